@@ -90,7 +90,10 @@ class Bm25:
         contents = dict(repo.blobs({one.blob for one in entries}))
         for entry in entries:
             lines = split_lines(contents[entry.blob])
-            texts = ["\n".join(lines[one.start - 1 : one.end]) for one in split_into_chunks(lines, prose=is_prose(entry.path))]
+            texts = [
+                "\n".join(lines[one.start - 1 : one.end])
+                for one in split_into_chunks(lines, prose=is_prose(entry.path))
+            ]
             self._rows.executemany("INSERT INTO passage VALUES (?, ?)", [(entry.path, text) for text in texts])
 
     def files(self, text: str) -> list[str]:
@@ -239,7 +242,9 @@ def _row(kind: str, name: str, results: Sequence[Result]) -> str:
 def is_met(kind: str, results: Sequence[Result]) -> bool:
     """Whether all results of a kind together reach its targets."""
     got = shares(results)
-    missed = [f"{field} {got[field]:.0%} (target {share:.0%})" for field, share in TARGETS[kind].items() if got[field] < share]
+    missed = [
+        f"{field} {got[field]:.0%} (target {share:.0%})" for field, share in TARGETS[kind].items() if got[field] < share
+    ]
     if missed:
         print(f"{kind}: missed {', '.join(missed)}")
     return not missed

@@ -33,6 +33,7 @@ from blocks import ids
 from blocks.cards.draft_status import basis, objections, status_line
 from blocks.cards.lesson_card import lesson_blocks
 from blocks.cards.patch_view import patch_line
+from blocks.cards.suspect_view import suspect_lines
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message
 from blocks.text.outgoing_text import (
@@ -300,6 +301,9 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     if draft:
         parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
+    parts += (
+        suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
+    )
     parts += _not_searched(state)
     parts += patch_line(state.investigator_return.proposed_patch) if state.investigator_return else []
     parts += objections(state)

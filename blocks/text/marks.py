@@ -11,7 +11,7 @@ import html.entities
 import re
 from typing import Final
 
-from bot.domain.returns import EvidenceRef, InvestigatorReturn, ValidatorReturn
+from bot.domain.returns import EvidenceRef, InvestigatorReturn, SuspectChange, ValidatorReturn
 from bot.domain.threads import Round, ThreadState
 
 MAX_SPELLED: Final = 40
@@ -75,6 +75,7 @@ def _return(ret: InvestigatorReturn) -> InvestigatorReturn:
         "gloss": ret.gloss and without_marks(ret.gloss),
         "open_questions": tuple(map(without_marks, ret.open_questions)),
         "evidence_refs": tuple(map(without_marks_of, ret.evidence_refs)),
+        "suspect_changes": tuple(map(_suspect, ret.suspect_changes)),
     }
     return ret.model_copy(update=changes)
 
@@ -83,6 +84,11 @@ def without_marks_of(ref: EvidenceRef) -> EvidenceRef:
     """Return a citation whose name, quote and claim set no mark."""
     changes = {name: without_marks(getattr(ref, name)) for name in ("ref", "quote", "supports_claim")}
     return ref.model_copy(update=changes)
+
+
+def _suspect(one: SuspectChange) -> SuspectChange:
+    changes = {name: without_marks(getattr(one, name)) for name in ("ref", "author", "subject")}
+    return one.model_copy(update=changes)
 
 
 def _verdict(verdict: ValidatorReturn) -> ValidatorReturn:

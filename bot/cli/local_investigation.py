@@ -29,8 +29,18 @@ from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage, ValidatorReturn, Verdict, total_usage
+from bot.domain.returns import (
+    EvidenceKind,
+    EvidenceRef,
+    ProposedPatch,
+    SuspectChange,
+    Usage,
+    ValidatorReturn,
+    Verdict,
+    total_usage,
+)
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
@@ -38,6 +48,7 @@ from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
+SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
 Say = Callable[[str], None]
 
 
@@ -137,6 +148,8 @@ def render(findings: LocalInvestigation) -> str:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
         lines = [_evidence(ref, mark, findings.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
         blocks.append("\n".join(["Evidence", *lines]))
+    if ret.suspect_changes:
+        blocks.append("\n".join([SUSPECTS, *map(_suspect, ret.suspect_changes)]))
     if ret.open_questions:
         blocks.append("\n".join(["Needed to answer this", *(_point(each) for each in ret.open_questions)]))
     if ret.not_searched:
@@ -145,6 +158,12 @@ def render(findings: LocalInvestigation) -> str:
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\n{_records(findings)}")
     return strip_hidden("\n\n".join(blocks))[0]
+
+
+def _suspect(one: SuspectChange) -> str:
+    author, subject = redact(one.author), redact(one.subject)
+    said = f"{one_line(one.ref, MAX_NAME)} changed {utc_text(one.changed_at)} in {one.commit[:7]}"
+    return f"  {said}{f' by {author}' if author else ''}{f': {subject}' if subject else ''}"
 
 
 def _records(findings: LocalInvestigation) -> str:

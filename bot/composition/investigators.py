@@ -24,6 +24,7 @@ from bot.casework.investigate.assignment import GapNamingInvestigator, Investiga
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.investigate.suspect_changes import TracedInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator, Validator
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
@@ -80,10 +81,15 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
     if uses_models(sources.settings, sources.environment):
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
-    offline = GapNamingInvestigator(OfflineInvestigator(sources.repo, sources.index), sources.index)
+    offline = _with_findings(OfflineInvestigator(sources.repo, sources.index), sources)
     return CaseworkModels(
         investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
     )
+
+
+def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> Investigator:
+    """Return the investigator with what code alone finds: where a stack trace leads, and what was not searched."""
+    return GapNamingInvestigator(TracedInvestigator(investigator, sources.repo, sources.index), sources.index)
 
 
 def _records(
@@ -103,9 +109,7 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return CaseworkModels(
-        investigator=GapNamingInvestigator(
-            ModelInvestigator(drafts, tools, sources.repo, secrets=secrets), sources.index
-        ),
+        investigator=_with_findings(ModelInvestigator(drafts, tools, sources.repo, secrets=secrets), sources),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
         described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",

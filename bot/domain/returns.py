@@ -70,6 +70,20 @@ class ProposedPatch(FrozenValue):
     rationale: str
 
 
+class SuspectChange(FrozenValue):
+    """A commit that lately changed the lines a stack trace leads to: a lead, not a proof.
+
+    `ref` is `path:start-end` at the commit the draft was made at; `author` and `subject` are empty where they may not
+    be shown.
+    """
+
+    ref: str
+    commit: str
+    author: str
+    subject: str
+    changed_at: AwareDatetime
+
+
 class InvestigatorReturn(FrozenValue):
     """A draft with its evidence."""
 
@@ -89,6 +103,8 @@ class InvestigatorReturn(FrozenValue):
     research_notes: str = ""
     not_searched: str | None = None
     """Which files of the codebase the search could not look into, filled in by code; one line."""
+    suspect_changes: tuple[SuspectChange, ...] = ()
+    """What changed lately where the question's stack trace leads, filled in by code; the newest first."""
 
 
 class Check(FrozenValue):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
@@ -19,20 +20,25 @@ _DIFF: Final = (
     *("diff-tree", "-r", "--root", "--no-commit-id", "--no-renames", "--diff-merges=first-parent"),
     *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
 )
-_FORMAT: Final = "%H%x00%cs%x00%an%x00%D%x00%s%x00%B"
+_FORMAT: Final = "%H%x00%cI%x00%an%x00%D%x00%s%x00%B"
 _FIELDS: Final = 6
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
 class Commit(NamedTuple):
-    """One commit; `date` is yyyy-mm-dd, `tags` as git names them, `message` whole."""
+    """One commit; `committed_at` is aware, `tags` are as git names them, `message` is whole."""
 
     sha: str
-    date: str
+    committed_at: datetime
     author: str
     tags: str
     subject: str
     message: str
+
+    @property
+    def date(self) -> str:
+        """The day it was committed where its committer was, yyyy-mm-dd."""
+        return self.committed_at.date().isoformat()
 
 
 class Patch(NamedTuple):
@@ -117,8 +123,16 @@ class GitHistory:
 def _commits(out: bytes) -> Iterator[Commit]:
     fields = out.decode("utf-8", "replace").split("\0")
     for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
-        sha, date, author, tags, subject, message = fields[start : start + _FIELDS]
-        yield Commit(sha, date, author, tags, subject, message.strip("\n"))
+        sha, at, author, tags, subject, message = fields[start : start + _FIELDS]
+        yield Commit(sha, _moment(at), author, tags, subject, message.strip("\n"))
+
+
+def _moment(written: str) -> datetime:
+    """Return when a commit was made; of a damaged date the beginning of time, so that it is never taken for new."""
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
 
 
 def _hits(out: bytes, prefix: int) -> Iterator[GitMatch]:

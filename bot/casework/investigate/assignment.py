@@ -35,7 +35,8 @@ class Assignment:
 
     `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
     `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
-    oldest first, so that "and where is it set?" can be understood.
+    oldest first, so that "and where is it set?" can be understood; `trace_notes` says where the frames of a stack trace
+    in the question stand in the codebase, and what changed there.
     """
 
     question: str
@@ -50,6 +51,7 @@ class Assignment:
     feedback: str | None = None
     spent_usd: float = 0.0
     earlier: tuple[str, ...] = ()
+    trace_notes: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.casework.investigate.trace_places import TracePlace
 from bot.domain.citations.prose_spans import Spans
 from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.search.chunks import first_attached
@@ -29,7 +30,7 @@ _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 class Excerpt:
     """Lines of one file at one commit, verbatim, and how many of the question's words their passage holds.
 
-    `defines` is the name that the lines define, where they were chosen for it.
+    `defines` is the name that the lines define, `frame` the place of a stack frame, where they were chosen for it.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Excerpt:
     text: str
     covered: int
     defines: str = ""
+    frame: str = ""
 
     @property
     def ref(self) -> str:
@@ -90,6 +92,37 @@ def excerpts_of_definition(
             )
             if whole := whole_excerpt(excerpt, lines, spans):
                 yield whole
+
+
+def excerpts_of_frame(
+    place: TracePlace, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str], sizes: Sequence[int]
+) -> Iterator[Excerpt]:
+    """Yield the lines around a stack frame as they may be quoted, the most first; nothing if its line is not known."""
+    at = place.line
+    if at is None or at > len(lines):
+        return
+    for around in sizes:
+        start, end = _without_blank_ends(lines, max(1, at - around), min(len(lines), at + around))
+        text = "\n".join(lines[start - 1 : end])
+        excerpt = Excerpt(
+            path=place.path,
+            start=start,
+            end=end,
+            commit=commit,
+            text=text,
+            covered=len(stems & text_stems(f"{place.path} {text}")),
+            frame=f"{place.path}:{at}",
+        )
+        if whole := whole_excerpt(excerpt, lines, spans):
+            yield whole
+
+
+def _without_blank_ends(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    while start < end and not lines[start - 1].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return start, end
 
 
 def excerpts_of_file(path: str, lines: Sequence[str], spans: Spans, *, commit: str) -> Iterator[Excerpt]:

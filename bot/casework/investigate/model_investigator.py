@@ -127,6 +127,8 @@ def sections_of(given: Assignment) -> Iterator[PromptSection]:
     for hit in given.memory_hits:
         cautioned = f"caution: {hit.caution}\n" if hit.caution else ""
         yield PromptSection(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
+    if given.trace_notes:
+        yield PromptSection(name="stack_trace", text=given.trace_notes, sender="the index and git")
     if given.summaries:
         yield PromptSection(name="other_open_threads", text="\n".join(given.summaries))
     if given.feedback:

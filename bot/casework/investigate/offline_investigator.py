@@ -24,9 +24,12 @@ from bot.casework.investigate.excerpts import (
     excerpt_of_passage,
     excerpts_of_definition,
     excerpts_of_file,
+    excerpts_of_frame,
     whole_excerpt,
 )
 from bot.casework.investigate.history_answer import history_answer, history_subject
+from bot.casework.investigate.report_search import search_report
+from bot.casework.investigate.trace_places import TracePlace, trace_places
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
@@ -34,6 +37,7 @@ from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, Inves
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.history_questions import asks_for_history
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
+from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
 from bot.domain.text.sanitize import one_line
 from bot.ports import PassageIndex
@@ -48,12 +52,18 @@ def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> st
     """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
     parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
     if excerpts:
-        defined = f"The first quote defines `{excerpts[0].defines}`:" if excerpts[0].defines else "Closest lines:"
-        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. {defined}")
+        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. {_lead(excerpts[0])}")
     parts += [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts[:QUOTED]]
     if others := excerpts[QUOTED:]:
         parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
     return "\n\n".join(parts)
+
+
+def _lead(first: Excerpt) -> str:
+    """Return what the first quote is."""
+    if first.frame:
+        return "The stack trace leads here first:"
+    return f"The first quote defines `{first.defines}`:" if first.defines else "Closest lines:"
 
 
 def compose_answer(
@@ -104,6 +114,9 @@ def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[E
 
 
 def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
+    if excerpt.frame:
+        where = "Innermost frame" if is_first else "Frame"
+        return f"{where} of the stack trace in this codebase: `{excerpt.frame}`."
     if excerpt.defines:
         return f"Defines `{excerpt.defines}`."
     return "Closest to the question." if is_first else "Also close to the question."
@@ -125,12 +138,19 @@ def _question_back() -> InvestigatorReturn:
     )
 
 
-MAX_EXCERPTS = 4
+MAX_EXCERPTS = 5
 MAX_PER_FILE = 2
+MAX_FRAMES = 3
+"""Frames of a stack trace that are quoted before anything else."""
+FRAME_LINES = (4, 2, 1, 0)
+"""Lines around a frame's own, as many as there is room for."""
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+MAX_PASSAGES = 12
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.5
+WORTH_QUOTING_OF_REPORT = 0.2
+"""Of a report more files are worth a look: its parts seldom agree on one."""
 NAMED_WORTH = 1.25
 """How much more a passage counts that defines what the question names, where it asks for something else."""
 MAX_EARLIER_CHARS = 2_000
@@ -212,14 +232,35 @@ class OfflineInvestigator:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
         text, subject = question
         ledger.record_query("search_code", text)
-        asked = asked_definitions(text, self._index, subject=subject)
+        parts, places = parts_of(text), trace_places(text, self._repo, self._index, commit)
         stems = question_stems(text) or question_stems(subject)
-        chosen = self._defining(asked, stems, feedback, commit) if asked.is_answer else []
-        passages = _with_named_first(self._index.search(text, subject=subject), asked)
+        if parts.is_report or places:
+            chosen = self._of_frames(places, stems, feedback, commit)
+            passages = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
+            worth = WORTH_QUOTING_OF_REPORT
+        else:
+            asked = asked_definitions(text, self._index, subject=subject)
+            chosen = self._defining(asked, stems, feedback, commit) if asked.is_answer else []
+            passages = _with_named_first(self._index.search(text, subject=subject), asked)
+            worth = WORTH_QUOTING
         for passage in passages:
-            if passage.score >= WORTH_QUOTING * passages[0].score:
+            if passage.score >= worth * passages[0].score:
                 chosen.extend(self._fitting(passage, stems, feedback, chosen))
         _record(chosen, ledger)
+        return chosen
+
+    def _of_frames(
+        self, places: Sequence[TracePlace], stems: frozenset[str], feedback: str, commit: str
+    ) -> list[Excerpt]:
+        """Return the lines of the innermost frames that may be quoted and that there is room for."""
+        chosen: list[Excerpt] = []
+        for place in places:
+            lines = self._repo.lines_at(commit, place.path) if place.line else None
+            if lines is None or len(chosen) == MAX_FRAMES:
+                continue
+            spans = spans_of(place.path, plain_text(lines))
+            found = excerpts_of_frame(place, lines, spans, commit=commit, stems=stems, sizes=FRAME_LINES)
+            chosen.extend(islice((one for one in found if one.ref not in feedback and _has_room(chosen, one)), 1))
         return chosen
 
     def _defining(self, asked: Asked, stems: frozenset[str], feedback: str, commit: str) -> list[Excerpt]:

@@ -1,7 +1,7 @@
 """Passages for a message of any length: each part of a report is searched for by itself, and what they agree on leads.
 
-Reads the index and the lines of the files that frames, names and paths point at; writes nothing. A short question is one
-search, as the index ranks it.
+Reads the index and the lines of the files that frames, names and paths point at; writes nothing. A short question is
+one search, as the index ranks it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parts of a report of a fault: its title, its opening, names of code, error messages, and all that tells something.
+"""The parts of a report of a fault: its title, its opening, names of code, error messages, and the rest.
 
 Pure, and linear in the text. People paste logs, lists of packages and the questions of a form; what they say themselves
 stands in the first sentences, and each part is searched for by itself, so that more text never hides it.
@@ -27,7 +27,7 @@ MAX_ERROR_CHARS: Final = 300
 
 _FENCE: Final = "```"
 _SPAN: Final = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?。？])\s")  # noqa: RUF001 - of Chinese and Japanese
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。？])\s")
 
 
 class _Lines(NamedTuple):
@@ -62,7 +62,8 @@ def parts_of(text: str) -> ReportParts:
     >>> parts_of("Cart total is wrong\n- [x] searched\n```\nValueError: bad\n```").title
     'Cart total is wrong'
     """
-    prose, code = [], []
+    prose: list[str] = []
+    code: list[str] = []
     for line, is_code in _told_lines(_without_comments(readable_text(text))):
         (code if is_code else prose).append(line)
     words = " ".join(prose).split()[:MAX_WORDS]

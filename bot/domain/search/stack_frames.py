@@ -29,6 +29,7 @@ _MADE_OF: Final = re.compile(r"\blambda\$(\w{1,100}?)\$\d|<(\w{1,100})>[db]_")
 """What Java's and C#'s compilers make of the function that is named inside."""
 _MADE: Final = re.compile(r"(?:::h[0-9a-f]{16}|\.func\d[\d.]*|<[^<>]{0,100}>|(?:::)?\{\{?closure\}?\})$")
 _SEPARATOR: Final = re.compile(r"::|[.#$/]|->|\s")
+_RUNTIME: Final = re.compile(r"(?:python|jdk|jre)-?[\d.]{1,20}")
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -130,9 +131,7 @@ def _found(text: str, starts: Sequence[int]) -> Iterator[tuple[int, StackFrame]]
     yield from ((start, frame) for start, _, frame in taken)
 
 
-def _frame(
-    language: str, groups: dict[str, str], text: str, starts: Sequence[int], start: int
-) -> StackFrame | None:
+def _frame(language: str, groups: dict[str, str], text: str, starts: Sequence[int], start: int) -> StackFrame | None:
     path = _plain_path(groups["path"])
     line = int(groups["line"])
     if not path or path.endswith("/") or not line:
@@ -187,8 +186,7 @@ def _last_name(function: str) -> str:
 
 def _is_library(part: str) -> bool:
     """Whether a folder holds other people's code: `site-packages`, `python3.11`, `requests-2.3.0-py2.7.egg`."""
-    name = re.sub(r"[\d.]+$", "", part) if part.startswith(("python", "jdk", "jre")) else part
-    return part in _TABLES.libraries or name in _TABLES.libraries or part in ("python2", "python3") or part.endswith(".egg")
+    return part in _TABLES.libraries or part.endswith(".egg") or _RUNTIME.fullmatch(part) is not None
 
 
 def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:

@@ -16,7 +16,7 @@ from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import settled_by
 from bot.domain.paging import Paging
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, SuspectChange, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
@@ -73,7 +73,14 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
     ref = EvidenceRef(
         kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
     )
-    ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5, not_searched=text)
+    suspect = SuspectChange(ref=text, commit=text, author=text, subject=text, changed_at=NOW)
+    ret = a_return(
+        text,
+        evidence_refs=(ref,) * 12,
+        open_questions=(text,) * 5,
+        not_searched=text,
+        suspect_changes=(suspect,) * 5,
+    )
     verdict = a_verdict(state.validator_return.verdict if state.validator_return else Verdict.PASS, reasons=(text,) * 5)
     step = Transition(
         at=NOW, from_=ThreadStatus.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.draft_checks import check_return, ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
@@ -123,12 +124,12 @@ def test_an_excerpt_leaves_out_nothing_that_belongs_to_its_lines(tmp_path: Path)
 
 
 def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> None:
-    """At most 300 words, four excerpts and eight refs, never `high`, one sentence of reason."""
+    """At most 300 words, five excerpts and eight refs, never `high`, one sentence of reason."""
     wordy = "\n".join(f"# the server is busy so we send the request again and again, remark {n}" for n in range(60))
     code = make_repo(tmp_path / "code", {f"src/m{number}.py": wordy for number in range(8)})
     ret = investigate(code, *(f"src/m{number}.py" for number in range(8))).ret
     assert len(ret.draft_reply.split()) <= 300
-    assert 2 <= len(ret.evidence_refs) <= 4
+    assert 2 <= len(ret.evidence_refs) <= 5
     assert ret.confidence in ("medium", "low")
     assert ret.confidence_reason.count(". ") == 0
 
@@ -313,3 +314,25 @@ def test_nothing_was_spent(code: Path) -> None:
         0,
         "offline",
     )
+
+
+def test_the_frames_of_a_stack_trace_are_quoted_first(tmp_path: Path) -> None:
+    """The innermost frame of our code leads; each quote is proved, and the draft says what it is."""
+    files = {"shop/pay.py": "def charge_order(order):\n    return order.fee\n", "shop/web.py": f"{RETRY}\nview = 1\n"}
+    repo = GitRepo(make_repo(tmp_path / "code", files))
+    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
+    trace = (
+        'Traceback (most recent call last):\n  File "/srv/shop/web.py", line 2, in view\n    charge_order(order)\n'
+        '  File "/srv/shop/pay.py", line 7, in charge_order\n    return order.fee\nAttributeError: fee\n'
+    )
+    asked = Assignment(question=f"What is this?\n```{trace}```", question_type=QuestionType.OTHER, rubric="", round=1)
+    found = OfflineInvestigator(repo, index).investigate(asked, run_id="r1")
+    first, second = found.ret.evidence_refs[:2]
+    assert (first.ref, first.supports_claim) == (
+        "shop/pay.py:1-2",
+        "Innermost frame of the stack trace in this codebase: `shop/pay.py:2`.",
+    )
+    assert second.ref.startswith("shop/web.py:")
+    assert "The stack trace leads here first:\n\n`shop/pay.py:1-2`" in found.ret.draft_reply
+    checks = check_return(found.ret, repo=repo.root, ledger=found.ledger)
+    assert ref_marks(checks, len(found.ret.evidence_refs)) == [True] * len(found.ret.evidence_refs)

@@ -1,0 +1,50 @@
+"""Suspect changes on a card: when, by whom and in which commit, and that nobody has judged them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from blocks.cards.suspect_view import suspect_lines
+from bot.domain.returns import SuspectChange
+
+ASKED = datetime(2026, 1, 7, 9, tzinfo=UTC)
+
+
+def suspect(**changes: Any) -> SuspectChange:
+    known = {
+        "ref": "shop/pay.py:1-6",
+        "commit": "9b0d7e1" + "0" * 33,
+        "author": "Ann",
+        "subject": "Charge the fee",
+        "changed_at": ASKED - timedelta(days=2),
+    }
+    return SuspectChange(**{**known, **changes})
+
+
+def said(*suspects: SuspectChange) -> list[str]:
+    return [block.to_dict()["elements"][0]["text"] for block in suspect_lines(suspects, ASKED)]
+
+
+def test_each_line_names_place_time_author_and_commit() -> None:
+    """The age is that when the question was asked; of one place only the newest commit is called the last."""
+    title, first, second = said(suspect(), suspect(changed_at=ASKED - timedelta(days=9)))
+    assert "nobody has judged them" in title
+    assert first.startswith("`shop/pay.py:1-6` last changed <!date^")
+    assert first.endswith("(2 d before the question) by Ann in `9b0d7e1`: Charge the fee")
+    assert second.startswith("`shop/pay.py:1-6` before that <!date^")
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    """No trace, no line."""
+    assert said() == []
+
+
+def test_words_of_others_call_nobody() -> None:
+    """A subject or an author is shown as text."""
+    line = said(suspect(author="<!channel>", subject="`<@U1>` & *all*"))[1]
+    assert "<!channel>" not in line
+    assert "<@U1>" not in line
+
+
+def test_a_commit_whose_words_may_not_be_shown_is_still_named() -> None:
+    """By its id alone."""
+    assert said(suspect(author="", subject=""))[1].endswith("(2 d before the question) in `9b0d7e1`")

@@ -1,0 +1,54 @@
+"""Where the frames of a trace stand in a codebase that has moved on since."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.trace_places import trace_places
+from tests.gitrepo import make_repo
+
+PAY = "import fees\n\n\ndef charge_order(order):\n    fees.add(order)\n    return order.total\n"
+FILES = {
+    "src/shop/pay.py": PAY,
+    "src/shop/web.py": "from shop import pay\n\n\ndef view(order):\n    return pay.charge_order(order)\n",
+    "src/shop/refund.py": "def refund_order(order):\n    return -order.total\n",
+    "tests/test_pay.py": "def test_pay():\n    assert charge_order(1)\n",
+    "other/pay.py": "x = 1\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> tuple[GitRepo, SqlitePassageIndex]:
+    repo = GitRepo(make_repo(tmp_path / "shop", FILES))
+    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
+    index.refresh()
+    return repo, index
+
+
+def places(shop: tuple[GitRepo, SqlitePassageIndex], text: str) -> list[tuple[str, int | None]]:
+    repo, index = shop
+    return [(one.path, one.line) for one in trace_places(text, repo, index, repo.head())]
+
+
+def test_our_own_code_comes_first_the_innermost_frame_first(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """Libraries are left out, tests stand last, a line that moved is found by its text."""
+    trace = (
+        'File "/srv/app/tests/test_pay.py", line 2, in test_pay\n    assert charge_order(1)\n'
+        'File "/srv/app/shop/web.py", line 5, in view\n    return pay.charge_order(order)\n'
+        'File "/srv/app/shop/pay.py", line 40, in charge_order\n    fees.add(order)\n'
+        'File "/usr/lib/python3.11/site-packages/money/pay.py", line 3, in add\n    raise ValueError\n'
+    )
+    assert places(shop, trace) == [("src/shop/pay.py", 5), ("src/shop/web.py", 5), ("tests/test_pay.py", 2)]
+
+
+def test_a_file_that_was_renamed_is_found_by_its_function(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """Where one file defines it; a function that many programs have tells nothing."""
+    assert places(shop, 'File "/srv/app/shop/money_back.py", line 9, in refund_order') == [("src/shop/refund.py", 1)]
+    assert places(shop, 'File "/srv/app/shop/money_back.py", line 9, in main') == []
+
+
+def test_a_line_that_is_gone_leaves_the_file(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """The file is still worth a look."""
+    assert places(shop, "at run (/srv/shop/pay.py:99:1)") == [("src/shop/pay.py", None)]

@@ -1,0 +1,57 @@
+"""The parts of a report: what somebody said, apart from what they pasted."""
+
+import time
+
+import pytest
+
+from bot.domain.search.report_parts import OPENING_WORDS, parts_of
+
+REPORT = """Hi all!
+<!-- Thanks for
+reporting -->
+### Describe the bug
+The cart forgets its discount. It happens with `apply_coupon` only.
+
+- [x] I searched
+requests==2.3.0
+numpy    1.26.4
+```
+>>> apply_coupon(cart)
+ValueError: no coupon
+```
+"""
+
+
+def test_each_part_holds_what_it_is_called_after() -> None:
+    """The title is the first telling sentence; comments, check boxes, headings of forms and versions are nowhere."""
+    parts = parts_of(REPORT)
+    assert parts.title == "The cart forgets its discount."
+    assert parts.names == "apply_coupon"
+    assert parts.errors == "ValueError: no coupon"
+    assert parts.opening.startswith("Hi all! The cart")
+    assert "ValueError" not in parts.opening
+    assert "apply_coupon(cart)" in parts.whole
+    assert not any(word in parts.whole for word in ("Thanks", "searched", "2.3.0", "1.26.4", "Describe"))
+    assert parts.is_report
+
+
+def test_a_question_is_one_part() -> None:
+    """Title, opening and whole are the same, so that a report of one sentence is searched for as a question is."""
+    parts = parts_of("why is the cart empty after login?")
+    assert parts.title == parts.opening == parts.whole == "why is the cart empty after login?"
+    assert not parts.is_report
+
+
+def test_more_text_changes_neither_title_nor_opening() -> None:
+    """What stands first is searched for by itself, however much follows."""
+    said = "The cart forgets its discount. " + "really " * OPENING_WORDS
+    short, long = parts_of(said), parts_of(said + "\nlog of other things\n" * 3_000)
+    assert (short.title, short.opening) == (long.title, long.opening)
+
+
+@pytest.mark.parametrize("piece", ["<!--", "```", "`", "- [x] ", "a 1.0\n", " ", "Error", "<details>", "x\n", "."])
+def test_hostile_text_takes_no_long_time(piece: str) -> None:
+    """200 KB of what patterns begin with."""
+    started = time.process_time()
+    parts_of(piece * (200_000 // len(piece)))
+    assert time.process_time() - started < 5

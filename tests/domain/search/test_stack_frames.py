@@ -1,0 +1,159 @@
+"""Stack frames: how nine languages write them, in what order they matter, and which file they mean."""
+
+import time
+
+import pytest
+
+from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
+
+PYTHON = """Traceback (most recent call last):
+  File "/srv/app/web.py", line 10, in view
+    return charge(order)
+  File "/srv/app/pay.py", line 7, in charge
+    raise ValueError("x")
+ValueError: x
+"""
+JAVA = """java.lang.RuntimeException: a
+\tat com.acme.web.Api.get(Api.java:10) ~[app.jar:1.0]
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: java.lang.IllegalStateException: b
+\tat app//com.acme.pay.Charge$Inner.lambda$run$0(Charge.java:42)
+\tat com.acme.pay.ChargeKt.go(Charge.kt:5)
+\t... 3 more
+"""
+GO = """goroutine 1 [running]:
+main.(*Server).handle(0xc0000b4000, {0x1, 0x2})
+\t/home/ci/src/shop/server.go:33 +0x1d
+main.main()
+\t/home/ci/src/shop/main.go:9 +0x20
+
+goroutine 7 [select]:
+net/http.(*conn).serve(0x1)
+\t/usr/local/go/src/net/http/server.go:1995 +0x8
+"""
+RUBY = """app/models/order.rb:12:in `charge': undefined method (NoMethodError)
+\tfrom app/controllers/orders_controller.rb:30:in 'OrdersController#create'
+"""
+CSHARP = """   at Shop.Pay.Charge.Run(Order order, Int32 n) in C:\\build\\src\\Shop\\Pay\\Charge.cs:line 42
+   at Shop.Api.<Get>d__3.MoveNext() in /src/Shop/Api.cs:line 10
+"""
+PHP = """PHP Fatal error:  Uncaught Exception: x in /var/www/src/Pay.php:12
+#0 /var/www/src/Api.php(42): App\\Pay->charge(Object(Order))
+  thrown in /var/www/src/Pay.php on line 12
+"""
+RUST = """thread 'main' panicked at src/main.rs:12:5:
+   3: shop::pay::charge::h0123456789abcdef
+             at ./src/pay.rs:7:9
+"""
+JAVASCRIPT = """TypeError: x
+    at charge (/app/src/pay.js:12:5)
+    at async Cart.run (file:///app/src/index.mjs:3:1)
+    at new Cart (webpack-internal:///./src/Cart.vue?1234:55:9)
+    at https://cdn.example.com/static/main.3f2a.chunk.js:1:23456
+render@http://localhost:3000/src/app.js:12:3
+"""
+LOGGED = r'{"stack":"Error: boom\n    at charge (/app/src/pay.js:12:5)\n    at /app/src/a.ts:4:4"}'
+
+TRACES = {
+    "python": (PYTHON, [("/srv/app/pay.py", 7, "charge"), ("/srv/app/web.py", 10, "view")]),
+    "java and kotlin": (
+        JAVA,
+        [
+            ("com/acme/pay/Charge.java", 42, "run"),
+            ("com/acme/pay/Charge.kt", 5, "go"),
+            ("com/acme/web/Api.java", 10, "get"),
+            ("java/lang/Thread.java", 840, "run"),
+        ],
+    ),
+    "go": (
+        GO,
+        [
+            ("/home/ci/src/shop/server.go", 33, "handle"),
+            ("/home/ci/src/shop/main.go", 9, "main"),
+            ("/usr/local/go/src/net/http/server.go", 1995, "serve"),
+        ],
+    ),
+    "ruby": (RUBY, [("app/models/order.rb", 12, "charge"), ("app/controllers/orders_controller.rb", 30, "create")]),
+    "c#": (CSHARP, [("/build/src/Shop/Pay/Charge.cs", 42, "Run"), ("/src/Shop/Api.cs", 10, "Get")]),
+    "php": (PHP, [("/var/www/src/Pay.php", 12, ""), ("/var/www/src/Api.php", 42, "charge")]),
+    "rust": (RUST, [("src/main.rs", 12, ""), ("src/pay.rs", 7, "charge")]),
+    "javascript": (
+        JAVASCRIPT,
+        [
+            ("/app/src/pay.js", 12, "charge"),
+            ("app/src/index.mjs", 3, "run"),
+            ("src/Cart.vue", 55, "Cart"),
+            ("/static/main.3f2a.chunk.js", 1, ""),
+            ("/src/app.js", 12, "render"),
+        ],
+    ),
+    "a line of a log": (LOGGED, [("/app/src/pay.js", 12, "charge"), ("/app/src/a.ts", 4, "")]),
+    "an alert of Sentry": ("app/cart.py in checkout at line 42", [("app/cart.py", 42, "checkout")]),
+    "a compiler": ("src/foo.ts(12,5): error TS2304", [("src/foo.ts", 12, "")]),
+    "no frame": ("see http://x.example:80/a, foo.py, 10:30:22 and version 1.2.3", []),
+}
+
+
+@pytest.mark.parametrize(("text", "frames"), TRACES.values(), ids=TRACES.keys())
+def test_frames_are_read_the_one_that_failed_first(text: str, frames: list[tuple[str, int, str]]) -> None:
+    """Of each language file, line and function; the cause before what it caused."""
+    found = [(one.path, one.line, one.function) for one in frames_in(text)]
+    assert sorted(found) == sorted(frames)
+    if text not in (PHP, RUST):
+        assert found == frames
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "".join(f"> {line}\n" for line in PYTHON.splitlines()),
+        "".join(f"2026-01-05 09:00:00,123 ERROR [worker-1] {line}\n" for line in PYTHON.splitlines()),
+        f"it failed:\n```{PYTHON}```\nany idea?",
+        PYTHON.replace("/srv/app/", "C:\\Program Files\\app\\"),
+        PYTHON.replace('"', '\\"'),
+        PYTHON.replace("pay.py", "<http://pay.py|pay.py>").replace("ValueError(", "&lt;"),
+    ],
+    ids=["quoted", "log", "fence", "windows", "escaped", "slack"],
+)
+def test_a_trace_is_read_however_it_was_pasted(wrapped: str) -> None:
+    """Quoted, with the prefixes of a log, in a fence, from Windows, escaped, with Slack's links."""
+    assert [(one.path.rpartition("/")[2], one.line) for one in frames_in(wrapped)] == [("pay.py", 7), ("web.py", 10)]
+
+
+@pytest.mark.parametrize(
+    ("path", "files", "meant"),
+    [
+        ("/srv/app/shop/pay.py", ["src/shop/pay.py", "src/stock/pay.py"], "src/shop/pay.py"),
+        ("/usr/lib/python3.11/site-packages/shop/pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
+        ("/x/site-packages/shop-2.3.0-py2.7.egg/shop/pay.py", ["shop/pay.py"], "shop/pay.py"),
+        ("/usr/lib/python3.11/site-packages/click/utils.py", ["src/flask/utils.py", "utils.py"], None),
+        ("/app/node_modules/express/lib/router.js", ["lib/router.js"], None),
+        ("/srv/other/pay.py", ["src/shop/pay.py"], None),
+        ("/srv/pay.py", ["pay.py"], "pay.py"),
+        ("pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
+    ],
+)
+def test_a_file_is_meant_where_the_ends_of_the_paths_agree(path: str, files: list[str], meant: str | None) -> None:
+    """Other people's code of the same file name is not taken for ours."""
+    assert best_path(StackFrame(path=path, line=1), files) == meant
+
+
+def test_a_line_that_moved_is_found_again() -> None:
+    """By its text, else by its function; a line behind the end of the file is nowhere."""
+    lines = ["", "", "def charge():", "    fee()", "    total()", "def other():"]
+    assert line_of(StackFrame(path="a.py", line=2, source="fee()"), lines) == 4
+    assert line_of(StackFrame(path="a.py", line=4, function="charge"), lines, [3]) == 4
+    assert line_of(StackFrame(path="a.py", line=1, function="charge"), lines, [3]) == 3
+    assert line_of(StackFrame(path="a.py", line=99, function="charge"), lines, [3]) == 3
+    assert line_of(StackFrame(path="a.py", line=99), lines) is None
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["at ", 'File "', "a.py:1 ", "<http://", "at a(b.js:1:1)\n", "x", "#0 ", "a/", "&lt;", "a.b", "\n", "at x("],
+)
+def test_hostile_text_takes_no_long_time(piece: str) -> None:
+    """200 KB of what patterns begin with: linear, so far below a second on an idle machine."""
+    started = time.process_time()
+    frames_in(piece * (200_000 // len(piece)))
+    assert time.process_time() - started < 5
