@@ -16,6 +16,7 @@ import click
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.report_search import search_text
 from bot.cli.arguments import FILE, config_option, home_option, json_option
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import cut, to_json
@@ -49,19 +50,19 @@ def command(
     """
     if not text.strip() and not batch:
         raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
-    index = _open_index(codebase, home, config)
+    repo, index = _open_index(codebase, home, config)
     if gaps := index.refresh().gaps.words():
         print(f"not searched: {gaps}; `triage doctor` says what to type", file=sys.stderr)
     if batch:
-        _answer_lines(index, sys.stdin.buffer, limit)
+        _answer_lines(repo, index, sys.stdin.buffer, limit)
         return 0
-    found = index.search(text, limit=limit)
+    found = search_text(text, repo, index, limit=limit)
     print(to_json({"text": text, "passages": [_as_json(one) for one in found]}) if as_json else _as_text(found))
     return 0
 
 
-def _open_index(codebase: Path | None, home: Path | None, config: Path | None) -> SqlitePassageIndex:
-    """Return the bot's own index for its codebase; any other checkout has one of its own, named after its path."""
+def _open_index(codebase: Path | None, home: Path | None, config: Path | None) -> tuple[GitRepo, SqlitePassageIndex]:
+    """Return a checkout and its index: the bot's own for its codebase, for any other one named after its path."""
     environment = environment_at(home)
     configured = None if codebase and config is None else settings_at(config, environment.home).codebase
     repo = GitRepo(codebase or configured or Path())
@@ -69,10 +70,10 @@ def _open_index(codebase: Path | None, home: Path | None, config: Path | None) -
         name = "passages"
     else:
         name = hashlib.sha256(bytes(repo.root)).hexdigest()[:_NAME_CHARS]
-    return SqlitePassageIndex(repo, environment.home / "index" / f"{name}.sqlite", environment.secrets())
+    return repo, SqlitePassageIndex(repo, environment.home / "index" / f"{name}.sqlite", environment.secrets())
 
 
-def _answer_lines(index: SqlitePassageIndex, lines: Iterable[bytes], limit: int) -> None:
+def _answer_lines(repo: GitRepo, index: SqlitePassageIndex, lines: Iterable[bytes], limit: int) -> None:
     """Answer each line as soon as it is read; one that is no request is named on stderr and has no answer."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -82,7 +83,7 @@ def _answer_lines(index: SqlitePassageIndex, lines: Iterable[bytes], limit: int)
         except InputError as error:
             print(f"line {number}: {error}", file=sys.stderr)
             continue
-        passages = [_as_json(one) for one in index.search(request["text"], limit=limit)]
+        passages = [_as_json(one) for one in search_text(request["text"], repo, index, limit=limit)]
         print(json.dumps({"id": request["id"], "passages": passages}), flush=True)
 
 
