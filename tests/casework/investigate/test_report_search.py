@@ -17,7 +17,7 @@ def apply_coupon(cart):
 """,
     "shop/login.py": "# Login of a customer: password, session, cookie.\ndef login(name):\n    return name\n",
     "shop/mail.py": "# Mail to a customer: templates, sending, bounce.\ndef send(mail):\n    return mail\n",
-    "tests/test_discount.py": "# tests: apply the coupon, the discount of the cart is kept\ndef test_it():\n    run()\n",
+    "tests/test_discount.py": "# tests: apply the coupon, the discount of a cart stays\ndef test_it():\n    run()\n",
 }
 FILES |= {f"shop/part{number}.py": f"def part_{number}(value):\n    return value\n" for number in range(20)}
 NOISE = "\n".join(
