@@ -31,6 +31,7 @@ from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import WorkerPool
+from handlers.transport.workspace import why_unreadable
 
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
@@ -173,8 +174,11 @@ class App:
         return ConfigReload(
             self.ground.settings,
             self.heartbeats.sessions.registry,
+            self.edge.watcher,
+            self.edge.backfill,
             say=self.ground.ops.say,
             learn=self.heartbeats.learn_zones,
+            unreadable=partial(why_unreadable, self.ground.slack.client),
         )
 
     def _work(self) -> WorkerPool:

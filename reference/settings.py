@@ -157,6 +157,6 @@ def _section(block: Block) -> str:
 def _when(path: str) -> str:
     top = path.partition(".")[0].removesuffix("[]")
     if path == TOP:
-        taken = " and ".join(map(code, sorted(TAKEN_OVER)))
+        taken = ", ".join(map(code, sorted(TAKEN_OVER)))
         return f"A running bot takes over {taken} at `kill -HUP`; everything else waits for a restart."
     return "Taken over by a running bot at `kill -HUP`." if top in TAKEN_OVER else "A change waits for a restart."

@@ -142,7 +142,7 @@ class Settings(SettingsBlock):
     """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
     ops_channel: ChannelId
     """The private channel where drafts wait for approval."""
-    watched_chats: tuple[WatchedChat, ...] = ()
+    watched_chats: Annotated[tuple[WatchedChat, ...], InheritedValue()] = ()
     """The channels whose every message is read; none: mentions only."""
     approvers: tuple[ApproverId, ...] | None = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""

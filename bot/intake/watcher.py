@@ -11,12 +11,12 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.config.settings import Settings
+from bot.config.settings import Settings, WatchedChat
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import FollowUpArrived, QuestionAsked
 from bot.domain.threads import thread_key
@@ -46,6 +46,11 @@ class ForcedEnqueue(StrEnum):
     """It is our own, or nothing that people wrote."""
 
 
+def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
+    """Return what each watched channel is called, by its id."""
+    return {chat.chat_id: chat.name for chat in chats}
+
+
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
@@ -71,7 +76,7 @@ class Watcher:
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
         self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
-        self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
+        self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
         self._lock = threading.Lock()
@@ -81,6 +86,10 @@ class Watcher:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._sort_all, name="watcher", daemon=True)
         self._recall()
+
+    def watch(self, chats: Sequence[WatchedChat]) -> None:
+        """Listen to these channels from now on, and to no others; the threads that are open stay open."""
+        self._names = names_of(chats)
 
     def start(self) -> None:
         """Begin sorting; what an earlier run journaled and did not classify comes first."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
+from bot.config.settings import WatchedChat
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
@@ -22,6 +23,19 @@ from bot.ports import Channel, ChatMessage, Page, Person
 from handlers.transport.slack_clients import translate_slack_errors
 
 PAGE = 200
+
+
+def why_unreadable(client: WebClient, chat: WatchedChat) -> str | None:
+    """Return why a watched channel cannot be read, None if it can; what Slack leaves out is not held against it."""
+    name = f"{chat.chat_id} ({chat.name})" if chat.name else chat.chat_id
+    try:
+        with translate_slack_errors("look at the channel"):
+            channel = client.conversations_info(channel=chat.chat_id)["channel"]
+    except ProviderError as error:
+        return f"{name}: {error}"
+    if channel.get("is_archived"):
+        return f"{name} is archived"
+    return f"the bot is not in {name}" if channel.get("is_member") is False else None
 
 
 class SlackHistory:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from bot.config.settings import load_settings
+from bot.config.settings import WatchedChat, load_settings
+from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from bot.runtime.config_reload import ConfigReload
 from tests.fakes import in_memory
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
+
+
+class Listener:
+    """What the watcher and the backfill are told to watch."""
+
+    def __init__(self) -> None:
+        self.watched: list[list[str]] = []
+        self.full = False
+
+    def watch(self, chats: Sequence[WatchedChat]) -> None:
+        if self.full:
+            raise StoreError("cannot write gaps.json: No space left on device; free space")
+        self.watched.append([chat.chat_id for chat in chats])
 
 
 class Bench:
@@ -27,8 +42,15 @@ class Bench:
         self.sessions = SessionRegistry(settings.sessions, in_memory(OVERRIDES))
         self.said: list[str] = []
         self.learned: list[bool] = []
+        self.watcher, self.backfill = Listener(), Listener()
         self.reload = ConfigReload(
-            settings, self.sessions, say=self.said.append, learn=lambda: self.learned.append(True)
+            settings,
+            self.sessions,
+            self.watcher,  # type: ignore[arg-type]
+            self.backfill,  # type: ignore[arg-type]
+            say=self.said.append,
+            learn=lambda: self.learned.append(True),
+            unreadable=lambda chat: f"the bot is not in {chat.chat_id}" if chat.chat_id == "C0AWAY" else None,
         )
 
     def write(self, sessions: str, more: str = "") -> None:
@@ -83,3 +105,35 @@ def test_a_session_whose_alerts_have_no_way_to_go_is_taken_over_with_the_others(
     """Its owner is told (session_faults); that is no reason to refuse the rest."""
     bench.write(f"shop: {{cwd: shop, {TELEGRAM}}}, api: {{cwd: api}}")
     assert bench.again() == ["shop", "api"]
+
+
+def test_a_new_channel_is_watched_at_once_and_a_removed_one_no_more(bench: Bench) -> None:
+    """Where the bot is no member of a new one, that is said with what to do."""
+    bench.write("shop: {cwd: shop}", "watched_chats: [{chat_id: C0HELP, name: help}, {chat_id: C0AWAY}]")
+    bench.again()
+    assert bench.backfill.watched == bench.watcher.watched == [["C0HELP", "C0AWAY"]]
+    assert "Watched from now on: #help, <#C0AWAY>." in bench.said[0]
+    assert "the bot is not in C0AWAY: type /invite @triage there" in bench.said[0]
+    bench.write("shop: {cwd: shop}", "watched_chats: [{chat_id: C0AWAY}]")
+    bench.again()
+    assert bench.watcher.watched[-1] == ["C0AWAY"]
+    assert bench.said[1].endswith("No longer watched: #help; open questions there stay open.")
+
+
+def test_channels_that_did_not_change_are_left_alone(bench: Bench) -> None:
+    """Nothing is opened for them."""
+    bench.write("api: {cwd: api}")
+    bench.again()
+    assert bench.backfill.watched == []
+
+
+def test_a_disk_that_refuses_changes_nothing_and_is_told(bench: Bench) -> None:
+    """Neither channels nor sessions; the next reload does both."""
+    bench.write("api: {cwd: api}", "watched_chats: [{chat_id: C0HELP}]")
+    bench.backfill.full = True
+    assert bench.again() == ["shop"]
+    assert bench.watcher.watched == []
+    assert "No space left on device" in bench.said[0]
+    bench.backfill.full = False
+    assert bench.again() == ["api"]
+    assert bench.watcher.watched == [["C0HELP"]]

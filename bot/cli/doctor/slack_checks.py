@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, Final
 
 from slack_sdk import WebClient
@@ -14,10 +15,9 @@ from slack_sdk.web import SlackResponse
 from bot.casework.reports.health_checks import HealthCheck, process_check, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.cli.init_files import read_manifest
-from bot.config.settings import Settings, WatchedChat
-from bot.errors import ProviderError
+from bot.config.settings import Settings
 from handlers.transport.slack_clients import brief_client, translate_slack_errors
-from handlers.transport.workspace import SlackWorkspace
+from handlers.transport.workspace import SlackWorkspace, why_unreadable
 
 SKEW_S: Final = 60.0
 """Signed requests are refused beyond five minutes; a minute is time to act."""
@@ -90,24 +90,11 @@ def watched_chats(patient: DoctorContext) -> HealthCheck:
         return well("none are configured; only mentions are answered")
     client = _client(patient)
     with ThreadPoolExecutor(min(8, len(chats))) as pool:
-        problems = [problem for problem in pool.map(lambda chat: _absence(client, chat), chats) if problem]
+        problems = [problem for problem in pool.map(partial(why_unreadable, client), chats) if problem]
     if not problems:
         return well(f"the bot is in all {len(chats)}" if len(chats) > 1 else "the bot is in it")
     fix = "type /invite @triage in each, or correct its id under watched_chats in triage.yml"
     return wrong("; ".join(problems), fix)
-
-
-def _absence(client: WebClient, chat: WatchedChat) -> str | None:
-    """Return why a channel cannot be read, None if it can; what Slack leaves out is not held against it."""
-    name = f"{chat.chat_id} ({chat.name})" if chat.name else chat.chat_id
-    try:
-        with translate_slack_errors("look at the channel"):
-            channel = client.conversations_info(channel=chat.chat_id)["channel"]
-    except ProviderError as error:
-        return f"{name}: {error}"
-    if channel.get("is_archived"):
-        return f"{name} is archived"
-    return f"the bot is not in {name}" if channel.get("is_member") is False else None
 
 
 def _whoami(patient: DoctorContext) -> SlackResponse:

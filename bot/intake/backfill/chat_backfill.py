@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.config.settings import Settings
+from bot.config.settings import Settings, WatchedChat
 from bot.domain.text.humanize import duration, utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import Watcher, names_of
 from bot.ports import ChatHistory, Clock
 from bot.ports.threads import Threads
 
@@ -89,7 +89,7 @@ class Backfill:
         set_clock: Callable[[], None] = lambda: None,
         wait: Wait | None = None,
     ) -> None:
-        self._watched = {chat.chat_id: chat.name for chat in settings.watched_chats}
+        self._watched = names_of(settings.watched_chats)
         self._reach = settings.watcher.backfill_max
         self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
         self._stopping, self._wake = threading.Event(), threading.Event()
@@ -127,6 +127,17 @@ class Backfill:
             if self._absence is None:  # by our own clock, which may be ahead of the chat's
                 self._absence = _Absence(since=min(away_since or now, now), until=now)
             self._absence.until = now
+        self._wake.set()
+
+    def watch(self, chats: Sequence[WatchedChat]) -> None:
+        """Read these channels and no others from now on; a new one from this moment, not further back.
+
+        Call before anything is heard of a new one. Raises StoreError, and then nothing has changed.
+        """
+        watched = names_of(chats)
+        new = [(chat_id, None) for chat_id in watched if chat_id not in self._watched]
+        self._gaps.open(new, watched=watched, at=self._clock.now())
+        self._watched = watched
         self._wake.set()
 
     def catch_up(self) -> float | None:

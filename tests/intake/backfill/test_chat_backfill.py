@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.config.settings import WatchedChat
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill
@@ -492,3 +493,42 @@ def test_a_damaged_document_costs_at_most_its_own_lines() -> None:
     stored = MemorySingle({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
     [gap] = Gaps(stored).pending()
     assert (gap.chat_id, gap.since) == ("C2", NOW)
+
+
+def test_a_channel_that_is_watched_from_now_on_is_read_from_this_moment_on(desk: Desk) -> None:
+    """What was said there before is nobody's business; a restart goes on from the same moment."""
+    desk.history.roots["C0NEW"] = [said(150), said(205, "Why is checkout slow?")]
+    desk.clock.at = NOW + timedelta(seconds=200)
+    chats = (*desk.settings.watched_chats, WatchedChat(chat_id="C0NEW", name="new"))
+    desk.backfill.watch(chats)
+    desk.watcher.watch(chats)
+    desk.clock.at = NOW + timedelta(seconds=210)
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100", "text 205"]
+    assert desk.hear(220, channel="C0NEW")
+    assert desk.gaps() == {}
+
+
+def test_a_channel_that_is_watched_no_more_is_not_read(desk: Desk) -> None:
+    """Neither live nor afterwards; watched once more, it begins anew."""
+    kept = [chat for chat in desk.settings.watched_chats if chat.chat_id != "C0HELP"]
+    desk.backfill.watch(kept)
+    desk.watcher.watch(kept)
+    assert not desk.hear(250)
+    desk.history.roots["C0HELP"] = [said(260)]
+    assert desk.after(300) is None
+    desk.backfill.watch(desk.settings.watched_chats)
+    desk.watcher.watch(desk.settings.watched_chats)
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100"]
+    assert desk.hear(310)
+
+
+def test_a_disk_that_refuses_leaves_the_watched_channels_as_they_were(desk: Desk) -> None:
+    """A new one would have no beginning."""
+    desk.stored.full = True
+    with pytest.raises(StoreError):
+        desk.backfill.watch((WatchedChat(chat_id="C0NEW"),))
+    desk.stored.full = False
+    assert desk.after(300) is None
+    assert "C0NEW" not in {place for place, _ in desk.history.asked}

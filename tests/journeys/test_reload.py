@@ -1,0 +1,52 @@
+"""A channel that is added to triage.yml is watched after a reload, without a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from blocks import ids
+from bot.config.settings import load_settings
+from demo.control import Control, Json
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ENG, HELP, OPS
+from tests.journeys.office import Office, write_config
+
+QUESTION = "How long are the delays between retries of the payment gateway?"
+
+
+def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """What is open in the removed one can still be approved; nothing new is heard there."""
+    home = tmp_path / "home"
+    help_, eng = ({"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG))
+    office = Office(slack, control, home, shop, watched_chats=[help_])
+    office.bot.start()
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        waiting = office.ask(QUESTION)
+        office.draft(waiting)
+        _reload(office, home, shop, watched_chats=[eng])
+        _told(control, "Watched from now on: #eng. No longer watched: #help")
+        asked = office.ask(QUESTION, channel=ENG.channel_id)
+        office.draft(asked, channel=ENG.channel_id)
+        unheard = office.ask("Where is the retry limit set?")
+        office.click(office.draft(waiting), ids.APPROVE)
+        office.reply(waiting)
+        assert office.cards(unheard) == []
+    finally:
+        office.bot.stop()
+
+
+def _reload(office: Office, home: Path, shop: Path, **more: Any) -> None:
+    config = write_config(home, shop, **more)
+    office.bot.reload(lambda: load_settings(config))
+
+
+def _told(control: Control, words: str) -> Json:
+    def found() -> Json | None:
+        return next((one for one in control.messages(OPS.channel_id) if words in shown_text(one)), None)
+
+    return control.wait_for(found, f"the ops channel to be told {words!r}", channel=OPS.channel_id)
