@@ -23,9 +23,10 @@ from bot.composition.slack_edge import build_slack_edge
 from bot.composition.startup_report import StartupReport
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StoreError
 from bot.ports import Clock
 from bot.ports.collections import HOME
+from bot.runtime.codebase_watch import CodebaseWatch
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.job_table import build_job_table
@@ -96,6 +97,7 @@ class App:
             say=self.ground.ops.say,
             on_back=self._disk_is_back,
         )
+        self._codebase = CodebaseWatch(self.ground.code.repo.head, say=self.ground.ops.say)
         self._old_runs = RunRetention(
             environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.store.open_threads
         )
@@ -112,9 +114,9 @@ class App:
         self._recover()
         self.ground.desk.asker.recall()
         self.casework.questions.escalation_watch.poll()
-        self.beats.proposals.settle()
+        self._settle("proposals", self.beats.proposals.settle)
         self.heartbeats.learn_zones()
-        self.heartbeats.sharing.decisions.settle()
+        self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
         self._tick()
         self.edge.watcher.start()
         self._workers.start()
@@ -140,6 +142,13 @@ class App:
         self.ground.desk.asker.tick(at_once=True)
         self.casework.staff.close()
         self._lock.release()
+
+    def _settle(self, what: str, settle: Callable[[], object]) -> None:
+        """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
+        try:
+            settle()
+        except StoreError as error:
+            self.ground.ops.say(f"The {what} cannot be used: {error}. The rest works; it is tried again every minute.")
 
     def _tick(self) -> None:
         """Say what is done every so often."""
@@ -168,6 +177,7 @@ class App:
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
         every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
         every(DISK_CHECK_S, self._disk.tick)
+        every(TIDY_EVERY_S, self._codebase.tick)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _reload(self) -> ConfigReload:

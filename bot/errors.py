@@ -9,6 +9,7 @@
     │       └── Unconfirmed  a request may or may not have taken effect; look before asking again
     ├── StoreError         the operator: something on disk cannot be read or written
     │   └── DiskRefused    the operator: the disk takes nothing now (full, read-only, failing); later the same will work
+    │       └── CodebaseUnreadable  the operator: the codebase's .git is damaged; once mended, the same will work
     └── IllegalTransition  us: the state machine was asked for a step its table does not hold
 
 Every message says what happened, why, and what to do next. The text of an error may reach a person;
@@ -66,6 +67,10 @@ class StoreError(TriageError):
 
 class DiskRefused(StoreError):
     """The disk takes nothing now; nothing is wrong with what was to be written."""
+
+
+class CodebaseUnreadable(DiskRefused):
+    """What git keeps of the codebase is damaged or cannot be read; once it is mended, the same will work."""
 
 
 class IllegalTransition(TriageError):

@@ -27,16 +27,19 @@ from bot.intake.replay.event_stream import EventStream, LineSource, batches
 def command(bot_id: str | None, config: Path | None) -> int:
     """Classify stdin to stdout; 0 at the end of the input and also when the reader has gone, as with `| head`.
 
+    1 where there were lines and none was an event.
+
     Raises:
         ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
     """
     rules = rules_for(bot_id, config)
     try:
-        pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
+        stream = pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
     except BrokenPipeError:
         # Python flushes stdout once more at exit; there it must find somewhere to write to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+        return 0
+    return 1 if stream.is_all_bad else 0
 
 
 def rules_for(bot_id: str | None, config: Path | None) -> Rules:
@@ -53,7 +56,7 @@ def rules_for(bot_id: str | None, config: Path | None) -> Rules:
     return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules
 
 
-def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> None:
+def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> EventStream:
     """Classify until the source ends; all that has arrived is written before waiting for more, so `tail -f` works.
 
     `classified_at` is the time at which a line was read. The counts come last, also when the operator interrupts.
@@ -69,3 +72,4 @@ def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> 
         problems.write(f"{stream.summary()}\n")
         raise
     problems.write(f"{stream.summary()}\n")
+    return stream

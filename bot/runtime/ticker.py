@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 
 import schedule
 
+from bot.errors import StoreError, Unavailable
+
 log = logging.getLogger(__name__)
 
 TICK_S = 1.0
@@ -56,6 +58,8 @@ def _wrapped(job: Callable[[], object]) -> Callable[[], None]:
     def safe() -> None:
         try:
             job()
+        except (Unavailable, StoreError) as error:
+            log.warning("a ticked job waits: %s", error, extra={"action": "tick_waits"})
         except Exception:
             log.exception("a ticked job failed", extra={"action": "tick_failed"})
 

@@ -112,7 +112,10 @@ class WorkerPool:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)
         except Exception as error:
-            log.exception("job failed", extra={"action": "job_failed", "job": job.name})
+            if isinstance(error, Unavailable | DiskRefused):
+                log.warning("job waits: %s", error, extra={"action": "job_waits", "job": job.name})
+            else:
+                log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, error)
         else:
             self._outages = 0

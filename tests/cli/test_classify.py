@@ -166,3 +166,13 @@ def test_no_input_is_no_error() -> None:
         b"",
         b"0 events: 0 actionable (0%), 0 ack (0%), 0 ambient (0%); 0 bad lines\n",
     )
+
+
+@pytest.mark.parametrize(("lines", "code"), [("no event\n\n{}\n", 1), ("no event\n" + json.dumps(event()) + "\n", 0)])
+def test_input_without_one_event_is_an_error(lines: str, code: int) -> None:
+    """Another file was meant; single bad lines are not."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "classify"], input=lines, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == code
+    assert "bad line" in done.stderr

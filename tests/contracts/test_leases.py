@@ -95,3 +95,16 @@ class TestOnDisk:
         """Questions and drafts are not for everybody on the machine."""
         FileLeases(tmp_path / "home").take(HOME).release()
         assert (tmp_path / "home").stat().st_mode & 0o077 == 0
+
+
+def test_a_deleted_lock_file_lets_nobody_in(tmp_path: Path) -> None:
+    """Whoever tidies the data directory by hand does not start a second bot; what comes after the first one may."""
+    held = FileLeases(tmp_path).take(HOME)
+    (tmp_path / "lock").unlink()
+    with pytest.raises(ConfigError, match="already runs"):
+        FileLeases(tmp_path).take(HOME)
+    assert FileLeases(tmp_path).holder(HOME) is not None
+    held.release()
+    (tmp_path / "lock").unlink(missing_ok=True)
+    FileLeases(tmp_path).take(HOME).release()
+    assert FileLeases(tmp_path).holder(HOME) is None

@@ -21,7 +21,7 @@ from typing import Final
 
 from bot.agent.git.git_process import GitProcess
 from bot.domain.text.file_text import file_lines
-from bot.errors import ConfigError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 
@@ -75,11 +75,29 @@ class GitRepo:
 
         Raises:
             ConfigError: the repository has no commit yet.
+            CodebaseUnreadable: it had one, which cannot be read.
         """
         sha = self.resolve("HEAD")
+        if sha is None and self._had_commit():
+            raise self._unreadable("its newest commit cannot be read")
         if sha is None:
             raise ConfigError(f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one")
         return sha
+
+    def _had_commit(self) -> bool:
+        """Whether HEAD leads somewhere, or did: only a repository where nobody committed has neither ref nor log."""
+        try:
+            folder = self.root / os.fsdecode(self._git("rev-parse", "--git-dir").removesuffix(b"\n"))
+            if (folder / "logs" / "HEAD").exists() or (folder / "packed-refs").exists():
+                return True
+            ref = self._git("symbolic-ref", "--quiet", "HEAD").decode().strip()
+            found = self._git("rev-parse", "--git-path", ref)
+            return (self.root / os.fsdecode(found.removesuffix(b"\n"))).exists()
+        except ProviderError:
+            return True  # not even this much can be read
+
+    def _unreadable(self, what: str) -> CodebaseUnreadable:
+        return CodebaseUnreadable(f"codebase: {self.root} is damaged: {what}; run `git fsck` there, or clone it anew")
 
     def resolve(self, revision: str) -> str | None:
         """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
@@ -109,11 +127,14 @@ class GitRepo:
         return self._git("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def tree(self, commit: str) -> list[TreeEntry]:
-        """Return every regular file of `commit`: no symbolic links, no submodules."""
+        """Return every regular file of `commit`: no symbolic links, no submodules. Raises CodebaseUnreadable."""
         try:
             entries = list(_entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)))
         except ProviderError:  # sizes of a clone without blobs would have to be fetched
-            entries = self._tree_without_blobs(commit)
+            try:
+                entries = self._tree_without_blobs(commit)
+            except ProviderError as error:
+                raise self._unreadable(f"the files of commit {commit[:10]} cannot be listed") from error
         return [entry for entry in entries if entry.kind is EntryKind.FILE]
 
     def submodules(self, commit: str) -> list[str]:

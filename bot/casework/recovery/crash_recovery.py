@@ -64,7 +64,12 @@ class CrashRecovery:
             except GivenBack as error:
                 problems.append(f"{state.thread_id}: {error}")
             except TriageError as error:
-                log.exception("thread not settled", extra={"action": "recovery_failed", "thread_id": state.thread_id})
+                log.warning(
+                    "thread not settled: %s",
+                    error,
+                    extra={"action": "recovery_failed", "thread_id": state.thread_id},
+                    exc_info=not isinstance(error, Unavailable),
+                )
                 if state.thread_id not in self._tried_at:
                     problems.append(f"{state.thread_id}: it could not be completed: {error}")
                 if isinstance(error, ProviderError) and state.post_intent is not None:

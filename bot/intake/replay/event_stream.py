@@ -75,6 +75,11 @@ class EventStream:
                 problems.append(f"line {self._lines}: {_reason(line, error)}")
         return good, problems
 
+    @property
+    def is_all_bad(self) -> bool:
+        """Whether there were lines and none of them was an event: another file was meant."""
+        return self._bad > 0 and not self._counts
+
     def summary(self) -> str:
         """Return the closing line: how many events, what became of them, how many bad lines."""
         total = self._counts.total()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo, split_lines
-from bot.errors import ConfigError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from tests.gitrepo import commit_files, git, make_repo
 
 ODD_NAMES = ("with space.txt", "größe/ünï.txt", "new\nline.txt", "[x]*.txt", "-flag.txt", ":(top)magic.txt", '"q".txt')
@@ -32,6 +32,27 @@ def test_a_repository_without_commits_has_no_head(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no commit yet"):
         repo.head()
     assert repo.resolve("HEAD") is None
+
+
+@pytest.mark.parametrize("damage", ["object", "ref", "empty ref", "HEAD", "packed"])
+def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage: str) -> None:
+    """Its questions wait until it is mended; a new repository would need a commit."""
+    root = make_repo(tmp_path / "code", {"a.txt": "x\n"})
+    repo, git = GitRepo(root), root / ".git"
+    head = repo.head()
+    ref = next((git / "refs" / "heads").iterdir())
+    broken = {"object": git / "objects" / head[:2] / head[2:], "HEAD": git / "HEAD"}.get(damage, ref)
+    held = broken.read_bytes()
+    broken.unlink()
+    if damage == "empty ref":
+        broken.write_bytes(b"")
+    if damage == "packed":
+        (git / "packed-refs").write_text("# pack-refs with: peeled\n")
+    with pytest.raises(CodebaseUnreadable, match="git fsck"):
+        repo.head()
+    broken.unlink(missing_ok=True)
+    broken.write_bytes(held)
+    assert repo.head() == head
 
 
 def test_a_folder_inside_a_checkout_opens_the_whole_of_it(tmp_path: Path) -> None:

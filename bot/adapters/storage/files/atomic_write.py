@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ def replace_bytes(path: Path, content: bytes) -> None:
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
+        with suppress(OSError):  # half a file would hold room that a full disk needs
+            temporary.unlink()
         raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
 
 
@@ -90,16 +93,16 @@ def create_file(path: Path, text: str) -> bool:
         OSError: the disk refused.
     """
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
-    with temporary.open("wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-        file.flush()
-        os.fsync(file.fileno())
     try:
+        with temporary.open("wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
         path.hardlink_to(temporary)
     except FileExistsError:
         return False
     finally:
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
     return True
 

@@ -14,7 +14,7 @@ from bot.ports.collections import HOME
 
 
 class FileLeases:
-    """The leases of one data directory: `lock` for the directory itself, `.<name>.lock` for the others."""
+    """The leases of one data directory: it and `lock` for the directory itself, `.<name>.lock` for the others."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -22,9 +22,8 @@ class FileLeases:
     @contextmanager
     def hold(self, name: str) -> Iterator[None]:
         """Enter when nobody else is inside, in this process or another; raises StoreError."""
-        handle = self._open(name)
+        handle = self._locked(name, fcntl.LOCK_EX)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
             os.close(handle)
@@ -36,33 +35,75 @@ class FileLeases:
             ConfigError: another process holds it; names its id.
             StoreError: the data directory cannot be used.
         """
-        handle = self._open(name)
+        handles = []
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            handles.append(self._locked(name, fcntl.LOCK_EX | fcntl.LOCK_NB))
+            handles += self._folder_locked(name, fcntl.LOCK_EX)
         except BlockingIOError as error:
-            holder = os.read(handle, 32).decode().strip() or "unknown"
-            os.close(handle)
+            _close(handles)
             raise ConfigError(
-                f"triage already runs on {self._home} (process {holder}); stop it, or set TRIAGE_HOME"
+                f"triage already runs on {self._home} (process {self._written(name)}); stop it, or set TRIAGE_HOME"
             ) from error
         with suppress(OSError):  # the lock holds on a full disk as well; the number is for people
-            os.truncate(handle, 0)
-            os.write(handle, f"{os.getpid()}\n".encode())
-        return HeldLease(handle)
+            os.truncate(handles[0], 0)
+            os.write(handles[0], f"{os.getpid()}\n".encode())
+        return HeldLease(handles)
 
     def holder(self, name: str) -> str | None:
         """Return the id of the process that has taken a lease, or None; a lock nobody holds means that none has."""
+        handles = []
         try:
-            handle = os.open(self._path(name), os.O_RDONLY)
+            handles += self._folder_locked(name, fcntl.LOCK_SH)
+            handles.append(os.open(self._path(name), os.O_RDONLY))
+            fcntl.flock(handles[-1], fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return self._written(name)
         except OSError:
             return None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return os.read(handle, 32).decode(errors="replace").strip() or "unknown"
         finally:
-            os.close(handle)
+            _close(handles)
         return None
+
+    def _locked(self, name: str, how: int) -> int:
+        """Return a handle on the lock file that is there now: one that was deleted meanwhile keeps nobody out."""
+        while True:
+            handle = self._open(name)
+            try:
+                fcntl.flock(handle, how)
+                if os.path.samestat(os.fstat(handle), self._path(name).stat()):
+                    return handle
+            except FileNotFoundError:
+                pass
+            except OSError:
+                os.close(handle)
+                raise
+            os.close(handle)
+
+    def _folder_locked(self, name: str, how: int) -> list[int]:
+        """Lock the data directory itself, too: its lock outlives a deleted file. Raises BlockingIOError.
+
+        A file system that locks no folders (NFS) leaves it at the file.
+        """
+        if name != HOME:
+            return []
+        handle = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise
+        except OSError:
+            os.close(handle)
+            return []
+        return [handle]
+
+    def _written(self, name: str) -> str:
+        """Return the process id that stands in a lock file."""
+        try:
+            with self._path(name).open("rb") as file:
+                return file.read(32).decode(errors="replace").strip() or "unknown"
+        except OSError:
+            return "unknown"
 
     def _open(self, name: str) -> int:
         create_folder(self._home)
@@ -76,11 +117,16 @@ class FileLeases:
 
 
 class HeldLease:
-    """A lock that this process holds."""
+    """Locks that this process holds."""
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
+    def __init__(self, handles: list[int]) -> None:
+        self._handles = handles
 
     def release(self) -> None:
-        """Let another process have it."""
-        os.close(self._handle)
+        """Let another process have them."""
+        _close(self._handles)
+
+
+def _close(handles: list[int]) -> None:
+    for handle in handles:
+        os.close(handle)
