@@ -130,6 +130,7 @@ def preview_message(blocks: Sequence[Block], mark: str, *, number: int, count: i
 LinkTo = Callable[[EvidenceRef], str | None]
 
 QUESTION_CHARS = 1_200
+ALARM_CHARS = 300
 GLOSS_CHARS = 600
 SHOWN_REFS = 8
 PAGED = 10
@@ -219,6 +220,7 @@ def _question(state: ThreadState, pages: Sequence[str]) -> Block:
     return SectionBlock(
         text=MarkdownTextObject(
             text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote_block(asked)}"
+            f"{_alarm(state)}"
         ),
         block_id=ids.card_block_id(state.thread_id),
     )
@@ -234,6 +236,14 @@ def _page(state: ThreadState, pages: Sequence[str]) -> str:
     if state.paging.acknowledged_by is not None:
         return f":eyes: *{WORDS[Severity.PAGE]}:* <@{state.paging.acknowledged_by}> acknowledged it. "
     return f"{page_lead(pages)} "
+
+
+def _alarm(state: ThreadState) -> str:
+    """Return the message that made a page of an ordinary question; nothing where the question did."""
+    if state.paging.said is None or state.severity is not Severity.PAGE:
+        return ""
+    said = truncate(escape_text(without_marks(state.paging.said)), ALARM_CHARS)
+    return f"\n<@{state.paging.said_by}> wrote in its thread:\n{quote_block(said)}"
 
 
 def page_lead(pages: Sequence[str]) -> str:

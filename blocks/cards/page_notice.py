@@ -1,6 +1,6 @@
 """What is said of a question that pages and that nobody deals with: a ring, and the message to who is told next.
 
-Pure. It quotes the question and never a draft.
+Pure. It quotes the words that raised the alarm (the question, or a later message in its thread) and never a draft.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
 
 
 def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block]:
-    asked = truncate(escape_text(without_marks(state.question)), QUESTION_CHARS) or "(no text)"
+    asked = truncate(escape_text(without_marks(_alarm(state))), QUESTION_CHARS) or "(no text)"
     return [
         section(f"{said}\n{' · '.join([_who(state), *_links(state)])}", block_id=mark),
         section(quote_block(asked)),
@@ -77,10 +77,17 @@ def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block
 
 
 def _one_line(state: ThreadState) -> str:
-    return " ".join(escape_text(without_marks(state.question)).split())
+    return " ".join(escape_text(without_marks(_alarm(state))).split())
+
+
+def _alarm(state: ThreadState) -> str:
+    """Return the words that made the page."""
+    return state.question if state.paging.said is None else state.paging.said
 
 
 def _who(state: ThreadState) -> str:
+    if state.paging.said is not None:
+        return f"<@{state.paging.said_by}> wrote in a thread of <#{state.chat_id}>"
     return f"<@{state.original_sender_id}> asked in <#{state.chat_id}>"
 
 

@@ -18,6 +18,7 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
+from bot.domain.paging import Paging
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
 from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus
@@ -120,6 +121,8 @@ class Orchestrator:
         if closed is not None and event.message_id in _messages_of(closed):
             return False
         kind = question_type_of(asked.content)
+        is_page = work.is_alarm or self._speaks_of_alarm(asked.content, event.content)
+        is_its_own = asked is event or self._speaks_of_alarm(asked.content)
         state = ThreadState(
             thread_id=thread_id,
             team_id=event.team_id,
@@ -132,7 +135,8 @@ class Orchestrator:
             question=asked.content,
             permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
-            severity=self._severity(asked.content, event.content, is_alarm=work.is_alarm),
+            severity=Severity.PAGE if is_page else Severity.ACT,
+            paging=Paging() if is_its_own or not is_page else _raised_by(event),
             rubric=rubric_for(kind).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
@@ -141,15 +145,17 @@ class Orchestrator:
         self._desk.store.put(state if asked is event else _with_followup(state, event))
         return True
 
-    def _severity(self, *said: str, is_alarm: bool = False) -> Severity:
-        """Return how urgent a question is, however its thread is opened: what was said, or the rules, may page."""
-        return Severity.PAGE if is_alarm or any(speaks_of_alarm(words, self._rules) for words in said) else Severity.ACT
+    def _speaks_of_alarm(self, *said: str) -> bool:
+        """Whether any of these words page."""
+        return any(speaks_of_alarm(words, self._rules) for words in said)
 
-    def _raised(self, state: ThreadState, said: str) -> ThreadState:
-        """Return the thread as a page from now on where later words raise the alarm; it never falls."""
-        if state.severity is Severity.PAGE or self._severity(said) is not Severity.PAGE:
+    def _raised(self, state: ThreadState, event: Event) -> ThreadState:
+        """Return the thread as a page from now on where a later message raises the alarm; it never falls."""
+        if state.severity is Severity.PAGE or not self._speaks_of_alarm(event.content):
             return state
-        return state.evolve(severity=Severity.PAGE, paging=state.paging.evolve(since=self._desk.clock.now()))
+        is_its_own = event.message_id == state.original_message_id
+        paging = Paging() if is_its_own else _raised_by(event)
+        return state.evolve(severity=Severity.PAGE, paging=paging.evolve(since=self._desk.clock.now()))
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
@@ -198,7 +204,7 @@ class Orchestrator:
         asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
 
         def record(now: ThreadState) -> ThreadState | None:
-            noted = _with_followup(self._raised(now, event.content), event)
+            noted = _with_followup(self._raised(now, event), event)
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
@@ -216,7 +222,7 @@ class Orchestrator:
         at = self._desk.clock.now()
 
         def edited(now: ThreadState) -> ThreadState:
-            changed = self._raised(now, event.content).evolve(question=event.content, last_event_at=at)
+            changed = self._raised(now, event).evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
         self._desk.store.amend(state.thread_id, edited)
@@ -254,6 +260,11 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
         draft_hash=None,
         **NO_DOUBTS,
     )
+
+
+def _raised_by(event: Event) -> Paging:
+    """Return the words by which a message makes the page of another one's question."""
+    return Paging(said=event.content[:FOLLOWUP_CHARS], said_by=event.sender.id)
 
 
 def _settles(state: ThreadState, message: FollowUpArrived) -> bool:

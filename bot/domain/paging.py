@@ -26,6 +26,10 @@ class Paging(FrozenValue):
 
     since: AwareDatetime | None = None
     """When it became a page, where that was later than it was asked: nobody was told of it then."""
+    said: str | None = None
+    """The words that made it a page, where those are not the question's own: a later message's."""
+    said_by: str | None = None
+    """Who wrote them: a Slack user id."""
     rung_at: AwareDatetime | None = None
     """When it last rang again."""
     rings: int = 0

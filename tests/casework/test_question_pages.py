@@ -61,6 +61,23 @@ def test_what_does_not_page_rings_never(tmp_path: Path, text: str, pages: dict[s
     assert after(asked(tmp_path, text, pages=pages), 60) == []
 
 
+def test_a_page_that_a_later_message_raised_names_that_message(tmp_path: Path) -> None:
+    """Whoever is woken reads what is wrong, not the harmless question it began with."""
+    office = asked(tmp_path, "how often do we retry?")
+    office.says("payments are failing for everyone", sender=CARL)
+    paging = office.state.paging
+    assert (paging.said, paging.said_by) == ("payments are failing for everyone", CARL)
+    assert after(office, 10) == ["ops"]
+
+
+def test_an_edit_that_raises_the_alarm_is_the_questions_own_word(tmp_path: Path) -> None:
+    """What is quoted then is the question as it reads by now."""
+    office = asked(tmp_path, "how often do we retry?")
+    office.arrive(an_event("prod is down, how often do we retry?", msg_type=MessageType.EDIT))
+    office.work()
+    assert (office.state.severity, office.state.paging.said) == (Severity.PAGE, None)
+
+
 def test_after_many_rings_it_is_quiet(tmp_path: Path) -> None:
     """Nobody's phone rings for ever; without `then` nobody else is told."""
     office = asked(tmp_path, pages={"then": None}, expire_after=None)

@@ -107,7 +107,8 @@ def _read(content: str, matchers: Matchers) -> tuple[bool, bool, bool, bool]:
     question = "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
     question = question and not _is_smalltalk(text, content, matchers)
     addressed = "@" in content and matchers.addressed.match(content) is not None
-    return question, _is_ack(content, matchers), "alarm" in kinds, addressed
+    alarm = matchers.alarms.are_in(text, has_phrase="alarm" in kinds)
+    return question, _is_ack(content, matchers), alarm, addressed
 
 
 _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again

@@ -17,9 +17,10 @@ from typing import Final
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
+from bot.intake.classifier.alarms import Alarms
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
 
-RULES_VERSION: Final = 3  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
+RULES_VERSION: Final = 4  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
 
 _GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{message_text.PICTURE})+)"
 _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
@@ -30,6 +31,7 @@ class Matchers:
     """The compiled patterns; `ack`, `thanks` and `smalltalk` are matched against a whole text."""
 
     keywords: Keywords
+    alarms: Alarms
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
     thanks: re.Pattern[str]
@@ -95,8 +97,10 @@ def compile_matchers(
         "alarm": (*shipped(languages, "alarm"), *alarms),
         "except": shipped(languages, "except"),
     }
+    keywords = Keywords(lists)
     return Matchers(
-        keywords=Keywords(lists),
+        keywords=keywords,
+        alarms=Alarms(languages, keywords),
         ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from blocks.cards.draft_card import card_blocks
 from blocks.cards.page_notice import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
 from tests.blocks.limits import as_slack_takes_it
-from tests.builders import a_thread
+from tests.builders import NOW, a_thread
 
 WAITED = timedelta(minutes=20)
 LINK = "https://acme.slack.com/archives/C1/p1795165200000100"
@@ -78,3 +79,17 @@ def test_without_a_card_or_links_the_question_is_all_there_is() -> None:
     assert "open thread" not in shown(page(permalink=None))
     assert "card in <#C0OPS>" in shown(page(permalink=None))
     assert "card" not in shown(page(card_channel=None, card_ts=None)).replace("the card", "")
+
+
+def test_a_page_of_a_later_message_quotes_that_message() -> None:
+    """In the notification, the ring and the escalation; the question stays on the card."""
+    raised = Paging(since=NOW, said="payments are failing & <!channel>", said_by="U0CARL")
+    became = page().evolve(question="how often do we retry?", paging=raised)
+    ring = shown(became)
+    assert "payments are failing &amp;" in ring
+    assert "<@U0CARL> wrote" in ring
+    assert "how often" not in ring
+    assert "payments are" in notice_text(became, WAITED)
+    assert "payments are" in str(escalation_blocks(became, waited=WAITED)[1].to_dict())
+    card = str([block.to_dict() for block in card_blocks(became, link_to=lambda _: None)])
+    assert card.index("how often do we retry?") < card.index("payments are failing &amp;")
