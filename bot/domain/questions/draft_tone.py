@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from bot.domain.tables import Alternatives, read_table
+from bot.domain.tables import read_table
 
 CODE: Final = "‹code›"
 """Stands for a piece of inline code in `own_sentences`."""
@@ -18,18 +18,36 @@ _MIN_REPEATED_CHARS: Final = 12
 
 
 class _Lists(NamedTuple):
-    certain: Alternatives
-    certain_unspaced: Alternatives
-    doubtful: Alternatives
-    doubtful_unspaced: Alternatives
-    smells: Alternatives
+    certain: dict[str, list[str]]
+    doubtful: dict[str, list[str]]
+    smells: dict[str, list[str]]
 
 
-_LISTS: Final = read_table(__file__, "draft_tone.yml", _Lists)
-_NEGATED: Final = r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!nicht )(?<!no está )(?<!pas )"
-_SURE: Final = re.compile(rf"{_NEGATED}(?<!\w)(?:{_LISTS.certain})(?!\w)|{_LISTS.certain_unspaced}", re.IGNORECASE)
-_UNSURE: Final = re.compile(rf"(?<!\w)(?:{_LISTS.doubtful})(?!\w)|{_LISTS.doubtful_unspaced}", re.IGNORECASE)
-_SMELL: Final = re.compile(rf"(?<!\w)(?:{_LISTS.smells})", re.IGNORECASE | re.MULTILINE)
+TONE_LISTS: Final = read_table(__file__, "draft_tone.yml", _Lists)
+"""The words of each kind by language."""
+_UNSPACED: Final = frozenset({"ja", "zh"})
+_NEGATED: Final = (
+    r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!cannot )(?<!nicht )(?<!keine )(?<!no está )(?<!no se )(?<!não )(?<!não é )"
+    r"(?<!no es )(?<!pas )(?<!tidak )(?<!belum )(?<!bukan )(?<!tidak bisa )(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
+)
+
+
+def _of(words: dict[str, list[str]], *, whole: bool) -> str:
+    """Return the alternatives of the languages with blanks between words, or of those without."""
+    return "|".join(word for code, each in words.items() if (code not in _UNSPACED) is whole for word in each)
+
+
+def _tone(words: dict[str, list[str]], before: str = "") -> re.Pattern[str]:
+    spaced, unspaced = _of(words, whole=True), _of(words, whole=False)
+    return re.compile(rf"{before}(?:(?<!\w)(?:{spaced})(?!\w)|(?:{unspaced}))", re.IGNORECASE)
+
+
+_SURE: Final = _tone(TONE_LISTS.certain, _NEGATED)
+_UNSURE: Final = _tone(TONE_LISTS.doubtful)
+_SMELL: Final = re.compile(
+    rf"(?<!\w)(?:{_of(TONE_LISTS.smells, whole=True)})|(?:{_of(TONE_LISTS.smells, whole=False)})",
+    re.IGNORECASE | re.MULTILINE,
+)
 _SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]+(?=\s|$)|[。！？]+|\n+")
 _BLOCK: Final = re.compile(r"^(```|~~~).*?(?:^\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED_LINE: Final = re.compile(r"^ {0,3}>.*$", re.MULTILINE)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from bot.domain.questions.draft_tone import own_sentences, without_quotes
-from bot.domain.questions.risk_words import LANGUAGES, TABLES, any_of, compiled, folded, whole_words
+from bot.domain.questions.risk_words import LANGUAGES, TABLES, any_of, compiled, folded_sentence, whole_words
 from bot.domain.questions.risky_commands import commands_in_code, commands_in_prose
 from bot.domain.tables import read_table
 from bot.domain.text.linear_patterns import LinearPattern
@@ -124,7 +124,7 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
 
 
 def _kinds(sentence: str) -> list[str]:
-    known = folded(sentence)
+    known = folded_sentence(sentence)
     return list(dict.fromkeys(kind for language in _LANGUAGES for kind in language.risks(known)))
 
 

@@ -5,9 +5,15 @@ Source: https://github.com/google/re2/wiki/Syntax; there is no look-around, and 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
+from typing import Final
 
 import re2
+
+_LATIN_WITH_MARKS: Final = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_MARKS: Final = re.compile("[\u0300-\u036f]")
 
 
 class LinearPattern:
@@ -49,3 +55,19 @@ def encodable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode("utf-8")
     return text
+
+
+def folded(text: str) -> str:
+    """Return a text in small letters, without accents on Latin letters and with straight apostrophes.
+
+    RE2's `\\w` and `\\b` know ASCII only; of a folded text in Latin letters that is all there is.
+
+    >>> folded("Lösche die Größe, où ça?")
+    'losche die grosse, ou ca?'
+    """
+    plain = unicodedata.normalize("NFKC", text.replace("’", "'")).casefold()
+    return _LATIN_WITH_MARKS.sub(_without_marks, plain)
+
+
+def _without_marks(letter: re.Match[str]) -> str:
+    return _MARKS.sub("", unicodedata.normalize("NFD", letter[0]))

@@ -13,6 +13,7 @@ from bot.domain.questions.draft_tone import (
     without_quotes,
     word_count,
 )
+from tests.domain.questions.risk_data import read_risk_data
 
 
 def test_code_quotations_and_evidence_are_not_the_draft_s_own_words() -> None:
@@ -78,3 +79,15 @@ def test_one_doubt_is_honest_and_two_are_hedging() -> None:
     assert tone_faults(["It might work"]) == []
     assert tone_faults(["It might perhaps work"])
     assert tone_faults(["It might work", "It perhaps works"]) == []
+
+
+_FINDERS = {"certain": overclaims, "doubtful": hedges, "smells": tone_faults}
+
+
+@pytest.mark.parametrize("kind", _FINDERS)
+@pytest.mark.parametrize("language", ["de", "en", "es", "fr", "id", "ja", "pt", "zh"])
+def test_each_language_has_its_own_ways_to_sound(language: str, kind: str) -> None:
+    """Certainty, doubt and stock phrases are found; a plain sentence has none, a negated certainty neither."""
+    said = read_risk_data("tone")[language]
+    assert [text for text in said[kind] if not _FINDERS[kind]([text.rstrip(".。")])] == []
+    assert [text for text in said["plain"] if _FINDERS[kind]([text])] == []

@@ -1,40 +1,31 @@
 """The words of risky advice in each language a draft may be written in: one YAML file for each, and common.yml for all.
 
-The files are read once. Patterns are RE2's and meet text that `folded` has made small and free of accents; `~` stands
+The files are read once. Patterns are RE2's and meet text in small letters without accents; `~` stands
 for the rest of a word. In Japanese and Chinese they count anywhere, elsewhere as whole words.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.questions.draft_tone import CODE
 from bot.domain.tables import read_table
-from bot.domain.text.linear_patterns import LinearPattern
+from bot.domain.text.linear_patterns import LinearPattern, folded
 
 LANGUAGES: Final = ("de", "en", "es", "fr", "id", "ja", "pt", "zh")
 UNSPACED: Final = frozenset({"ja", "zh"})
 """Written without blanks between words."""
 _CODE_WORD: Final = " codespan "
-_LATIN_WITH_MARKS: Final = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
-_MARKS: Final = re.compile("[\u0300-\u036f]")
 
 
-def folded(text: str) -> str:
-    """Return a text in small letters, without accents on Latin letters; a piece of code becomes the word `codespan`.
+def folded_sentence(text: str) -> str:
+    """Return a sentence as the patterns meet it; a piece of code becomes the word `codespan`.
 
-    >>> folded("Lösche ‹code› SCHLIESSLICH, où ça?")
-    'losche  codespan  schliesslich, ou ca?'
+    >>> folded_sentence("Lösche ‹code›!")
+    'losche  codespan !'
     """
-    plain = unicodedata.normalize("NFKC", text.replace("’", "'").replace(CODE, _CODE_WORD)).casefold()
-    return _LATIN_WITH_MARKS.sub(_without_marks, plain)
-
-
-def _without_marks(letter: re.Match[str]) -> str:
-    return _MARKS.sub("", unicodedata.normalize("NFD", letter[0]))
+    return folded(text.replace(CODE, _CODE_WORD))
 
 
 class Table(NamedTuple):
