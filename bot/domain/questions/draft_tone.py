@@ -27,8 +27,9 @@ TONE_LISTS: Final = read_table(__file__, "draft_tone.yml", _Lists)
 """The words of each kind by language."""
 _UNSPACED: Final = frozenset({"ja", "zh"})
 _NEGATED: Final = (
-    r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!cannot )(?<!nicht )(?<!keine )(?<!no está )(?<!no se )(?<!não )(?<!não é )"
-    r"(?<!no es )(?<!pas )(?<!tidak )(?<!belum )(?<!bukan )(?<!tidak bisa )(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
+    r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!cannot )(?<!nicht )(?<!keine )(?<!no está )(?<!no se )(?<!não )"
+    r"(?<!não é )(?<!no es )(?<!pas )(?<!tidak )(?<!belum )(?<!bukan )(?<!tidak bisa )"
+    r"(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
 )
 
 

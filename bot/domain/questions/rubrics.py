@@ -1,8 +1,8 @@
 """Which type of answer a question wants, and what a good answer of that type looks like.
 
 The rules and the rubrics stand in rubrics.yml. The first rule that fits wins: a question on the state of things is one
-even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least. English only; other languages
-are told by the code names and endpoints they mention. The rubric is part of the investigator's brief and the yardstick
+even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least. The rules of other
+languages than English stand in question_words.yml. The rubric is part of the investigator's brief and the yardstick
 of its checks.
 """
 
@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from bot.domain.questions.question_words import is_locating, types_in_other_languages
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.threads import QuestionType
@@ -30,9 +31,10 @@ def question_type_of(text: str) -> QuestionType:
     ('status_check', 'technical_qa')
     """
     asked = text.replace("’", "'")[:_READ_CHARS]
-    locates = _LOCATES.match(asked) is not None
-    kinds = (kind for kind, pattern in _PATTERNS if not (locates and kind is _STATUS) and pattern.search(asked))
-    return next(kinds, QuestionType.OTHER)
+    kinds = {kind for kind, pattern in _PATTERNS if pattern.search(asked)} | types_in_other_languages(asked)
+    if _LOCATES.match(asked) or is_locating(asked):
+        kinds.discard(_STATUS)
+    return next((kind for kind in _IN_ORDER if kind in kinds), QuestionType.OTHER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +84,7 @@ _PATTERNS: Final = tuple(
     (kind, re.compile(fill(rule, _LISTS.parts).replace("~", r"(?:[^.?!\n]|\.\w){0,80}?"), re.IGNORECASE))
     for kind, rule in _LISTS.rules
 )
+_IN_ORDER: Final = tuple(dict.fromkeys(kind for kind, _ in _LISTS.rules))
 _RUBRICS: Final = {kind: Rubric(question_type=kind, **asked._asdict()) for kind, asked in _LISTS.rubrics.items()}
 
 
