@@ -61,7 +61,7 @@ class AlertJourney:
         """Raise ProviderError once the first beat has ended without a word: no alert will come of it."""
         first = next((beat for beat in self._beats.records() if beat.get("session_id") == SESSION), None)
         if first is not None and first["silent"]:
-            raise ProviderError(f"the heartbeat said nothing: {first['error'] or first['why'] or first['result']}")
+            raise ProviderError(f"the heartbeat sent nothing: {first['error'] or first['why'] or first['result']}")
 
     def _click(self, card: Json) -> None:
         button = find_element(card, ids.ACKNOWLEDGE)

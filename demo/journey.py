@@ -46,7 +46,7 @@ class Journey:
             self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
             self.transcript.note(f"{ANA.name} clicks Approve")
             reply, record = self._wait_for_reply(thread_ts, thread_id)
-            facts["reply_s"] = self._since(asked_s, "the reply stands in the thread and in replies.ndjson")
+            facts["reply_s"] = self._since(asked_s, "the reply is in the thread and in replies.ndjson")
         except ProviderError as error:
             self.transcript.note(f"stopped: {error}")
             return {**facts, **self._facts_of_thread(thread_id), "error": str(error)}

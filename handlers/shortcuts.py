@@ -41,7 +41,7 @@ GUESTS: Final = (
 )
 _SAYS: Final = {
     ForcedEnqueue.QUEUED: (
-        "Triage is investigating it: a draft will be in the ops channel soon, and a human decides what is posted."
+        "Triage is investigating it: a draft will be in the ops channel soon, and a person decides what is posted."
     ),
     ForcedEnqueue.UNDER_WAY: "Triage is already working on it: its thread has a card in the ops channel.",
     ForcedEnqueue.CLOSED: "That message was already handled. To ask again, mention triage in its thread.",

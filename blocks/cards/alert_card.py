@@ -176,7 +176,7 @@ def _standing(alert: Alert) -> str:
     if finding.resolved_at is not None:
         return f"{name} · *Resolved* {local_time(finding.resolved_at)} · {since}"
     if finding.fixed_by:
-        return f"{name} · *Fixed*, says <@{finding.fixed_by}> · {since}"
+        return f"{name} · *Fixed* by <@{finding.fixed_by}> · {since}"
     times = alert.times_today
     parts = [
         name,

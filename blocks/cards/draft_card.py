@@ -280,7 +280,7 @@ def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     link = sibling_message_link(state.permalink, state.card_channel, whole_at) if state.card_channel else None
     place = f"<{link}|in this card's thread>" if link else "in this card's thread"
     return (
-        f":page_facing_up: *This is the beginning only.* The whole draft ({size}) stands {place}, as it would be "
+        f":page_facing_up: *This is the beginning only.* The whole draft ({size}) is {place}, as it would be "
         "posted. Read it there before you approve it."
     )
 

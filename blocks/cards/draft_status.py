@@ -28,10 +28,8 @@ _USER = re.compile(r"<@(\w+)>")
 
 _RUNNING = {
     ThreadStatus.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
-    ThreadStatus.AWAITING_VALIDATION: (
-        ":hourglass_flowing_sand: Checking every citation, then trying to break the draft"
-    ),
-    ThreadStatus.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
+    ThreadStatus.AWAITING_VALIDATION: (":hourglass_flowing_sand: Checking citations, then validating the draft"),
+    ThreadStatus.BOUNCED: ":hourglass_flowing_sand: The checks objected; correcting the draft once",
     ThreadStatus.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
 }
 
@@ -174,7 +172,7 @@ def _objection_reason(state: ThreadState) -> str:
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
     shown = quote_block(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
-    return context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
+    return context(f"*Round {entry.round}* draft\n{shown}\n*Objections*{_reasons(entry.validator_return)}")
 
 
 def _reasons(verdict: ValidatorReturn | None) -> str:

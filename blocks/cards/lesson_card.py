@@ -45,7 +45,7 @@ def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> Vie
     at = f" on {local_time(state.closed_at)}" if state.closed_at else ""
     said = (
         f"{_WHAT[lesson.kind].capitalize()}{by}{at}. Whoever looks into a similar question reads this first, "
-        "as a lesson from a draft and not as a fact. Change what is wrong; nothing is kept before you press Remember."
+        "as a lesson from a draft and not as a fact. Correct it if needed. It is saved only when you press Remember."
     )
     text = PlainTextInputElement(
         action_id=ids.INPUT, multiline=True, initial_value=lesson.words, max_length=MAX_WORDS_CHARS

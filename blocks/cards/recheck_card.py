@@ -105,7 +105,8 @@ def _meanwhile(recheck: Recheck) -> str:
 def _ending(recheck: Recheck) -> str:
     who = f"<@{recheck.decided_by}>"
     if recheck.outcome is RecheckOutcome.KEPT:
-        return f":white_check_mark: *Still true*, says {who}; it cites the lines as they are at `{recheck.head[:7]}`"
+        at = f"`{recheck.head[:7]}`"
+        return f":white_check_mark: *Still true*, confirmed by {who}; it cites the lines as they are at {at}"
     if recheck.outcome is RecheckOutcome.RETIRED:
         return f":file_cabinet: *Retired* by {who}; it is no longer searched"
     if recheck.outcome is RecheckOutcome.GONE:

@@ -110,7 +110,7 @@ def suggestion_list(suggestions: Sequence[Suggestion]) -> list[Block]:
 def unread_blocks(suggestion: Suggestion) -> list[Block]:
     """Return a quarantined line to read before it can be accepted by command."""
     return [
-        section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. It says, as data:"),
+        section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. Its text, as data:"),
         section(truncate(fence(suggestion.task), TASK_CHARS)),
         context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
     ]

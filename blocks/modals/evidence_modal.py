@@ -32,9 +32,9 @@ QUOTE_CHARS: Final = 1_500
 LINK_CHARS: Final = 1_000
 _MARKS: Final = {True: "✓ verified", False: "✗ refuted", None: "? cannot be checked by code"}
 _MEANINGS: Final = {
-    True: "verified: the quote stands there word for word",
-    False: "refuted: it is not what the source says",
-    None: "cannot be checked by code: judge for yourself",
+    True: "verified: the quote matches the source word for word",
+    False: "wrong: the source says something else",
+    None: "cannot be checked by code: please check it yourself",
 }
 
 
@@ -114,7 +114,7 @@ def _source(citation: ShownCitation) -> list[Block]:
     found = citation.shown
     if isinstance(found, ShownLines):
         stands_there = any(line.quoted for line in found.lines)
-        return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not there"))]
+        return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not in the source"))]
     if isinstance(found, CommitFacts):
         said = f"{_words(found.subject, CLAIM_CHARS)}\n{_words(found.author, NAME_CHARS)} · {found.date}"
         return [section(said), *_quotation(citation, "Quoted from its message")]

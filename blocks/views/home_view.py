@@ -217,7 +217,7 @@ def _numbers(day: DayCounts, seen: Overview) -> str:
     runs = (
         f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"
     )
-    heard = f"{day.messages} message{'s' * (day.messages != 1)} heard, {day.actionable} of them work"
+    heard = f"{day.messages} message{'s' * (day.messages != 1)} read, {day.actionable} actionable"
     posted = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'} posted"
     return f"{heard} · {posted}\n{runs}"
 

@@ -54,30 +54,32 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         f"drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate"
         f" · {tally.fabricated} fabricated references caught",
         f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed"
-        f" · to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)}"
-        f" · an accepted reply cost {dollars(tally.cost_per_reply_usd)}",
-        f"without a human (off): {report.unattended.false} of {report.unattended.qualified} drafts that would qualify "
-        f"were changed or dismissed ({percent(report.unattended.rate)})",
+        f" · median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)}"
+        f" · cost per posted reply {dollars(tally.cost_per_reply_usd)}",
+        f"automatic replies (off): people changed or dismissed {report.unattended.false} of "
+        f"{report.unattended.qualified} drafts that would qualify ({percent(report.unattended.rate)})",
     ]
     told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
     untold = [each for each in report.criteria if each.ok is None]
     title = f"*The last {report.window.days:.0f} days*"
     return [
-        section("\n".join([title, *(map(_line, told) if told else ["_Nothing can be judged yet._"])])),
+        section("\n".join([title, *(map(_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(lines)),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
-        context("Week by week, and messages to judge: `triage metrics --help` on the bot's machine"),
+        context("Week by week, and a sample of messages to judge: `triage metrics --help` on the bot's machine"),
     ]
 
 
 def _line(each: Measure) -> str:
     note = f" _{each.note}_" if each.note else ""
-    return f"{_MARKS[bool(each.ok)]} {each.name} {each.what}: *{each.shown}* ({each.target}; n {each.n:,}){note}"
+    return (
+        f"{_MARKS[bool(each.ok)]} {each.what}: *{each.shown}* (target {each.target}; n {each.n:,}) [{each.name}]{note}"
+    )
 
 
 def _missing(each: Measure) -> str:
     so_far = f" ({each.shown} so far)" if each.n else ""
-    return f"• {each.name} {each.what}{so_far}: {each.missing}"
+    return f"• {each.what}{so_far}: {each.missing} [{each.name}]"
 
 
 MAX_THREADS = 10

@@ -79,7 +79,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
         submit="Save",
         blocks=[
             *conflict,
-            context(escape(f"HEARTBEAT.md of {editing.session_id}, one task a line")),
+            context(escape(f"HEARTBEAT.md of {editing.session_id}, one task per line")),
             InputBlock(block_id=block_id, label="Tasks", element=text, hint=hint, optional=True),
         ],
     )

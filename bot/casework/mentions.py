@@ -42,9 +42,7 @@ GUESTS: Final = (
     "A guest or somebody of another workspace wrote that; triage takes such messages only with "
     "watcher.allow_external: true. Ask in your own words, and it is your question."
 )
-DECIDE: Final = (
-    "Drafts are decided with the buttons of their card in the ops channel, by approvers. Nothing was changed."
-)
+DECIDE: Final = "Only approvers decide on drafts, with the buttons of the card in the ops channel. Nothing was changed."
 NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who they are: /triage approve-list"
 
 

@@ -68,7 +68,7 @@ class DraftReminders:
 
     def _expire(self, seen: ThreadState, now: datetime) -> None:
         """Close the thread as it was seen; whoever touched it since has it open still."""
-        why = f"expired: nobody decided, and nothing happened for {duration(now - last_activity_at(seen))}"
+        why = f"expired: nobody decided, and there was no activity for {duration(now - last_activity_at(seen))}"
 
         def close(state: ThreadState) -> ThreadState | None:
             unchanged = state.version == seen.version

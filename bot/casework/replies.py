@@ -71,7 +71,7 @@ class Replies:
         with self._alone(state.thread_id):
             claimed = self._desk.store.amend(state.thread_id, claim)
             if claimed is None:
-                raise Conflict("Somebody else decided first.")
+                raise Conflict("Another person decided first.")
             return self._finish(claimed, posted=None)
 
     def settle(self, state: ThreadState, *, clicked_by: str | None = None) -> ThreadState:

@@ -91,7 +91,7 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
             say(f"record: {sources.environment.home / 'runs' / run_id} (run.log has what happened)")
             raise
         ret = found.ret
-        say("checking every citation, then trying to break the draft …")
+        say("checking citations, then validating the draft …")
         known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
         drafted = state.evolve(**known, usage=found.usage, rounds=(Round(round=1, investigator_return=ret),))
         name = f"{state.thread_id}-v1"

@@ -148,9 +148,9 @@ def _facts(tally: Tally) -> dict[str, Any]:
 
 
 def _criterion(each: Measure) -> list[str]:
-    lines = [f"{MARKS[each.ok]} {each.name}  {each.what:<29}{each.shown:>9}  n {each.n:<7,}{each.target}".rstrip()]
+    lines = [f"{MARKS[each.ok]} {each.what:<29}{each.shown:>8}  target {each.target:<15} n {each.n:<6,} [{each.name}]"]
     said = f"not enough data: {each.missing}" if each.missing else each.note
-    return lines + textwrap.wrap(said, WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9)
+    return lines + textwrap.wrap(said, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
 
 
 def _tally(tally: Tally) -> list[str]:
@@ -160,18 +160,18 @@ def _tally(tally: Tally) -> list[str]:
         f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
         f" {tally.fabricated} fabricated references caught",
         f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
-        f"  median time to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)};"
+        f"  median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
         f" cost per reply {dollars(tally.cost_per_reply_usd)}",
     ]
 
 
 def _unattended(loose: AutonomyMetrics) -> list[str]:
     risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
-    said = f"not enough data: {loose.missing}" if loose.missing else f"the limit is {percent(LIMIT)}"
+    said = f"not enough data: {loose.missing}" if loose.missing else f"target ≤ {percent(LIMIT)}"
     return [
-        f"{MARKS[loose.ok]} replies without a human (off): {loose.qualified} drafts of {WEEKS} weeks would qualify,",
-        f"  {loose.false} were changed or dismissed{risky} ({percent(loose.rate)});",
-        f"  {said}",
+        f"{MARKS[loose.ok]} automatic replies (off): {loose.qualified} drafts in {WEEKS} weeks would qualify;",
+        f"    people changed or dismissed {loose.false} of them{risky} ({percent(loose.rate)})",
+        f"    {said}",
     ]
 
 

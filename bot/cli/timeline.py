@@ -36,7 +36,7 @@ _WHY: Final = {
     "mentions_thread_with_inflight": "is in a thread that is being handled",
     "is_alarm": "is an alarm",
     "is_ack_or_emoji": "is an acknowledgement",
-    "is_internal_chatter": "is addressed to somebody else",
+    "is_internal_chatter": "is addressed to another person",
 }
 Record = dict[str, Any]
 LinkTo = Callable[[EvidenceRef], str | None]
@@ -81,7 +81,7 @@ def _event_lines(events: Sequence[Record]) -> list[str]:
 
 def _classified(event: Record) -> str:
     why = [words for name, words in _WHY.items() if event.get(name) is True]
-    because = ", ".join(why) or "nothing in it asks for work"
+    because = ", ".join(why) or "no rule found a request in it"
     sure, version = event.get("classifier_confidence"), event.get("classifier_version")
     return f"{event.get('classification')}: {because} (confidence {sure}, rules {version})"
 
@@ -111,7 +111,7 @@ def _pages(paging: Paging) -> Iterator[str]:
     if paging.escalated_to:
         yield from _line(_clock(paging.escalated_at), f"escalated to {paging.escalated_to}: nobody acknowledged it")
     if paging.acknowledged_by:
-        yield from _line(_clock(paging.acknowledged_at), f"{paging.acknowledged_by} has it")
+        yield from _line(_clock(paging.acknowledged_at), f"acknowledged by {paging.acknowledged_by}")
 
 
 def _round_of(step: Transition) -> int:

@@ -73,7 +73,7 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
     """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
 
     Raises:
-        InputError: nothing is on record; near ones are named.
+        InputError: nothing was recorded; near ones are named.
         StoreError: something cannot be read.
     """
     place = _place(store, asked)

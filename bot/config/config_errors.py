@@ -57,7 +57,7 @@ def message_of(detail: ErrorDetails) -> str:
     """Return what is wrong, without the key and without the value."""
     ours = _IN_OUR_WORDS.get(detail["type"])
     if detail["type"] == "string_pattern_mismatch" and detail.get("ctx", {}).get("pattern") != _LANGUAGE:
-        ours = f"does not look as it should; see {EXAMPLE}"
+        ours = f"is not valid; see {EXAMPLE}"
     said = ours.format_map(detail.get("ctx", {})) if ours else detail["msg"].removeprefix("Value error, ")
     return said[:1].lower() + said[1:]
 

@@ -211,7 +211,7 @@ class SlackMessenger:
         except ProviderError as error:
             if is_only:
                 raise
-            said = f"{error}; its first messages stand in the thread, and the last one will be tried again"
+            said = f"{error}; its first messages are in the thread; the last one will be sent again"
             raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:

@@ -66,7 +66,7 @@ class CaseworkCommands:
         if typed.line.word(1) == "picture":
             self._require(typed)
             reject_extra_words("brief picture", typed.line.words[2:])
-            coming = message_blocks("The picture of the week is on its way to the ops channel.")
+            coming = message_blocks("The picture of the week will be posted in the ops channel.")
             return DeferredAnswer(blocks=coming, work=self.show_week)
         now = self.clock.now()
         return brief_blocks(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))

@@ -70,7 +70,7 @@ class CommandDispatcher:
         typed = TypedCommand.from_payload(body)
         word = typed.line.word(0)[:WORD_CHARS] or "help"
         acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
-        looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Looking … (/triage {word})"})
+        looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Working … (/triage {word})"})
         looking.daemon = True
         looking.start()
         try:

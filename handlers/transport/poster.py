@@ -133,7 +133,7 @@ class Poster:
             except ProviderError as error:
                 if not standing:
                     raise
-                said = f"{len(standing)} of {len(parts)} messages stand in the thread; the rest will be tried again"
+                said = f"{len(standing)} of {len(parts)} messages are in the thread; the rest will be sent again"
                 raise Unconfirmed(f"{error}; {said}", retry_after_s=error.retry_after_s) from error
             standing[part.mark] = str(answer["ts"])
         return [standing[part.mark] for part in parts]
@@ -201,7 +201,7 @@ class Poster:
         now = self._clock.now()
         if found is None and sent_at is not None and may_still_arrive(sent_at, now):
             left_s = (IN_FLIGHT - (now - sent_at)).total_seconds()
-            raise PostInFlight(f"What was posted last may still be on its way; could not {what}.", left_s=left_s)
+            raise PostInFlight(f"The last message may still be on its way; could not {what}.", left_s=left_s)
         return found
 
     def first(self, channel: str, mark: str, *, since: float) -> str | None:

@@ -77,7 +77,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
     assert "no route: nobody" in typed(capsys, "log", "shop-api")
     assert "■ Recipient:  nobody" in typed(capsys, "why", "shop-api")
-    assert "no beat on record" in typed(capsys, "why", "tooling")
+    assert "had no beat yet" in typed(capsys, "why", "tooling")
 
 
 def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -41,9 +42,9 @@ def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[st
     """80 columns, one screen, no colour, and honest about a young bot."""
     assert main(["metrics", "--weeks", "4"]) == 0
     out = capsys.readouterr().out
-    assert "AC-01  actionable messages" in out
-    assert "25 %  n 20" in out
-    assert "not enough data: 0.0 of 7 days are on record" in out
+    assert "actionable messages" in out
+    assert re.search(r"actionable messages +25 % .* n 20 ", out)
+    assert "not enough data: 0.0 of 7 days were recorded" in out
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
     assert main(["metrics"]) == 0
@@ -67,7 +68,7 @@ def test_a_home_that_is_not_there_is_measured_as_nothing(
     """And nothing is created."""
     monkeypatch.chdir(tmp_path)
     assert main(["metrics", "--home", str(tmp_path / "none")]) == 0
-    assert "no message is on record" in capsys.readouterr().out
+    assert "no message was recorded" in capsys.readouterr().out
     assert not (tmp_path / "none").exists()
 
 
@@ -75,7 +76,7 @@ def test_the_baseline_is_taken_from_the_config(home: Path, capsys: pytest.Captur
     """`baseline_reply_s` of triage.yml."""
     (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\nbaseline_reply_s: 600\n")
     assert main(["metrics"]) == 0
-    assert "at most 10.5 min" in capsys.readouterr().out
+    assert "≤ 10.5 min" in capsys.readouterr().out
 
 
 def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +101,7 @@ def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[st
     assert main(["metrics", "--sample", "20"]) == 0
     assert capsys.readouterr().out.count("ambient, C1") == 13
     assert main(["metrics"]) == 0
-    assert "50 %  n 2" in capsys.readouterr().out
+    assert re.search(r"wrongly ignored +50 % .* n 2 ", capsys.readouterr().out)
 
 
 def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

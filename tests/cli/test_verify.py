@@ -140,7 +140,7 @@ def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.Capt
     assert "→ 40  value_39 = 39" in out
     assert "\x1b" not in out
     assert "Long\nTest, 2026-01-05" in out
-    assert "(nothing to show: it lies outside the codebase)" in out
+    assert "(nothing to show: it is outside the codebase)" in out
 
 
 @pytest.mark.parametrize("lines", [[], ["--lines"]])

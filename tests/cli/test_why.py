@@ -154,7 +154,7 @@ def test_a_message_left_alone_is_explained(home: Path, capsys: pytest.CaptureFix
     assert main(["why", "https://acme.slack.com/archives/C1/p1795169999000100"]) == 0
     out = capsys.readouterr().out
     assert "“lunch at noon”" in out
-    assert "ambient: nothing in it asks for work" in out
+    assert "ambient: no rule found a request in it" in out
     assert "So nothing was done." in out
 
 
@@ -212,7 +212,7 @@ def test_a_page_says_how_often_it_rang_who_was_told_and_who_has_it(
     out = capsys.readouterr().out
     assert "09:30:00  rang again, 2 times so far" in out
     assert "09:31:00  escalated to S0ONCALL: nobody acknowledged it" in out
-    assert "09:32:00  U2 has it" in out
+    assert "09:32:00  acknowledged by U2" in out
 
 
 def test_no_sdk_is_loaded() -> None:

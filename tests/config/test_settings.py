@@ -132,7 +132,7 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
         ("approvers: [C0OPS]", "no user or user-group id"),
         ("approvers: [5]", "no user or user-group id"),
         ("team_language: english", "team_language: must be two small letters, such as en (it is 'english')"),
-        ("investigator: {model: 'a b'}", "investigator.model: does not look as it should; see triage.example.yml"),
+        ("investigator: {model: 'a b'}", "investigator.model: is not valid; see triage.example.yml"),
         ("watched_chats: [C0HELP]", "watched_chats.0: must hold keys and values; see triage.example.yml"),
         ("watched_chats: [{chat_id: C0HELP, name: 5}]", "watched_chats.0.name: must be a text"),
         ("watcher: {allow_external: perhaps}", "watcher.allow_external: must be true or false"),

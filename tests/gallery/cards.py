@@ -404,7 +404,7 @@ CARDS = Chapter(
             name="card-expired",
             title="Expired",
             meaning="Nobody decided for days, a reminder included. A new message in the thread opens a fresh card.",
-            shows=card(closed(Resolution.EXPIRED, "expired: nobody decided, and nothing happened for 7 d")),
+            shows=card(closed(Resolution.EXPIRED, "expired: nobody decided, and there was no activity for 7 d")),
             said=(QUESTION,),
         ),
         Scene(

@@ -75,7 +75,7 @@ _CITATIONS = (
         None,
         "code cannot compare this quote with its source",
         LOG.quote,
-        EvidenceMissing("it lies outside the codebase"),
+        EvidenceMissing("it is outside the codebase"),
     ),
 )
 

@@ -155,7 +155,7 @@ ALERTS = Chapter(
             meaning="No finding: the beat could not do all it was asked to, and says what.",
             shows=_alert(
                 None,
-                text="The beat said that all is well, and gave no receipt for 2 of 5 tasks.",
+                text="The beat reported OK, and gave no receipt for 2 of 5 tasks.",
                 notes=("not among `commands` in triage.yml, so not run: `scripts/cdn.sh`",),
             ),
         ),

@@ -215,8 +215,8 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
     seen = answer(works, "heartbeat why shop-api", OTHER)
     assert "■ Delivery:" in seen
     assert "ok-token" in seen
-    assert "no beat on record yet" in answer(works, "heartbeat why tooling")
-    assert "no beat on record yet" in answer(works, "heartbeat log tooling")
+    assert "had no beat yet" in answer(works, "heartbeat why tooling")
+    assert "had no beat yet" in answer(works, "heartbeat log tooling")
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from tests.journeys.shop import SESSIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-READY = "all is well, but the bot is not running: see above"
+READY = "all other checks passed, but the bot is not running: see above"
 
 
 def step(title: str) -> str:
@@ -132,7 +132,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_reply(
         assert "hmac" in reply["text"]
         assert place.type(["triage", "status", "--check"]).returncode == 0
         after = place.type(doctor)
-        assert (after.returncode, after.stdout.splitlines()[-1]) == (0, "all is well"), after.stdout
+        assert (after.returncode, after.stdout.splitlines()[-1]) == (0, "all checks passed"), after.stdout
         bot.send_signal(signal.SIGTERM)
         out, err = bot.communicate(timeout=30)
     assert (bot.returncode, out.splitlines()[-1]) == (0, "stopped; nothing was lost.")

@@ -89,7 +89,9 @@ def check_citation(ref: EvidenceRef, sources: CitationSources) -> Proof:
     if ref.kind is EvidenceKind.LOG_QUERY:
         return _prove_query(ref, sources.ledger)
     if ref.kind is EvidenceKind.EXTERNAL_DOC:
-        return Proof(CitationResult(None, f"{ref.ref} lies outside; code cannot look it up"), _unchecked(ref))
+        return Proof(
+            CitationResult(None, f"{ref.ref} is outside the codebase; code cannot look it up"), _unchecked(ref)
+        )
     return _prove_note(ref, sources)
 
 

@@ -159,11 +159,11 @@ class EvidenceReader:
 def _reason(checks: Sequence[Check], index: int, mark: bool | None) -> str:
     """Return why a citation has its mark, in the words of the first check that gave it."""
     mine = (check for check in checks if check.name.startswith(f"ref[{index}].") and check.ok is mark)
-    return next((check.reason for check in mine), "" if mark else "no check of it is on record")
+    return next((check.reason for check in mine), "" if mark else "its check was not recorded")
 
 
 def _outside(_: EvidenceRef) -> Shown:
-    return EvidenceMissing("it lies outside the codebase")
+    return EvidenceMissing("it is outside the codebase")
 
 
 def _passage(ref: EvidenceRef, cited: CitedLines, lines: list[str], clean: list[str]) -> ShownLines:

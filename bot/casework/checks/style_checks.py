@@ -32,7 +32,8 @@ def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collect
     yield _check("risk_gate", _risk_gate(ret.confidence, risks))
     faults = tone_faults(said)
     yield _check(
-        "tone", CitationResult(not faults, f"reads like a machine: {'; '.join(faults)}" if faults else "tone is plain")
+        "tone",
+        CitationResult(not faults, f"sounds machine-written: {'; '.join(faults)}" if faults else "tone is plain"),
     )
     yield _check("broadcast", _broadcast(ret.draft_reply, quotes))
     yield _check("language", _language(ret.draft_language, said, rubric))

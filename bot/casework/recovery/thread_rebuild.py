@@ -62,7 +62,7 @@ class ThreadRebuild:
         """
         thread_id, lost = work.thread_id, _lost(work.file)
         if self._desk.store.get(thread_id) is not None:
-            self._say(f"{lost} Its question is being worked on.")
+            self._say(f"{lost} Its question is being investigated.")
             self._orchestrator.continue_thread(work)
             return
         question = self._question_of(thread_id)

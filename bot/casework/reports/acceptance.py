@@ -40,20 +40,20 @@ def acceptance(past: JournalHistory, window: Window, *, baseline_reply_s: float 
 
 
 def _needs(n: int, least: int, of: str) -> str:
-    return "" if n >= least else f"{n} of the {least} {of} it takes"
+    return "" if n >= least else f"{n} of {least} {of}"
 
 
 def _ac_01(past: JournalHistory, window: Window) -> Measure:
     heard = [each for each in past.heard if window.holds(each.at)]
     value = share(sum(each.classification == "actionable" for each in heard), len(heard))
-    missing = "" if heard else "no message is on record"
+    missing = "" if heard else "no message was recorded"
     if not missing and (past.recorded_since is None or past.recorded_since > window.start + timedelta(days=1)):
         since = past.recorded_since or window.end
-        missing = f"{(window.end - since) / timedelta(days=1):.1f} of {window.days:.0f} days are on record"
+        missing = f"{(window.end - since) / timedelta(days=1):.1f} of {window.days:.0f} days were recorded"
     return Measure(
         name="AC-01",
         what="actionable messages",
-        target="at most 40 %",
+        target="≤ 40 %",
         value=value,
         shown=percent(value),
         n=len(heard),
@@ -67,8 +67,8 @@ def _ac_02(past: JournalHistory, window: Window) -> Measure:
     value, missing = middle(read), _needs(len(read), 20, "investigations")
     return Measure(
         name="AC-02",
-        what="orchestrator context, median",
-        target="at most 2,000",
+        what="orchestrator tokens, median",
+        target="≤ 2,000",
         value=value,
         shown="–" if value is None else f"{value:,.0f}",
         n=len(read),
@@ -85,7 +85,7 @@ def first_round_passes(past: JournalHistory, window: Window) -> Measure:
     is_outside = value is not None and not low <= value <= high
     return Measure(
         name="AC-05",
-        what="first round passes",
+        what="drafts that pass in round 1",
         target="60 to 90 %",
         value=value,
         shown=percent(value),
@@ -98,8 +98,8 @@ def first_round_passes(past: JournalHistory, window: Window) -> Measure:
 
 def _outside(value: float | None) -> str:
     if value is not None and value < BAND[0]:
-        return "below the band: drafts are poor, or the checks and the validator too strict"
-    return "above the band: the validator may be endorsing drafts instead of breaking them"
+        return "below the target: the drafts are poor, or the checks or the validator are too strict"
+    return "above the target: the validator may be too lenient"
 
 
 def _ac_06(past: JournalHistory, window: Window) -> Measure:
@@ -108,8 +108,8 @@ def _ac_06(past: JournalHistory, window: Window) -> Measure:
     value, missing = share(better, len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
     return Measure(
         name="AC-06",
-        what="bounces that helped",
-        target="at least 70 %",
+        what="round-2 drafts that improve",
+        target="≥ 70 %",
         value=value,
         shown=percent(value),
         n=len(pairs),
@@ -126,8 +126,8 @@ def _ac_10(past: JournalHistory, window: Window, *, baseline_s: float | None) ->
         missing = "; ".join(filter(None, (missing, "baseline_reply_s is not set in triage.yml")))
     return Measure(
         name="AC-10",
-        what="message to reply, median",
-        target="baseline + 30 s" if baseline_s is None else f"at most {seconds(baseline_s + SLACK_S)}",
+        what="time to reply, median",
+        target="baseline + 30 s" if baseline_s is None else f"≤ {seconds(baseline_s + SLACK_S)}",
         value=value,
         shown=seconds(value),
         n=len(waits),
@@ -147,11 +147,11 @@ def waited_s(reply: ReplyRecord) -> float | None:
 def _ac_11(past: JournalHistory, window: Window) -> Measure:
     judged = {each.place: each for each in past.judged if window.holds(each.at)}
     wrong = sum(not each.right for each in judged.values())
-    value, missing = share(wrong, len(judged)), _needs(len(judged), 100, "messages to judge")
+    value, missing = share(wrong, len(judged)), _needs(len(judged), 100, "judged messages")
     return Measure(
         name="AC-11",
-        what="wrongly left alone",
-        target="at most 1 %",
+        what="messages wrongly ignored",
+        target="≤ 1 %",
         value=value,
         shown=percent(value),
         n=len(judged),

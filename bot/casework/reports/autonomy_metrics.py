@@ -66,7 +66,7 @@ def unattended(past: JournalHistory, window: Window) -> AutonomyMetrics:
 
 def _missing(n: int, weeks: Sequence[Sequence[ThreadState]]) -> str:
     if n < ENOUGH:
-        return f"{n} of the {ENOUGH} decided drafts it takes"
+        return f"{n} of {ENOUGH} decided drafts"
     empty = sum(not week for week in weeks)
     return f"{empty} of {WEEKS} weeks without such a draft" if empty else ""
 

@@ -97,10 +97,10 @@ def check_ac03(past: JournalHistory, window: Window) -> Measure:
     known = {each.posted_message_id: each for each in threads}
     replies = [each for each in past.replies if window.holds(each.at)]
     wrong |= {each.thread_id for each in replies if _is_swapped(each, known.get(each.posted_as))}
-    missing = "" if close or wrong else "no two threads within 5 min"
+    missing = "" if close or wrong else "no two threads came within 5 min"
     return Measure(
         name="AC-03",
-        what="drafts swapped",
+        what="replies in the wrong thread",
         target="none",
         value=float(len(wrong)),
         shown="–" if missing else str(len(wrong)),
@@ -163,19 +163,19 @@ def check_ac08(past: JournalHistory, window: Window) -> Measure:
     """AC-08: every long run left a line that shows it."""
     long = [each for each in threads_of(past, window) if each.is_escalated]
     good = sum(bool(each.escalation_tmux_session or each.escalation_transcript_path) for each in long)
-    return _all_of("AC-08", "long runs one can watch", "all", good, len(long), "no long run was started")
+    return _all_of("AC-08", "long runs that can be watched", "all", good, len(long), "no long run was started")
 
 
 def check_ac09(past: JournalHistory, window: Window) -> Measure:
     """AC-09: what ran when the bot last started was collected."""
-    started, missing = past.bot_started_at, "no long run was under way at the latest start"
+    started, missing = past.bot_started_at, "no long run was under way at the last start"
     outlived = [each for each in threads_of(past, window) if started and _spans(each, started)]
     done = {each.thread_id for each in past.long_runs if each.is_done}
     late = started is not None and window.end - started > PICKED_UP
     lost = [each for each in outlived if late and each.status is ThreadStatus.ESCALATED and each.thread_id in done]
     settled = [each for each in outlived if each.status is not ThreadStatus.ESCALATED]
     n = len(settled) + len(lost)
-    return _all_of("AC-09", "long runs kept over a start", "all", len(settled), n, missing)
+    return _all_of("AC-09", "long runs kept over a restart", "all", len(settled), n, missing)
 
 
 def _spans(thread: ThreadState, start: datetime) -> bool:

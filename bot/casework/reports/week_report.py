@@ -58,7 +58,7 @@ def _drafts(past: JournalHistory, whole: Tally, days: Sequence[Window], daily: S
         rest=f"{whole.dismissed:,} dismissed",
         note=f"{waiting:,} wait{'s' * (waiting == 1)} now" if waiting else "none waits now",
         days=_on_record([(each.replies, each.dismissed) for each in daily], days, since),
-        missing="" if since else "nothing is on record",
+        missing="" if since else "nothing was recorded",
     )
 
 
@@ -68,10 +68,10 @@ def _messages(past: JournalHistory, whole: Tally, days: Sequence[Window], daily:
     return DailyCounts(
         title="Messages",
         main=f"{whole.actionable:,} actionable{part}",
-        rest=f"{whole.messages - whole.actionable:,} left alone",
-        note=f"{whole.messages:,} heard",
+        rest=f"{whole.messages - whole.actionable:,} ignored",
+        note=f"{whole.messages:,} read",
         days=_on_record(counts, days, past.recorded_since),
-        missing="" if past.recorded_since else "no message is on record",
+        missing="" if past.recorded_since else "no message was recorded",
     )
 
 
@@ -89,7 +89,7 @@ def _beats(beats: BeatHistory, window: Window, days: Sequence[Window]) -> DailyC
         note=_count(len(ran), "beat"),
         days=_on_record(counts, days, beats.recorded_since),
         warns=True,
-        missing="" if beats.recorded_since else "no beat is on record",
+        missing="" if beats.recorded_since else "no beat was recorded",
     )
 
 

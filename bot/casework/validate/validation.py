@@ -142,7 +142,7 @@ def _contradictions(
     if ret.risk_gate_check == "fails":
         yield "the draft fails the risk gate"
     if ret.tone_assessment == "ai_smell":
-        yield "the draft reads like a machine"
+        yield "the draft sounds machine-written"
 
 
 def _spot_check_holds(ret: ValidatorReturn, checked: Sequence[EvidenceRef]) -> bool:

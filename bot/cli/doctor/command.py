@@ -95,9 +95,9 @@ def render(findings: Mapping[str, HealthCheck]) -> str:
 def _sum(findings: Mapping[str, HealthCheck], unmade: int) -> str:
     wrong = {name for name, found in findings.items() if not found.ok}
     if not wrong:
-        return "all is well"
+        return "all checks passed"
     if BOT in wrong and wrong <= {BOT, CONNECTION}:
-        return "all is well, but the bot is not running: see above"
+        return "all other checks passed, but the bot is not running: see above"
     skipped = f", {unmade} were not run" if unmade else ""
     return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
 

@@ -77,7 +77,7 @@ def _end(beat: Envelope) -> tuple[BeatStep, str]:
         return BeatStep.DELIVERY, _place(beat.delivered)
     if step is not None:
         return step, detail or str(step)
-    said = "said that all is well" if beat.result is BeatResult.OK_TOKEN else "had nothing to say"
+    said = "reported OK" if beat.result is BeatResult.OK_TOKEN else "reported nothing"
     return BeatStep.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
 
 
@@ -117,4 +117,6 @@ def _detail(beat: Envelope, step: BeatStep) -> str:
 def _place(delivered: Delivered | None) -> str:
     if delivered is None or delivered.mode == "none":
         return "only to the log"
-    return f"to {delivered.channel} {delivered.to}".rstrip()
+    if delivered.channel == "slack" and (delivered.to or "")[:1] in ("D", "U", "W"):
+        return "sent as a direct message in Slack"
+    return f"sent to {delivered.channel} {delivered.to or ''}".rstrip()

@@ -141,7 +141,9 @@ def _verify(before: Playbook, after: Playbook, tier: Tier, wanted: Sequence[str]
     if _twice(after.tasks(tier)) > _twice(before.tasks(tier)):
         raise InputError("A task stands there twice; say it once.")
     if [_bare(line) for _, line in _lines(after, tier)] != [_bare(line) for line in wanted]:
-        raise InputError("This would be read otherwise than you wrote it: one task a line, its details indented below.")
+        raise InputError(
+            "This would be read otherwise than you wrote it: one task per line, its details indented below."
+        )
 
 
 def _twice(tasks: Sequence[PlaybookEntry]) -> int:

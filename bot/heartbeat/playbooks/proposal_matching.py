@@ -108,7 +108,7 @@ class ProposalMatcher:
 def _not_found(proposal: Proposal, found: Mapping[str, list[NumberedTask]], person: Person) -> str:
     several = next((one for one in found if len(found[one]) > 1), None)
     where = f" ({proposal.permalink})" if proposal.permalink else ""
-    nowhere = f"no task of {', '.join([*found][:5])} says that, or it stands there already"
+    nowhere = f"no task of {', '.join([*found][:5])} says that, or it is there already"
     what = nowhere if several is None else f"several tasks of {several} say that"
     return (
         f"{person.name} asked to {proposal.verb} “{proposal.wanted}”{where}, but {what}. "

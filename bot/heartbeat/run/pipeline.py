@@ -194,7 +194,7 @@ class BeatPipeline:
             view,
             judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             judged.checked,
-            ok_text="" if late else judged.ack.text or f"All is well in {view.session.name}.",
+            ok_text="" if late else judged.ack.text or f"OK: no problem found in {view.session.name}.",
             reasoning=report.reasoning,
             notes=(*late, *notes(view, report, judged)),
         )

@@ -127,7 +127,7 @@ class PlaybookEditor:
             return _Change(after=after, text=plain_text(text))
 
         self._checked(text)
-        return "Noted." if self._make(EditKind.NOTE, edit) else "It stands there already."
+        return "Noted." if self._make(EditKind.NOTE, edit) else "It is there already."
 
     def drop_note(self, note: str) -> str:
         """Drop a note."""

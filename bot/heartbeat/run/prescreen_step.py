@@ -104,7 +104,7 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
     if decision.action is Action.ESCALATE:
         return decision
     if forced:
-        return Decision(Action.ESCALATE, "doubt: it had to be made to answer")
+        return Decision(Action.ESCALATE, "doubt: the model had to be forced to answer")
     if missing_receipts([task.id for task in view.tasks], decision.receipts):
         return Decision(Action.ESCALATE, "doubt: a due task has no receipt")
     if any(receipt.status == "finding" for receipt in decision.receipts):

@@ -110,7 +110,7 @@ def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, list[st
     try:
         return store.load(session_id), []
     except StoreError as error:
-        return SessionState(), [f"it does not beat: {error}"]
+        return SessionState(), [f"no heartbeats: {error}"]
 
 
 def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:

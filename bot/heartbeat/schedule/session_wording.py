@@ -27,7 +27,7 @@ ENDED: Final = {
 """How a beat ended, for who does not read the journal."""
 
 REMARKS_SHOWN: Final = 8
-NO_BEAT: Final = "has no beat on record yet."
+NO_BEAT: Final = "has had no beat yet."
 NO_SESSIONS: Final = (
     "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
 )

@@ -61,7 +61,7 @@ def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledg
 
 
 @pytest.mark.parametrize(
-    ("ended", "says"), [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "says <@U0BEN>")]
+    ("ended", "says"), [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "<@U0BEN>")]
 )
 def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> None:
     """It says how it ended, in the notification too."""

@@ -484,7 +484,7 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
     assert "cannot be approved" in shown(nowhere)
     there = card_blocks(state, link_to=lambda _: None, whole_at="1.2")
     assert "Approve" in actions(there)
-    assert "stands <https://acme.slack.com/archives/C0OPS/p12|in this card's thread>" in shown(there)
+    assert "is <https://acme.slack.com/archives/C0OPS/p12|in this card's thread>" in shown(there)
 
 
 def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:

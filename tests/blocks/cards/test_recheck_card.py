@@ -75,7 +75,7 @@ def test_the_buttons_carry_the_recheck_and_go_with_the_decision() -> None:
     assert found == {ids.STILL_TRUE: recheck().id, ids.RETIRE: recheck().id}
     assert ids.decode_recheck(recheck().id) == recheck().id
     endings = {
-        RecheckOutcome.KEPT: "*Still true*, says <@U3>; it cites the lines as they are at `bbbbbbb`",
+        RecheckOutcome.KEPT: "*Still true*, confirmed by <@U3>; it cites the lines as they are at `bbbbbbb`",
         RecheckOutcome.RETIRED: "*Retired* by <@U3>; it is no longer searched",
         RecheckOutcome.MOOT: "The lines are back",
         RecheckOutcome.GONE: "The note was removed",

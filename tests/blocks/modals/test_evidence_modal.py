@@ -62,7 +62,7 @@ def test_a_refuted_quotation_stands_beside_what_is_really_there() -> None:
     lines = ShownLines(tuple(line._replace(quoted=False) for line in LINES.lines))
     shown = seen(evidence_modal(THREAD_ID, [a_citation(lines, False, "the quote is not there")], LINK_TO))
     assert "✗ refuted" in shown
-    assert "Quoted, but not there:\n```\nlimit = 5\n```" in shown
+    assert "Quoted, but not in the source:\n```\nlimit = 5\n```" in shown
     assert "the quote is not there" in shown
 
 
@@ -79,12 +79,12 @@ def test_a_commit_shows_subject_author_and_date() -> None:
 
 def test_what_code_cannot_check_says_so() -> None:
     """No lines, but the quotation, and why there is no more."""
-    outside = EvidenceMissing("it lies outside the codebase")
+    outside = EvidenceMissing("it is outside the codebase")
     citation = a_citation(outside, None, "nobody can look that up", kind=EvidenceKind.EXTERNAL_DOC, ref="the wiki")
     shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
     assert "? cannot be checked by code" in shown
-    assert "? 1 cannot be checked by code: judge for yourself" in shown
-    assert "nobody can look that up · Not shown: it lies outside the codebase." in shown
+    assert "? 1 cannot be checked by code: please check it yourself" in shown
+    assert "nobody can look that up · Not shown: it is outside the codebase." in shown
     assert "Quoted:\n```\nlimit = 5\n```" in shown
 
 

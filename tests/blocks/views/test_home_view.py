@@ -113,7 +113,7 @@ def test_the_page_has_drafts_sessions_numbers_and_health() -> None:
         "why five?",
         "next in 12 min",
         ":large_green_circle:",
-        "12 messages heard, 3",
+        "12 messages read, 3",
         "$0.12",
         "last event 4",
     ):

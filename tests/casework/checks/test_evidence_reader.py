@@ -168,7 +168,7 @@ def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: Evidenc
     )
     first, second, third = reader.citations(state, at_most=3)
     assert [one.mark for one in (first, second, third)] == [True, False, None]
-    assert (second.reason, third.reason) == ("not verbatim", "no check of it is on record")
+    assert (second.reason, third.reason) == ("not verbatim", "its check was not recorded")
     assert second.quote == "TOKEN = '[redacted: GitHub token]'"
     assert len(reader.citations(state, at_most=1)) == 1
 

@@ -52,7 +52,7 @@ def test_it_is_a_png_of_the_said_size_on_paper_of_its_own() -> None:
     [
         replace(WEEK, bars=[replace(FULL, days=[(3, 2), *FULL.days[1:]]), *WEEK.bars[1:]]),
         replace(WEEK, bars=[replace(FULL, days=[None, *FULL.days[1:]]), *WEEK.bars[1:]]),
-        replace(WEEK, bars=[replace(FULL, missing="nothing is on record"), *WEEK.bars[1:]]),
+        replace(WEEK, bars=[replace(FULL, missing="nothing was recorded"), *WEEK.bars[1:]]),
         replace(WEEK, gauge=replace(WEEK.gauge, value=0.76)),
         replace(WEEK, gauge=replace(WEEK.gauge, value=None)),
         replace(WEEK, cost=replace(WEEK.cost, shown="unknown")),

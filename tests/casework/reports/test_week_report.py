@@ -44,15 +44,15 @@ def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
     empty = (None,) * 7
     found = seen()
     assert [(bars.missing, tuple(bars.days)) for bars in found.bars] == [
-        ("nothing is on record", empty),
-        ("no message is on record", empty),
-        ("no beat is on record", empty),
+        ("nothing was recorded", empty),
+        ("no message was recorded", empty),
+        ("no beat was recorded", empty),
     ]
     assert found.gauge == ShareWithBand(
         title="First rounds that pass",
         value=None,
         shown="not enough data",
-        says="0 of the 10 validated drafts it takes",
+        says="0 of 10 validated drafts",
         band=BAND,
     )
     assert found.cost == WeekCost(shown="$0.00", says="no model run")
@@ -65,8 +65,8 @@ def test_a_day_before_the_record_is_no_day_without_messages() -> None:
     assert bars == DailyCounts(
         title="Messages",
         main="1 actionable (33 %)",
-        rest="2 left alone",
-        note="3 heard",
+        rest="2 ignored",
+        note="3 read",
         days=[None, None, None, None, (0, 1), (0, 0), (1, 1)],
     )
 
@@ -183,6 +183,6 @@ def test_the_words_for_who_cannot_see_it_hold_every_number() -> None:
     assert words.startswith(
         f"The last 7 days, to {found.until}. Drafts: 0 replies posted, 0 dismissed; none waits now."
     )
-    assert "Messages: 1 actionable (100 %), 0 left alone; 1 heard. Heartbeats: no beat is on record." in words
-    assert words.endswith("it takes. Cost: $0.00, no model run.")
+    assert "Messages: 1 actionable (100 %), 0 ignored; 1 read. Heartbeats: no beat was recorded." in words
+    assert words.endswith("validated drafts. Cost: $0.00, no model run.")
     assert len(words) < 1_000

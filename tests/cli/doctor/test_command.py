@@ -140,7 +140,7 @@ def test_a_home_on_which_no_bot_has_run_is_ready_for_one(tmp_path: Path) -> None
         "config": HealthCheck(ok=True, says="fine"),
         **{name: CHECKS[name](patient(tmp_path)) for name in (BOT, "connection")},
     }
-    assert render(found).endswith("all is well, but the bot is not running: see above")
+    assert render(found).endswith("all other checks passed, but the bot is not running: see above")
 
 
 def _well(_: DoctorContext) -> HealthCheck:
@@ -168,5 +168,5 @@ def test_exit_code_and_json(
         )
         assert main(["doctor", *argv[:-1]]) == 0
         out = capsys.readouterr().out
-        assert out.endswith("all is well\n")
+        assert out.endswith("all checks passed\n")
         assert too_wide(out) == []

@@ -56,8 +56,8 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
     [
         ({"result": "ok-empty", "tier": "quick", "why": "probes: nothing changed"}, "Commands", "nothing changed"),
         ({"result": "ok-empty", "tier": "quick", "prescreen": "none", "why": "pre-screen: calm"}, "Pre-screen", "calm"),
-        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "Answer", "said that all is well"),
-        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "Answer", "had nothing to say"),
+        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "Answer", "reported OK"),
+        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "Answer", "reported nothing"),
         (
             {"result": "ok-token", "why": "dedupe: already sent; sent again after dedupe_window"},
             "Repeats",
@@ -69,7 +69,11 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
         ({"result": "skipped", "why": "cancelled", "prescreen": "escalate"}, "Pre-screen", "cancelled"),
         ({"result": "skipped", "why": "in other words"}, "Due", "in other words"),
         ({"result": "skipped"}, "Due", "skipped"),
-        ({"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")}, "Delivery", "to slack D0"),
+        (
+            {"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")},
+            "Delivery",
+            "sent as a direct message in Slack",
+        ),
         ({"result": "sent"}, "Delivery", "only to the log"),
     ],
 )
@@ -130,7 +134,7 @@ def test_the_lines_are_short_and_aligned() -> None:
         "✓ Full run:   1 tool call, $0.0123",
         "✓ Answer:     ok",
         "✓ Repeats:    ok",
-        "■ Delivery:   to slack D0ANN",
+        "■ Delivery:   sent as a direct message in Slack",
         "  said: CI is red on main",
     ]
     assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))

@@ -314,7 +314,7 @@ def test_what_takes_long_is_said_at_once_and_answered_later() -> None:
     body = {**payload("slash_command"), "text": "metrics"}
     slow.commands(slow.ack, body, lambda **said: slow.later.append(said))  # type: ignore[arg-type]
     assert [(said["response_type"], said["text"]) for said in slow.acks] == [
-        ("ephemeral", "Looking … (/triage metrics)")
+        ("ephemeral", "Working … (/triage metrics)")
     ]
     [answer] = slow.later
     assert "measured at last" in "".join(texts(answer["blocks"]))
@@ -365,7 +365,7 @@ def test_the_picture_of_the_week_is_posted_when_an_approver_asks(casework: Casew
     """Everybody in the ops channel sees it, so nobody else may; what Slack refuses is said to who asked."""
     assert "Only approvers" in casework.type("brief picture", by="U3")
     assert casework.shown == []
-    assert "on its way to the ops channel" in casework.type("brief picture")
+    assert "in the ops channel" in casework.type("brief picture")
     assert casework.shown == ["week"]
     casework.refuse = ProviderError("Slack could not post the picture of the week: missing_scope; reinstall the app")
     casework.type("brief picture")

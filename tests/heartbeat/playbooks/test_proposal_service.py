@@ -174,7 +174,7 @@ def test_a_task_of_two_sessions_is_chosen_by_session(world: World) -> None:
 def test_a_task_that_stands_there_already_is_not_moved(world: World) -> None:
     """The ops channel is told."""
     world.hear("move the dependency audit to hourly")
-    assert "or it stands there already" in world.lines[-1]
+    assert "or it is there already" in world.lines[-1]
 
 
 def test_a_channel_of_a_session_means_that_session(world: World) -> None:

@@ -95,7 +95,7 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
     desk.use("note", text="n")
     assert (desk.use("raise_flag", text="Disk full"), desk.use("note", text="N")) == (
         "It is up already.",
-        "It stands there already.",
+        "It is there already.",
     )
     desk.use("clear_flag", flag=task_id("disk full"))
     desk.use("drop_note", note=task_id("n"))
