@@ -20,6 +20,7 @@ BENCHMARKS = (
     "heartbeat_week",
     "heartbeat_scheduler",
     "walk",
+    "risky_advice",
 )
 
 

@@ -1,0 +1,36 @@
+"""What of a draft and of a question is checked in which language, counted from the word lists themselves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.domain.questions.draft_tone import TONE_LISTS
+from bot.domain.questions.question_words import QUESTION_LISTS
+from bot.domain.questions.risk_gate import RULES
+from bot.domain.questions.risk_words import LANGUAGES, TABLES
+from reference.markdown import table
+
+_TONES: Final = (("words of certainty", "certain"), ("words of doubt", "doubtful"), ("stock phrases", "smells"))
+
+
+def language_checks_part() -> str:
+    """Return a table with a line for each check and the number of patterns it has in each language."""
+    rows = [[f"risk: {kind}", *(str(_risk_patterns(kind, code)) for code in LANGUAGES)] for kind in RULES]
+    for name, key in _TONES:
+        rows.append([name, *(str(len(getattr(TONE_LISTS, key)[code])) for code in LANGUAGES)])
+    known = QUESTION_LISTS.languages
+    rows.append(
+        [
+            "types of question told apart",
+            *(str(len(known[code].types)) if code in known else "all" for code in LANGUAGES),
+        ]
+    )
+    rows.append(
+        ["signs of a wide question", *(str(len(known[code].wide)) if code in known else "all" for code in LANGUAGES)]
+    )
+    return table(["what is looked for", *LANGUAGES], rows)
+
+
+def _risk_patterns(kind: str, language: str) -> int:
+    groups = {group for rule in RULES[kind] for group in rule}
+    return sum(len(TABLES[language].words[group]) for group in groups)
