@@ -18,19 +18,16 @@ def language_checks_part() -> str:
     rows = [[f"risk: {kind}", *(str(_risk_patterns(kind, code)) for code in LANGUAGES)] for kind in RULES]
     for name, key in _TONES:
         rows.append([name, *(str(len(getattr(TONE_LISTS, key)[code])) for code in LANGUAGES)])
-    known = QUESTION_LISTS.languages
-    rows.append(
-        [
-            "types of question told apart",
-            *(str(len(known[code].types)) if code in known else "all" for code in LANGUAGES),
-        ]
-    )
-    rows.append(
-        ["signs of a wide question", *(str(len(known[code].wide)) if code in known else "all" for code in LANGUAGES)]
-    )
+    for name, key in (("types of question told apart", "types"), ("signs of a wide question", "wide")):
+        rows.append([name, *(_question_rules(code, key) for code in LANGUAGES)])
     return table(["what is looked for", *LANGUAGES], rows)
 
 
 def _risk_patterns(kind: str, language: str) -> int:
     groups = {group for rule in RULES[kind] for group in rule}
     return sum(len(TABLES[language].words[group]) for group in groups)
+
+
+def _question_rules(language: str, key: str) -> str:
+    known = QUESTION_LISTS.languages.get(language)
+    return str(len(getattr(known, key))) if known else "all"
