@@ -23,7 +23,7 @@ from bot.cli.output import wrapped
 from bot.errors import InputError
 
 Read = Callable[[str], str]
-_WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes the value in [brackets]; Ctrl-C stops, nothing is written.
+_WELCOME: Final = f"""{len(QUESTIONS)} questions at most. Enter takes the value in [brackets]; Ctrl-C stops and writes nothing.
 No Slack app yet? Leave its tokens empty; a link to create it comes at the end.
 
 """
@@ -40,6 +40,8 @@ No Slack app yet? Leave its tokens empty; a link to create it comes at the end.
 @click.option("--watch", metavar="C…=name,C…", help="channels to watch")
 @click.option("--approvers", metavar="U…,S…", help="who may approve")
 @click.option("--language", metavar="en", help="the team's language")
+@click.option("--sessions", metavar="DIR,NAME=DIR", help="folders with heartbeats (a checkout each)")
+@click.option("--owner", metavar="U…|NAME=U…,NAME=S…", help="who is told what heartbeats find")
 @click.option("--no-input", is_flag=True, help="ask nothing; use the default of every missing option")
 def command(folder: Path, no_input: bool, **options: str | None) -> int:
     """Ask, write both files, and say what comes next; exit code 0.
@@ -79,29 +81,37 @@ def ask_question(
     """
     answers: dict[str, Any] = {}
     for question in QUESTIONS:
-        if question.key in given or read is None:
-            answers[question.key] = _given(question, given.get(question.key, question.default))
+        if question.after and not answers[question.after] and question.key not in given:
+            answers[question.key] = question.take(question.default or "")
+        elif question.key in given or read is None:
+            answers[question.key] = _given(question, given.get(question.key, question.default), answers)
         else:
-            answers[question.key] = _asked(question, hidden if question.is_secret else read, say)
+            answers[question.key] = _asked(question, hidden if question.is_secret else read, say, answers)
     return answers
 
 
-def _given(question: InitQuestion, text: str | None) -> Any:
+def _given(question: InitQuestion, text: str | None, answers: Mapping[str, Any]) -> Any:
     name = question.key if question.key.isupper() else f"--{question.key.replace('_', '-')}"
     if text is None:
         raise InputError(f"{name} is missing; nothing was written. `triage init --help` lists them")
     try:
-        return question.take(text.strip())
+        return _taken(question, text.strip(), answers)
     except ValueError as error:
         raise InputError(f"{name}: {error}; nothing was written") from error
 
 
-def _asked(question: InitQuestion, read: Read, say: Callable[[str], object]) -> Any:
+def _taken(question: InitQuestion, text: str, answers: Mapping[str, Any]) -> Any:
+    value = question.take(text)
+    question.check(value, answers)
+    return value
+
+
+def _asked(question: InitQuestion, read: Read, say: Callable[[str], object], answers: Mapping[str, Any]) -> Any:
     default = f" [{question.default}]" if question.default else ""
     while True:
         text = read(f"{question.asks}{default}: ").strip() or (question.default or "")
         try:
-            return question.take(text)
+            return _taken(question, text, answers)
         except ValueError as error:
             say(wrapped(str(error), lead="  "))
 
@@ -135,7 +145,13 @@ def _settings(answers: Mapping[str, Any]) -> dict[str, Any]:
     known = {"codebase": str(answers["codebase"]), "ops_channel": answers["ops_channel"]}
     optional = {"watched_chats": answers["watch"], "approvers": answers["approvers"]}
     language = {} if answers["language"] == "en" else {"team_language": answers["language"]}
-    return {**known, **{key: value for key, value in optional.items() if value}, **language}
+    owners = answers["owner"]
+    sessions = {
+        name: {"cwd": str(folder), "owner": owners.get(name, owners.get(""))}
+        for name, folder in answers["sessions"].items()
+    }
+    more = {"sessions": sessions} if sessions else {}
+    return {**known, **{key: value for key, value in optional.items() if value}, **language, **more}
 
 
 def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:

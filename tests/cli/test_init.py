@@ -15,7 +15,7 @@ from bot.config.environment import read_environment, require_tokens
 from bot.config.settings import load_settings
 from tests.gitrepo import make_repo
 
-ANSWERS = ["code", "C0123OPS", "C0123HELP=help, C0123ENG", "", "", "xoxb-1a", "xapp-1a", "", ""]
+ANSWERS = ["code", "C0123OPS", "C0123HELP=help, C0123ENG", "", "", "", "xoxb-1a", "xapp-1a", "", ""]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_answers_become_files_the_bot_can_use(place: Path) -> None:
 
 def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     """And asked for again, with what would be right."""
-    wrong = ["", "nowhere", "code", "ops", "C0123OPS", "help", "", "alice", "U0123ALICE", "german", "de"]
+    wrong = ["", "nowhere", "code", "ops", "C0123OPS", "help", "", "alice", "U0123ALICE", "german", "de", ""]
     done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
     assert done.returncode == 0, done.stderr
     for words in ("is not a git checkout", "'ops' is no channel id", "'alice' is no user", "two small letters"):
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_nothing(place: Path) -> None:
     argv = [sys.executable, "-u", "-m", "bot", "init"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, cwd=place, env=env, text=True, **pipes) as process:  # type: ignore[call-overload]
-        assert process.stdout.read(4) == "9 qu"
+        assert process.stdout.read(4) == "11 q"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -162,3 +162,42 @@ def test_a_folder_that_takes_no_files_keeps_none(place: Path) -> None:
     with pytest.raises(InputError, match="nothing written"):
         write_files(place, {"codebase": str(place / "code"), "ops_channel": "C0123OPS"}, {})
     assert written(place) == {".env"}
+
+
+def test_sessions_and_their_owners_are_asked_for(place: Path) -> None:
+    """Each wrong answer is met with what would be right; one owner may have all."""
+    for name in ("src/shop", "src/Tool Box", "more/shop"):
+        (place / name).mkdir(parents=True)
+    wrong = ["src/none", "src/shop, more/shop", "src/shop, x=src/shop", "A=src/shop"]
+    owners = ["", "ana", "shop=U0123ANA", "shop=U0123ANA, other=U0123BEN", "shop=U0123ANA, S0123OPS"]
+    typed = ["code", "C0123OPS", "", "", "", *wrong, "src/shop, src/Tool Box", *owners, "", "", "", ""]
+    done = init(place, typed=typed)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    for words in (
+        "is not a folder",
+        "two sessions 'shop'",
+        "is named twice",
+        "small letters, digits",
+        "'ana' is no user",
+    ):
+        assert words in said
+    for words in ("nobody is told of shop", "nobody is told of tool-box", "no session 'other'"):
+        assert words in said
+    sessions = load_settings(place / "triage.yml").sessions
+    assert {name: (one.cwd, one.owner) for name, one in sessions.items()} == {
+        "shop": (place / "src/shop", "U0123ANA"),
+        "tool-box": (place / "src/Tool Box", "S0123OPS"),
+    }
+
+
+def test_sessions_can_be_given_as_options(place: Path) -> None:
+    """And are refused where nobody is told, or an owner has none."""
+    given = ["--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", "--sessions", "shop=code"]
+    refused = init(place, *given)
+    assert refused.returncode == 1
+    assert "--owner: nobody is told of shop" in " ".join(refused.stderr.split())
+    assert init(place, *given[:5], "--owner", "shop=U0123ANA").returncode == 1
+    assert written(place) == set()
+    assert init(place, *given, "--owner", "U0123ANA").returncode == 0
+    assert load_settings(place / "triage.yml").sessions["shop"].owner == "U0123ANA"
