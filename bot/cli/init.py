@@ -23,7 +23,7 @@ from bot.cli.output import wrapped
 from bot.errors import InputError
 
 Read = Callable[[str], str]
-_WELCOME: Final = f"""{len(QUESTIONS)} questions at most. Enter takes the value in [brackets]; Ctrl-C stops and writes nothing.
+_WELCOME: Final = f"""{len(QUESTIONS)} questions at most. Enter takes the value in [brackets]; Ctrl-C writes nothing.
 No Slack app yet? Leave its tokens empty; a link to create it comes at the end.
 
 """

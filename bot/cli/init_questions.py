@@ -65,6 +65,8 @@ def _watch(text: str) -> list[dict[str, str]]:
     chats = []
     for part in filter(None, re.split(r"[,\s]+", text)):
         chat_id, _, name = part.partition("=")
+        if any(chat["chat_id"] == chat_id for chat in chats):
+            raise ValueError(f"{chat_id} is named twice")
         chats.append({"chat_id": _slack_id(ChannelId, chat_id), **({"name": name} if name else {})})
     return chats
 
@@ -94,7 +96,7 @@ def _owners(text: str) -> dict[str, str]:
     for part in filter(None, re.split(r"[,\s]+", text)):
         name, equals, owner = part.rpartition("=")
         if name in owners:
-            raise ValueError(f"{name or 'the rest'} has two owners; a user group (S…) tells several people")
+            raise ValueError(f"{name or 'every session'} gets two owners here; a user group (S…) tells several people")
         if equals and not name:
             raise ValueError(f"{part!r} needs the session's name before the =")
         owners[name] = _slack_id(ApproverId, owner)

@@ -62,7 +62,21 @@ def test_answers_become_files_the_bot_can_use(place: Path) -> None:
 
 def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     """And asked for again, with what would be right."""
-    wrong = ["", "nowhere", "code", "ops", "C0123OPS", "help", "", "alice", "U0123ALICE", "german", "de", ""]
+    wrong = [
+        "",
+        "nowhere",
+        "code",
+        "ops",
+        "C0123OPS",
+        "help",
+        "C0123ENG, C0123ENG=eng",
+        "",
+        "alice",
+        "U0123ALICE",
+        "german",
+        "de",
+        "",
+    ]
     done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
     assert done.returncode == 0, done.stderr
     for words in ("is not a git checkout", "'ops' is no channel id", "'alice' is no user", "two small letters"):
