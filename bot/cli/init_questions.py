@@ -62,7 +62,7 @@ def _slack_id(kind: Any, text: str) -> str:
 
 def _watch(text: str) -> list[dict[str, str]]:
     """Return the channels of `C0123HELP=help, C0123ENG`."""
-    chats = []
+    chats: list[dict[str, str]] = []
     for part in filter(None, re.split(r"[,\s]+", text)):
         chat_id, _, name = part.partition("=")
         if any(chat["chat_id"] == chat_id for chat in chats):
