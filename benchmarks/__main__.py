@@ -21,6 +21,7 @@ BENCHMARKS = (
     "heartbeat_scheduler",
     "walk",
     "risky_advice",
+    "growth",
 )
 
 

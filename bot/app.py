@@ -45,6 +45,7 @@ TRACKED_CHECK_S = 600
 """A git process for each session."""
 HOME_EVERY_S = 30
 BEAT_TICK_S = 5
+COUNT_EVERY_S = 5
 
 Progress = Callable[[int, int], None]
 
@@ -178,6 +179,7 @@ class App:
         every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
         every(DISK_CHECK_S, self._disk.tick)
         every(TIDY_EVERY_S, self._codebase.tick)
+        every(COUNT_EVERY_S, ground.metrics.tick)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _reload(self) -> ConfigReload:

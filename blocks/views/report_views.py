@@ -66,6 +66,7 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         section("\n".join([title, *(map(_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(lines)),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
+        *([context(f"⚠ {report.uncounted}")] if report.uncounted else []),
         context("Week by week, and a sample of messages to judge: `triage metrics --help` on the bot's machine"),
     ]
 

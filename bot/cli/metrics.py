@@ -17,10 +17,12 @@ import click
 from click.core import ParameterSource
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, AutonomyMetrics
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
+from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import FILE, config_option, home_option
 from bot.cli.data_directory import home_of
@@ -55,6 +57,7 @@ def _days(text: str) -> float:
     "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
 )
 @click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
+@click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
 @config_option
 @home_option
 @click.pass_context
@@ -67,6 +70,7 @@ def command(
     seed: str | None,
     judge: str | None,
     picture: Path | None,
+    rebuild: bool,
     config: Path | None,
     home: Path | None,
 ) -> int:
@@ -78,7 +82,9 @@ def command(
         StoreError: a judgement or a picture cannot be written.
     """
     home, now = home_of(home), datetime.now(UTC)
-    if picture:
+    if rebuild:
+        print(_rebuild(home, now))
+    elif picture:
         _refuse_options_beside_a_picture(ctx)
         print(write_week(home, picture, now))
     elif sample is None and judge is None:
@@ -100,8 +106,18 @@ def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
 def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
     since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
     with reading(home) as store:
-        past = read_past(store, since)
+        rollups, now = Rollups(store, saves=False), datetime.now(UTC)
+        rollups.catch_up(now, since)
+        recent = min(window.start, window.end - timedelta(weeks=weeks))
+        past = read_past(store, rollups, recent, now, drafts_since=since)
     return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
+
+
+def _rebuild(home: Path, now: datetime) -> str:
+    """Write all rollups anew and say what they hold; works beside a running bot."""
+    rollups = Rollups(FileStore(home))
+    rollups.rebuild(now)
+    return f"counted anew: {rollups.threads_read:,} closed threads, {rollups.records_read:,} records of journals"
 
 
 def _baseline(config: Path | None, home: Path) -> float | None:
@@ -122,6 +138,8 @@ def render(done: MetricsReport) -> str:
     lines += ["", *_tally(done.tally), *_unattended(done.unattended)]
     if done.weeks:
         lines += ["", *_weeks(done.weeks)]
+    if done.uncounted:
+        lines.append(f"  ! {done.uncounted}")
     if done.unreadable:
         lines.append(f"  ! {done.unreadable} thread files cannot be read and are not counted; see triage status")
     return "\n".join(lines)
@@ -138,6 +156,7 @@ def report_json(done: MetricsReport) -> str:
         "unattended": {**asdict(loose), "rate": loose.rate, "ok": loose.ok},
         "weeks": [{"until": week.end.isoformat(), **_facts(tally)} for week, tally in done.weeks],
         "unreadable": done.unreadable,
+        "uncounted": done.uncounted,
     }
     return to_json(facts)
 
@@ -199,7 +218,7 @@ def write_week(home: Path, path: Path, now: datetime) -> str:
 
     _refuse_to_replace(path)
     with reading(home) as store:
-        week = read_week(store, now, UTC)
+        week = read_week(store, Rollups(store, saves=False), now, UTC)
     replace_bytes(path, draw_week(week))
     return f"{path.absolute()}: the last 7 days, to {week.until}"
 

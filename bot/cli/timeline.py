@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.reports.journal_history import time_of
+from bot.casework.reports.journal_records import time_of
 from bot.casework.reports.measures import dollars, seconds
 from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import sibling_message_link

@@ -24,6 +24,8 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.memory.lesson_notes import lesson_offers
 from bot.casework.ops_outbox import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
+from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -129,6 +131,7 @@ class SharedServices:
     desk: ThreadService
     approvers: Approvers
     ops: OpsOutbox
+    metrics: MetricsService
 
     def single(self, collection: str) -> SingleDocument:
         """Return the one document of a collection; one that cannot be read is set aside and told of."""
@@ -216,6 +219,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         desk=desk,
         approvers=approvers,
         ops=OpsOutbox(messenger, noted),
+        metrics=MetricsService(storage, Rollups(storage), clock, baseline_reply_s=settings.baseline_reply_s),
     )
 
 

@@ -110,11 +110,10 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
 
 
 def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
-    measured = metrics_command(on.storage, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
     return CommandDispatcher(
         {
             "status": status_command(on.storage, on.approvers, on.clock),
-            "metrics": measured,
+            "metrics": metrics_command(on.metrics),
             **casework.commands.table(),
             "heartbeat": beats.heartbeat,
             "tiers": beats.tiers,

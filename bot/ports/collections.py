@@ -103,6 +103,9 @@ TASK_LISTS: Final = "task_lists"
 REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
 
+ROLLUPS: Final = "rollups"
+"""Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
+
 ALL_COLLECTIONS: Final = (
     THREADS.name,
     SESSIONS.name,
@@ -120,7 +123,7 @@ ALL_COLLECTIONS: Final = (
     TASK_LISTS,
     REMOVED_CHECKS,
 )
-"""Every collection by its name."""
+"""Every collection by its name, but for `rollups`, which is a cache: what another version wrote is made anew."""
 
 # Journals.
 EVENTS: Final = "events"

@@ -41,8 +41,7 @@ class DamagedDocument:
     is_new: bool
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArchivedDocument:
+class ArchivedDocument(NamedTuple):
     """That a document of this id was archived, and for which moment; `name` tells it from others of that moment."""
 
     doc_id: str

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_history import EventRecord, ReplyRecord
+from bot.casework.reports.journal_history import EventRecord, HeardMessages, JournalHistory, ReplyRecord
+from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.thread_facts import LongRun, draft_of, facts_of
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition, hash_draft
+from bot.ports import Clock
 from tests.builders import NOW, a_return, a_thread, a_verdict
 
 HOUR = timedelta(hours=1)
 GOOD = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
 FALSE = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
 TONE = Check(name="tone", ok=False, reason="hedging")
+
+
+def history(
+    *,
+    threads: Iterable[ThreadState] = (),
+    heard: Iterable[EventRecord] = (),
+    runs: Mapping[str, LongRun] | None = None,
+    **known: Any,
+) -> JournalHistory:
+    """Return what happened; `runs` has what is left of long runs, by thread."""
+    facts = [facts_of(one, (runs or {}).get(one.thread_id)) for one in threads]
+    drafts = [draft for one in facts if (draft := draft_of(one))]
+    return JournalHistory(threads=facts, drafts=drafts, heard=HeardMessages.of(heard), **known)
+
+
+def metrics_of(home: Path, clock: Clock) -> MetricsService:
+    """Return what answers `/triage metrics` for a data directory."""
+    store = FileStore(home)
+    return MetricsService(store, Rollups(store), clock, baseline_reply_s=None)
 
 
 def heard(number: int, classification: str = "ambient", *, mention: bool = False, days_ago: float = 1) -> EventRecord:
@@ -68,7 +94,7 @@ def reply(number: int, *, after_s: float = 90, **changes: Any) -> ReplyRecord:
         chat_id="C1",
         reply_to=f"{at.timestamp() - after_s:.6f}",
         posted_as=f"{1_800_000_000 + number}.000100",
-        text="The limit is 5.",
+        text_hash=hash_draft("The limit is 5."),
         task_id=f"T1.C1.{ts}-20261118T090000Z-r1",
     )
     return known._replace(**changes)

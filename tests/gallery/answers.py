@@ -18,7 +18,6 @@ from blocks.views.report_views import approver_blocks, metrics_blocks, status_bl
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
-from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
@@ -37,7 +36,7 @@ from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
-from tests.casework.past import GOOD, a_round, decided, heard, reply
+from tests.casework.past import GOOD, a_round, decided, heard, history, reply
 from tests.gallery.cards import QUESTION, drafted
 from tests.gallery.dialogues import PLAYBOOK
 from tests.gallery.scene import Chapter, Scene
@@ -180,7 +179,7 @@ def _metrics() -> list[Block]:
     endings = (Resolution.APPROVED, Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
     rounds = (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.BOUNCE)
     threads = [decided(n, endings[n % 4], a_round(verdict=rounds[n % 4], checks=(GOOD,))) for n in range(24)]
-    past = JournalHistory(
+    past = history(
         heard=[heard(n, "actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
         threads=threads,
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],

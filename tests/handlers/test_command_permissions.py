@@ -32,6 +32,7 @@ from handlers.commands.report_commands import metrics_command, status_command
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
+from tests.casework.past import metrics_of
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
@@ -120,7 +121,7 @@ class Everything:
         )
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock),
-            "metrics": metrics_command(FileStore(self.home), works.clock, baseline_reply_s=None),
+            "metrics": metrics_command(metrics_of(self.home, works.clock)),
             **casework.table(),
             "heartbeat": heartbeat,
             "tiers": tiers,

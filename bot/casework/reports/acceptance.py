@@ -15,9 +15,6 @@ from bot.casework.reports.exact_criteria import (
     check_ac07,
     check_ac08,
     check_ac09,
-    first_verdicts,
-    is_better,
-    second_rounds,
     threads_of,
 )
 from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
@@ -44,8 +41,8 @@ def _needs(n: int, least: int, of: str) -> str:
 
 
 def _ac_01(past: JournalHistory, window: Window) -> Measure:
-    heard = [each for each in past.heard if window.holds(each.at)]
-    value = share(sum(each.classification == "actionable" for each in heard), len(heard))
+    heard, actionable = past.heard.count(window)
+    value = share(actionable, heard)
     missing = "" if heard else "no message was recorded"
     if not missing and (past.recorded_since is None or past.recorded_since > window.start + timedelta(days=1)):
         since = past.recorded_since or window.end
@@ -56,14 +53,14 @@ def _ac_01(past: JournalHistory, window: Window) -> Measure:
         target="≤ 40 %",
         value=value,
         shown=percent(value),
-        n=len(heard),
+        n=heard,
         ok=None if missing or value is None else value <= ACTIONABLE_AT_MOST,
         missing=missing,
     )
 
 
 def _ac_02(past: JournalHistory, window: Window) -> Measure:
-    read = [each.orchestrator_tokens for each in threads_of(past, window) if each.orchestrator_tokens is not None]
+    read = [each.tokens for each in threads_of(past, window) if each.tokens is not None]
     value, missing = middle(read), _needs(len(read), 20, "investigations")
     return Measure(
         name="AC-02",
@@ -79,7 +76,7 @@ def _ac_02(past: JournalHistory, window: Window) -> Measure:
 
 def first_round_passes(past: JournalHistory, window: Window) -> Measure:
     """Return AC-05: how many of the validated drafts passed the first time."""
-    verdicts = first_verdicts(threads_of(past, window))
+    verdicts = [verdict for each in threads_of(past, window) for verdict in each.first_verdicts]
     value, missing = share(verdicts.count(Verdict.PASS), len(verdicts)), _needs(len(verdicts), 10, "validated drafts")
     low, high = BAND
     is_outside = value is not None and not low <= value <= high
@@ -103,8 +100,8 @@ def _outside(value: float | None) -> str:
 
 
 def _ac_06(past: JournalHistory, window: Window) -> Measure:
-    pairs = second_rounds(threads_of(past, window))
-    better = sum(map(is_better, pairs))
+    pairs = [each.helped for each in threads_of(past, window) if each.helped is not None]
+    better = sum(pairs)
     value, missing = share(better, len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
     return Measure(
         name="AC-06",

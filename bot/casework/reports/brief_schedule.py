@@ -15,8 +15,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
-from bot.casework.reports.journal_history import time_of
-from bot.casework.reports.week_report import READ_BYTES, read_week
+from bot.casework.reports.journal_records import time_of
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.week_report import read_week
 from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
@@ -81,7 +82,7 @@ class BriefSchedule:
             StoreError: the data directory cannot be read.
             ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
         """
-        self._pictures.show(read_week(self._store, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
+        self._pictures.show(read_week(self._store, Rollups(self._store), self._desk.clock.now(), self._zone))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now."""

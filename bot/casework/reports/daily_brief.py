@@ -6,20 +6,23 @@ Reads the data directory alone, beats' journal included, as plain records; block
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from bot.casework.reports.journal_history import ESCALATIONS, BeatSummary, read_spent, recent_beats, recent_records
+from bot.casework.reports.journal_history import BeatSummary, read_spent, recent_beats
+from bot.casework.reports.journal_records import recent_records
 from bot.casework.reports.measures import measure_total, middle
 from bot.casework.reports.open_findings import FindingLine, count_findings
+from bot.casework.reports.rollups import ESCALATIONS, Rollups
 from bot.casework.reports.status_overview import ThreadLine, overview, thread_line
+from bot.casework.reports.thread_facts import ThreadFacts, to_us
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Resolution, ThreadState
+from bot.domain.threads import Resolution
 from bot.errors import refusal
 from bot.ports import Store
 from bot.ports.collections import REPLIES, THREADS, Collection
@@ -69,12 +72,12 @@ class DailyBrief:
 
 def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = BriefKind.MORNING) -> DailyBrief:
     """Return what a data directory says; raises StoreError for what cannot be read."""
-    seen, closed = overview(store, now), _closed(store, since)
+    seen = overview(store, now)
+    closed = Rollups(store, saves=False).closed_since(since, now)
     beats = recent_beats(store, since)
     posted = recent_records(store, REPLIES, "posted_at", since)
     waits = (record.get("latency_s") for record in posted)
-    superseded = (thread_line(state) for state in closed if state.resolution is Resolution.SUPERSEDED)
-    spent = [run.cost_usd for run in read_spent(store, since)]
+    spent = read_spent(store, since)
     done = sum(_at(path) >= since for path in (store.files / ESCALATIONS).glob("*/.done"))
     return DailyBrief(
         since=since,
@@ -91,21 +94,22 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
         remarks=tuple(_remarks(beats)),
         open_findings=seen.open_findings,
         kind=kind,
-        answered=(*(line for line in seen.drafts if line.answered_by), *superseded),
-        ended=Counter(state.resolution for state in closed if state.resolution),
-        asked=sum(state.started_at >= since for state in closed)
+        answered=(*(line for line in seen.drafts if line.answered_by), *_superseded(store, closed)),
+        ended=Counter(Resolution(one.resolution) for one in closed if one.resolution),
+        asked=sum(one.started_us >= to_us(since) for one in closed)
         + sum(line.started_at >= since for line in seen.threads),
         wait_s=middle(float(wait) for wait in waits if isinstance(wait, int | float)),
     )
 
 
-def _closed(store: Store, since: datetime) -> list[ThreadState]:
-    """Return the threads that were closed since then; of older ones nothing but the name is read."""
+def _superseded(store: Store, closed: Iterable[ThreadFacts]) -> Iterator[ThreadLine]:
+    """Yield a line for each thread that closed because a person had answered; only these are read."""
     threads = Collection(store.documents, THREADS)
-    recent = [one for one in store.documents.archived(THREADS.name) if one.at >= since]
-    read = (store.documents.read_archived(THREADS.name, one) for one in recent)
-    states = (threads.parse(document) for document in read if document is not None)
-    return [state for state in states if state is not None]
+    for one in closed:
+        named = store.documents.archived(THREADS.name, one.thread_id) if one.resolution == Resolution.SUPERSEDED else ()
+        document = store.documents.read_archived(THREADS.name, named[0]) if named else None
+        if document is not None and (state := threads.parse(document)) is not None:
+            yield thread_line(state)
 
 
 def brief_line(brief: DailyBrief, title: str) -> str:

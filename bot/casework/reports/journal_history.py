@@ -1,30 +1,25 @@
-"""What happened, read back from the data directory for whoever measures it; writes nothing, needs no running bot.
+"""What happened, read back from the data directory for whoever measures it; needs no running bot.
 
-Journals are read once, record by record, and only what is measured is kept. A record that cannot be read is counted
-and left out; a missing journal is an empty one.
-
-What heartbeats.ndjson tells of beats, read back for briefs and pictures; writes nothing, needs no running bot.
-
-The journal is the beats' own; here its lines are plain records, and one that cannot be read is left out.
+Closed threads and journals are read as rollups (bot/casework/reports/rollups.py), open threads as they stand. A record
+that cannot be read is counted and left out; a missing journal is an empty one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from bot.casework.escalate.escalation_folder import EscalationFolder
 from bot.casework.reports.classifier_samples import Judgement
-from bot.domain.threads import ThreadState
-from bot.errors import refusal
+from bot.casework.reports.journal_records import recent_records, time_of
+from bot.casework.reports.measures import Window
+from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of, from_us, to_us
 from bot.intake.presence import read_presence
-from bot.ports import Documents, Store
-from bot.ports.collections import CLASSIFIED, HEARTBEATS, JUDGEMENTS, REPLIES, SPEND, THREADS, Collection
-
-ESCALATIONS: Final = "escalations"
+from bot.ports import Store
+from bot.ports.collections import HEARTBEATS, JUDGEMENTS, SPEND, THREADS, Collection
 
 
 class EventRecord(NamedTuple):
@@ -37,6 +32,43 @@ class EventRecord(NamedTuple):
     is_bot_mention: bool
 
 
+class MessagesOfDay(NamedTuple):
+    """When messages were written (microseconds since 1970), and a mark for each, as rollup_rows.py sets it."""
+
+    at_us: Sequence[int]
+    marks: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeardMessages:
+    """What was heard, to be counted; `mentions` has channel and ts of those that named the bot."""
+
+    days: Sequence[MessagesOfDay] = ()
+    mentions: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def of(cls, records: Iterable[EventRecord]) -> Self:
+        """Return single messages."""
+        known = list(records)
+        marks = "".join("a" if one.classification == "actionable" else "l" for one in known)
+        mentions = frozenset((one.chat_id, one.message_id) for one in known if one.is_bot_mention)
+        return cls(days=(MessagesOfDay([to_us(one.at) for one in known], marks),), mentions=mentions)
+
+    def count(self, window: Window) -> tuple[int, int]:
+        """Return how many messages a window holds, and how many of them are actionable."""
+        start, end = window.bounds_us
+        messages = actionable = 0
+        for at_us, marks in self.days:
+            if not at_us or max(at_us) < start or min(at_us) >= end:
+                continue
+            inside = marks
+            if min(at_us) < start or max(at_us) >= end:
+                inside = "".join(mark for at, mark in zip(at_us, marks, strict=True) if start <= at < end)
+            messages += len(inside)
+            actionable += inside.count("a")
+        return messages, actionable
+
+
 class ReplyRecord(NamedTuple):
     """One line of replies.ndjson."""
 
@@ -45,7 +77,8 @@ class ReplyRecord(NamedTuple):
     chat_id: str
     reply_to: str
     posted_as: str
-    text: str
+    text_hash: str
+    """Of what was posted, as `hash_draft` makes it."""
     task_id: str | None
 
 
@@ -53,156 +86,78 @@ class SpendRecord(NamedTuple):
     """What one model run cost; None where its price is unknown."""
 
     at: datetime
-    run_id: str
+    is_of_thread: bool
+    """Whether it worked on a question; else it was a beat's."""
     cost_usd: float | None
-
-
-class EscalationRecord(NamedTuple):
-    """What is left of a thread's latest long investigation."""
-
-    thread_id: str
-    is_done: bool
-    has_return: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalHistory:
     """Everything that is measured; `recorded_since` is the time of the oldest message on record."""
 
-    heard: Sequence[EventRecord] = ()
-    threads: Sequence[ThreadState] = ()
+    heard: HeardMessages = HeardMessages()
+    threads: Sequence[ThreadFacts] = ()
+    drafts: Sequence[QualifiedDraft] = ()
     replies: Sequence[ReplyRecord] = ()
     spent: Sequence[SpendRecord] = ()
     judged: Sequence[Judgement] = ()
-    long_runs: Sequence[EscalationRecord] = ()
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
 
 
-def read_past(store: Store, since: datetime, *, last_bytes: int | None = None) -> JournalHistory:
-    """Return what happened since then; `last_bytes` bounds how much of each journal is read.
+def read_past(
+    store: Store, rollups: Rollups, since: datetime, now: datetime, *, drafts_since: datetime | None = None
+) -> JournalHistory:
+    """Return what happened since then, as far as `rollups` has counted it.
+
+    Drafts and mentions, which tell how well the bot would do without a human, are read from `drafts_since` on.
 
     Raises:
         StoreError: the data directory cannot be read.
     """
-    heard = _Ears(since)
-    for record in store.journal(CLASSIFIED).records(last_bytes=last_bytes):
-        heard.take(record)
-    threads, bad = _threads(store.documents, since)
-    seen, replies = read_presence(store.documents), store.journal(REPLIES).records(last_bytes=last_bytes)
-    judgements = store.journal(JUDGEMENTS).records()
+    days, longer = rollups.journal_days(MESSAGES, since, now), min(since, drafts_since or since)
+    threads, unreadable = rollups.thread_rows(since, now)
+    open_threads, damaged = _open_threads(store, rollups)
+    seen, judgements = read_presence(store.documents), store.journal(JUDGEMENTS).records()
     return JournalHistory(
-        heard=tuple(heard.kept.values()),
-        threads=threads,
-        replies=[reply for record in replies if (reply := _reply(record, since))],
-        spent=read_spent(store, since),
+        heard=HeardMessages(
+            days=[MessagesOfDay(day["at"], day["marks"]) for day in days],
+            mentions=frozenset((row[1], row[2]) for row in _rows(rollups, MENTIONS, longer, now)),
+        ),
+        threads=[*threads, *open_threads],
+        drafts=[*rollups.drafts(longer, now), *filter(None, map(draft_of, open_threads))],
+        replies=[ReplyRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, POSTED, since, now)],
+        spent=[SpendRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, SPENT, since, now)],
         judged=[found for record in judgements if (found := Judgement.read(record))],
-        long_runs=list(_long_runs(store.files / ESCALATIONS, since)),
-        recorded_since=heard.oldest,
+        recorded_since=_oldest(rollups, MESSAGES, days, now),
         bot_started_at=seen.started_at if seen else None,
-        unreadable=bad,
+        unreadable=unreadable + damaged,
     )
 
 
-def read_spent(store: Store, since: datetime) -> list[SpendRecord]:
-    """Return what model runs cost since then, oldest first, those of beats included. Raises StoreError."""
-    return [cost for record in recent_records(store, SPEND, "at", since) if (cost := _spent(record, since))]
+def _rows(rollups: Rollups, kind: RollupKind, since: datetime, now: datetime) -> list[list[Any]]:
+    start = to_us(since)
+    return [row for day in rollups.journal_days(kind, since, now) for row in day["rows"] if row[0] >= start]
 
 
-OLD_IN_A_ROW: Final = 200
-"""So many records that are too old end the way back: one alone may come from a clock that was set back."""
+def _oldest(rollups: Rollups, kind: RollupKind, days: Sequence[Mapping[str, Any]], now: datetime) -> datetime | None:
+    oldest = days[-1]["oldest"] if days else rollups.oldest(kind, now)
+    return None if oldest is None else from_us(oldest)
 
 
-def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
-    """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
-
-    The journal is read from its end until `OLD_IN_A_ROW` records are older. Raises StoreError.
-    """
-    found: list[dict[str, Any]] = []
-    older = 0
-    for record in store.journal(name).newest_first():
-        at = time_of(record.get(key))
-        is_wanted = at is not None and at >= since
-        older = 0 if is_wanted else older + 1
-        if is_wanted:
-            found.append(record)
-        elif older == OLD_IN_A_ROW:
-            break
-    return found[::-1]
-
-
-def time_of(text: object) -> datetime | None:
-    """Return an aware time, or None for what is none."""
-    try:
-        at = datetime.fromisoformat(str(text))
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None
-
-
-class _Ears:
-    """Messages since a time, each once: after a crash the same one may stand in the journal twice."""
-
-    def __init__(self, since: datetime) -> None:
-        self._since = since
-        self.oldest: datetime | None = None
-        self.kept: dict[tuple[str, str], EventRecord] = {}
-
-    def take(self, record: dict[str, Any]) -> None:
-        at = time_of(record.get("create_time"))
-        if at is None:
-            return
-        self.oldest = at if self.oldest is None else min(at, self.oldest)
-        if at < self._since or record.get("msg_type") in ("edit", "delete"):
-            return
-        where, which = str(record.get("chat_id")), str(record.get("message_id"))
-        said = str(record.get("classification"))
-        self.kept[where, which] = EventRecord(at, where, which, said, record.get("is_bot_mention") is True)
-
-
-def _reply(record: dict[str, Any], since: datetime) -> ReplyRecord | None:
-    at = time_of(record.get("posted_at"))
-    if at is None or at < since:
-        return None
-    return ReplyRecord(
-        at=at,
-        thread_id=str(record.get("thread_id")),
-        chat_id=str(record.get("chat_id")),
-        reply_to=str(record.get("reply_to_message_id")),
-        posted_as=str(record.get("posted_message_id")),
-        text=str(record.get("reply_text")),
-        task_id=str(task) if (task := record.get("investigator_task_id")) else None,
-    )
-
-
-def _spent(record: dict[str, Any], since: datetime) -> SpendRecord | None:
-    at, cost = time_of(record.get("at")), record.get("cost_usd")
-    if at is None or at < since:
-        return None
-    return SpendRecord(at, str(record.get("run_id")), float(cost) if isinstance(cost, int | float) else None)
-
-
-def _threads(documents: Documents, since: datetime) -> tuple[list[ThreadState], int]:
-    """Return the open threads and those closed in the months that matter, and how many cannot be read."""
-    threads, closed = Collection(documents, THREADS), documents.archived(THREADS.name)
-    recent = [one for one in closed if f"{one.at:%Y-%m}" >= f"{since:%Y-%m}"]
-    read = [*documents.list(THREADS.name), *(documents.read_archived(THREADS.name, one) for one in recent)]
-    states = [threads.parse(document) for document in read if document is not None]
-    known = [state for state in states if state is not None]
+def _open_threads(store: Store, rollups: Rollups) -> tuple[list[ThreadFacts], int]:
+    """Return the threads that are not archived, and how many cannot be read."""
+    threads = Collection(store.documents, THREADS)
+    states = [threads.parse(document) for document in store.documents.list(THREADS.name)]
+    known = [rollups.facts(state) for state in states if state is not None]
     return known, len(states) - len(known)
 
 
-def _long_runs(folder: Path, since: datetime) -> Iterator[EscalationRecord]:
-    try:
-        runs = sorted(folder.iterdir()) if folder.is_dir() else []
-    except OSError as error:
-        raise refusal(f"cannot read {folder}", error, "run this as the user who runs triage") from error
-    for path in runs:
-        found = EscalationFolder(path)
-        launched = found.launched_at()
-        if launched is not None and launched >= since:
-            yield EscalationRecord(path.name, found.is_done(), found.returned() is not None)
+def read_spent(store: Store, since: datetime) -> list[float | None]:
+    """Return what each model run since then cost, oldest first, those of beats included. Raises StoreError."""
+    costs = (record.get("cost_usd") for record in recent_records(store, SPEND, "at", since))
+    return [float(cost) if isinstance(cost, int | float) else None for cost in costs]
 
 
 class BeatSummary(NamedTuple):
@@ -224,17 +179,12 @@ class BeatHistory:
     recorded_since: datetime | None = None
 
 
-def read_beats(store: Store, since: datetime, *, last_bytes: int | None = None) -> BeatHistory:
-    """Return the beats since then, refused slots aside; `last_bytes` bounds how much is read. Raises StoreError."""
-    ran, oldest = [], None
-    for record in store.journal(HEARTBEATS).records(last_bytes=last_bytes):
-        at = time_of(record.get("ts"))
-        if at is None:
-            continue
-        oldest = at if oldest is None else min(at, oldest)
-        if at >= since and record.get("result") != "skipped":
-            ran.append(_beat(at, record))
-    return BeatHistory(ran=ran, recorded_since=oldest)
+def read_beats(rollups: Rollups, since: datetime, now: datetime) -> BeatHistory:
+    """Return the beats since then, refused slots aside, without what they said. Raises StoreError."""
+    days, start = rollups.journal_days(BEATS, since, now), to_us(since)
+    rows = [row for day in days for row in day["rows"] if row[0] >= start]
+    ran = [BeatSummary(from_us(at), "", "", is_alert, is_failed) for at, is_alert, is_failed in rows]
+    return BeatHistory(ran=ran, recorded_since=_oldest(rollups, BEATS, days, now))
 
 
 def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:

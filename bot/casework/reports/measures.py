@@ -9,6 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Self
 
+from bot.casework.reports.thread_facts import to_us
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
@@ -46,6 +48,11 @@ class Window:
     def days(self) -> float:
         """How long it is."""
         return (self.end - self.start) / timedelta(days=1)
+
+    @property
+    def bounds_us(self) -> tuple[int, int]:
+        """Its start and its end in microseconds since 1970."""
+        return to_us(self.start), to_us(self.end)
 
     def holds(self, at: datetime) -> bool:
         """Whether a moment belongs to it."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from bot.casework.reports.acceptance import acceptance, waited_s
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
-from bot.casework.reports.exact_criteria import fabrications, first_verdicts, is_better, second_rounds, threads_of
+from bot.casework.reports.exact_criteria import threads_of
 from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
+from bot.casework.reports.rollups import COMPLETE, Backlog
 from bot.domain.returns import Verdict
-from bot.domain.threads import Resolution, ThreadState, ThreadStatus
-
-_CASE_RUN: Final = re.compile(r"[\w-]+\.[\w-]+\.\d+\.\d+-")
-"""How the run of a thread is named; a beat's is not."""
+from bot.domain.threads import Resolution
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,10 +67,17 @@ class MetricsReport:
     unattended: AutonomyMetrics
     weeks: Sequence[tuple[Window, Tally]] = ()
     unreadable: int = 0
+    uncounted: str = ""
+    """What is not in the counts yet, in words."""
 
 
 def build_metrics(
-    past: JournalHistory, window: Window, *, weeks: int = 0, baseline_reply_s: float | None = None
+    past: JournalHistory,
+    window: Window,
+    *,
+    weeks: int = 0,
+    baseline_reply_s: float | None = None,
+    backlog: Backlog = COMPLETE,
 ) -> MetricsReport:
     """Return what is measured over a window."""
     return MetricsReport(
@@ -84,47 +87,41 @@ def build_metrics(
         unattended=unattended(past, window),
         weeks=[(week, tally(past, week)) for week in window.weeks(weeks)],
         unreadable=past.unreadable,
+        uncounted=backlog.words(),
     )
 
 
 def tally(past: JournalHistory, window: Window) -> Tally:
     """Return the counts of a window."""
-    heard = [each for each in past.heard if window.holds(each.at)]
     threads = threads_of(past, window)
-    rounds = [each for thread in threads for each in thread.rounds]
-    verdicts = [each.validator_return.verdict for each in rounds if each.validator_return]
-    firsts, pairs = first_verdicts(threads), second_rounds(threads)
-    ends = [each.resolution for each in past.threads if each.closed_at and window.holds(each.closed_at)]
+    verdicts = [verdict for each in threads for verdict in each.verdicts]
+    firsts = [verdict for each in threads for verdict in each.first_verdicts]
+    pairs = [each.helped for each in threads if each.helped is not None]
+    start, end = window.bounds_us
+    messages, actionable = past.heard.count(window)
+    waits = [each.decided_after_s for each in past.threads if each.approved_us and start <= each.approved_us < end]
+    ends = [each.resolution for each in past.threads if each.closed_us and start <= each.closed_us < end]
     replies = [each for each in past.replies if window.holds(each.at)]
     return Tally(
-        messages=len(heard),
-        actionable=sum(each.classification == "actionable" for each in heard),
+        messages=messages,
+        actionable=actionable,
         threads=len(threads),
         verdicts={verdict.value: verdicts.count(verdict) for verdict in Verdict},
         first_rounds=len(firsts),
         first_passed=firsts.count(Verdict.PASS),
         bounced=len(pairs),
-        bounce_helped=sum(map(is_better, pairs)),
+        bounce_helped=sum(pairs),
         long_runs=sum(thread.is_escalated for thread in threads),
-        fabricated=fabrications(rounds),
+        fabricated=sum(each.fabricated for each in threads),
         approved=ends.count(Resolution.APPROVED),
         edited=ends.count(Resolution.EDITED),
         dismissed=ends.count(Resolution.DISMISSED),
         replies=len(replies),
         to_reply_s=middle(wait for each in replies if (wait := waited_s(each)) is not None),
-        to_approve_s=middle(wait for each in past.threads if (wait := _decided_s(each, window)) is not None),
+        to_approve_s=middle(wait for wait in waits if wait is not None),
         cost_usd=_cost(past, window),
     )
 
 
-def _decided_s(thread: ThreadState, window: Window) -> float | None:
-    """Return how long an approved draft waited for its click in the window."""
-    clicked = thread.user_approved_at
-    if clicked is None or not window.holds(clicked):
-        return None
-    shown = [step.at for step in thread.status_history if step.to is ThreadStatus.PENDING_USER and step.at <= clicked]
-    return (clicked - shown[-1]).total_seconds() if shown else None
-
-
 def _cost(past: JournalHistory, window: Window) -> float | None:
-    return measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and _CASE_RUN.match(each.run_id))
+    return measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and each.is_of_thread)

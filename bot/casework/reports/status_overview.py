@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.casework.pause import read_pause
-from bot.casework.reports.journal_history import recent_records, time_of
+from bot.casework.reports.journal_records import recent_records, time_of
 from bot.casework.reports.open_findings import FindingLine, read_open_findings
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words

@@ -13,20 +13,20 @@ from bot.casework.reports.acceptance import BAND, first_round_passes
 from bot.casework.reports.journal_history import BeatHistory, JournalHistory, read_beats, read_past
 from bot.casework.reports.measures import Window, dollars, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.thread_facts import from_us
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.threads import ThreadStatus
 from bot.ports import Store
 
 DAYS: Final = 7
-READ_BYTES: Final = 32 * 1024 * 1024
-"""Of each journal, where somebody waits: some 50,000 messages, read in about a second."""
 
 
-def read_week(store: Store, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> WeekSummary:
+def read_week(store: Store, rollups: Rollups, now: datetime, zone: tzinfo) -> WeekSummary:
     """Return the week before now, its days named in a zone; raises StoreError for what cannot be read."""
     window = Window.last(DAYS, now)
-    past = read_past(store, window.start, last_bytes=last_bytes)
-    beats = read_beats(store, window.start, last_bytes=last_bytes)
+    rollups.catch_up(now, window.start)
+    past, beats = read_past(store, rollups, window.start, now), read_beats(rollups, window.start, now)
     return build_week(past, beats, window, zone)
 
 
@@ -49,8 +49,12 @@ def _label(day: Window, zone: tzinfo) -> str:
 
 
 def _drafts(past: JournalHistory, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> DailyCounts:
-    waiting = sum(thread.status is ThreadStatus.PENDING_USER for thread in past.threads)
-    began = [past.recorded_since, *(each.at for each in past.replies), *(each.started_at for each in past.threads)]
+    waiting = sum(thread.status == ThreadStatus.PENDING_USER for thread in past.threads)
+    began = [
+        past.recorded_since,
+        *(each.at for each in past.replies),
+        *(from_us(each.started_us) for each in past.threads),
+    ]
     since = min((at for at in began if at is not None), default=None)
     return DailyCounts(
         title="Drafts",

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from bot.casework.reports.acceptance import acceptance
 from bot.casework.reports.autonomy_metrics import unattended
-from bot.casework.reports.journal_history import EscalationRecord, JournalHistory, SpendRecord
+from bot.casework.reports.journal_history import JournalHistory, SpendRecord
 from bot.casework.reports.measures import Measure, Window
 from bot.casework.reports.metrics_report import build_metrics, tally
+from bot.casework.reports.thread_facts import LongRun
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution, ThreadStatus, Transition
 from tests.builders import NOW, a_verdict
-from tests.casework.past import FALSE, GOOD, HOUR, TONE, a_round, decided, heard, judgement, reply, thread
+from tests.casework.past import FALSE, GOOD, HOUR, TONE, a_round, decided, heard, history, judgement, reply, thread
 
 WEEK = Window.last(7, NOW)
 LONG_AGO = NOW - timedelta(days=60)
@@ -32,7 +33,7 @@ def measured(name: str, past: JournalHistory, **settings: Any) -> Measure:
 
 def test_every_criterion_is_there_and_says_nothing_of_nothing() -> None:
     """In order, each with what is missing."""
-    found = acceptance(JournalHistory(), WEEK)
+    found = acceptance(history(), WEEK)
     assert [each.name for each in found] == [f"AC-{number:02}" for number in range(1, 12)]
     assert {each.ok for each in found} == {None}
     assert all(each.missing for each in found)
@@ -41,47 +42,45 @@ def test_every_criterion_is_there_and_says_nothing_of_nothing() -> None:
 def test_actionable_is_a_share_of_a_whole_week() -> None:
     """Three days on record are shown and not judged; what is older than the window does not count."""
     said = [heard(n, "actionable") for n in range(1)] + [heard(n) for n in range(1, 4)] + [heard(9, days_ago=8)]
-    seen = measured("AC-01", JournalHistory(heard=said, recorded_since=LONG_AGO))
+    seen = measured("AC-01", history(heard=said, recorded_since=LONG_AGO))
     assert (seen.value, seen.n, seen.ok, seen.shown) == (0.25, 4, True, "25 %")
-    young = measured("AC-01", JournalHistory(heard=said, recorded_since=NOW - timedelta(days=3)))
+    young = measured("AC-01", history(heard=said, recorded_since=NOW - timedelta(days=3)))
     assert (young.value, young.ok, young.missing) == (0.25, None, "3.0 of 7 days were recorded")
-    busy = measured("AC-01", JournalHistory(heard=[heard(1, "actionable")], recorded_since=LONG_AGO))
+    busy = measured("AC-01", history(heard=[heard(1, "actionable")], recorded_since=LONG_AGO))
     assert busy.ok is False
 
 
 def test_the_orchestrators_context_takes_twenty_investigations() -> None:
     """Median of 1,000 to 1,019."""
-    seen = measured("AC-02", JournalHistory(threads=[thread(n) for n in range(20)]))
+    seen = measured("AC-02", history(threads=[thread(n) for n in range(20)]))
     assert (seen.value, seen.ok) == (1009.5, True)
-    few = measured("AC-02", JournalHistory(threads=[thread(n) for n in range(19)]))
+    few = measured("AC-02", history(threads=[thread(n) for n in range(19)]))
     assert (few.ok, few.missing) == (None, "19 of 20 investigations")
-    assert (
-        measured("AC-02", JournalHistory(threads=[thread(n, orchestrator_tokens=2_001) for n in range(20)])).ok is False
-    )
+    assert measured("AC-02", history(threads=[thread(n, orchestrator_tokens=2_001) for n in range(20)])).ok is False
 
 
 def test_a_draft_in_the_wrong_thread_is_seen() -> None:
     """By its run, or by words other than those approved; two threads an hour apart prove nothing."""
     early = NOW - timedelta(days=2)
     two = [thread(1, started_at=early), thread(2, started_at=early + timedelta(minutes=5))]
-    assert measured("AC-03", JournalHistory(threads=[thread(1), thread(2)])).ok is None
-    good = measured("AC-03", JournalHistory(threads=two, replies=[reply(1), reply(2)]))
+    assert measured("AC-03", history(threads=[thread(1), thread(2)])).ok is None
+    good = measured("AC-03", history(threads=two, replies=[reply(1), reply(2)]))
     assert (good.ok, good.n, good.value) == (True, 2, 0)
     swapped = reply(1, task_id=reply(2).task_id)
-    assert measured("AC-03", JournalHistory(threads=two, replies=[swapped])).ok is False
+    assert measured("AC-03", history(threads=two, replies=[swapped])).ok is False
     elsewhere = reply(1, chat_id="C2")
-    assert measured("AC-03", JournalHistory(threads=two, replies=[elsewhere])).ok is False
+    assert measured("AC-03", history(threads=two, replies=[elsewhere])).ok is False
     posted = two[0].with_draft("Something else.").evolve(posted_message_id=reply(1).posted_as)
-    assert measured("AC-03", JournalHistory(threads=[posted, two[1]], replies=[reply(1)])).ok is False
+    assert measured("AC-03", history(threads=[posted, two[1]], replies=[reply(1)])).ok is False
 
 
 def test_a_false_citation_that_passed_is_counted() -> None:
     """Caught ones are what the checks are for."""
     caught = thread(1, a_round(1, Verdict.BOUNCE, (FALSE,)), a_round(2))
-    seen = measured("AC-04", JournalHistory(threads=[caught]))
+    seen = measured("AC-04", history(threads=[caught]))
     assert (seen.ok, seen.n, seen.value) == (True, 2, 0)
-    assert tally(JournalHistory(threads=[caught]), WEEK).fabricated == 1
-    assert measured("AC-04", JournalHistory(threads=[thread(2, a_round(1, Verdict.PASS, (FALSE,)))])).ok is False
+    assert tally(history(threads=[caught]), WEEK).fabricated == 1
+    assert measured("AC-04", history(threads=[thread(2, a_round(1, Verdict.PASS, (FALSE,)))])).ok is False
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_a_false_citation_that_passed_is_counted() -> None:
 def test_first_rounds_pass_within_a_band(passed: int, ok: bool, word: str) -> None:
     """Both ends belong to it; outside of it the report says what that may mean."""
     threads = [thread(n, a_round(1, Verdict.PASS if n < passed else Verdict.ESCALATE)) for n in range(10)]
-    seen = measured("AC-05", JournalHistory(threads=threads))
+    seen = measured("AC-05", history(threads=threads))
     assert (seen.value, seen.ok) == (passed / 10, ok)
     assert word in seen.note
 
@@ -102,19 +101,19 @@ def test_a_bounce_helped_if_the_fault_is_gone_and_the_criticised_field_is_anothe
     same = thread(7, first, a_round(2))
     still = thread(8, first, a_round(2, Verdict.BOUNCE, (TONE,), draft="Perhaps five."))
     other = thread(9, a_round(1, Verdict.BOUNCE, (FALSE,)), a_round(2, draft="New words, same citation."))
-    seen = measured("AC-06", JournalHistory(threads=[*helped, same, still, other]))
+    seen = measured("AC-06", history(threads=[*helped, same, still, other]))
     assert (seen.value, seen.n, seen.ok) == (0.7, 10, True)
-    assert measured("AC-06", JournalHistory(threads=helped)).missing == "7 of 10 bounces with a second round"
+    assert measured("AC-06", history(threads=helped)).missing == "7 of 10 bounces with a second round"
 
 
 def test_long_runs_leave_an_answer_and_a_line_to_watch_them() -> None:
     """One is enough to say; one without fails."""
     one, two = thread(1, is_escalated=True, escalation_transcript_path="/x"), thread(2, is_escalated=True)
-    runs = [EscalationRecord(one.thread_id, True, True), EscalationRecord(two.thread_id, True, False)]
-    assert measured("AC-07", JournalHistory(threads=[one], long_runs=runs)).ok is True
-    assert measured("AC-07", JournalHistory(threads=[one, two], long_runs=runs)).ok is False
-    assert measured("AC-08", JournalHistory(threads=[one])).ok is True
-    assert measured("AC-08", JournalHistory(threads=[one, two])).ok is False
+    runs = {one.thread_id: LongRun(True, True), two.thread_id: LongRun(True, False)}
+    assert measured("AC-07", history(threads=[one], runs=runs)).ok is True
+    assert measured("AC-07", history(threads=[one, two], runs=runs)).ok is False
+    assert measured("AC-08", history(threads=[one])).ok is True
+    assert measured("AC-08", history(threads=[one, two])).ok is False
 
 
 def test_a_long_run_that_outlived_a_start_must_have_been_collected() -> None:
@@ -126,15 +125,15 @@ def test_a_long_run_that_outlived_a_start_must_have_been_collected() -> None:
     )
     kept = thread(1, status=ThreadStatus.PENDING_USER, status_history=(begun, ended))
     runs = thread(2, status=ThreadStatus.ESCALATED, status_history=(begun,))
-    assert measured("AC-09", JournalHistory(threads=[kept, runs], bot_started_at=start)).ok is True
-    over = [EscalationRecord(runs.thread_id, True, True)]
-    assert measured("AC-09", JournalHistory(threads=[kept, runs], long_runs=over, bot_started_at=start)).ok is False
-    assert measured("AC-09", JournalHistory(threads=[kept])).ok is None
+    assert measured("AC-09", history(threads=[kept, runs], bot_started_at=start)).ok is True
+    over = {runs.thread_id: LongRun(True, True)}
+    assert measured("AC-09", history(threads=[kept, runs], runs=over, bot_started_at=start)).ok is False
+    assert measured("AC-09", history(threads=[kept])).ok is None
 
 
 def test_replies_are_compared_with_a_configured_baseline() -> None:
     """Baseline plus 30 s, by Slack's time of the question; without a baseline only the value is known."""
-    past = JournalHistory(replies=[reply(n, after_s=60 + n) for n in range(11)])
+    past = history(replies=[reply(n, after_s=60 + n) for n in range(11)])
     seen = measured("AC-10", past)
     assert (seen.value, seen.ok) == (pytest.approx(65, abs=0.01), None)
     assert "baseline_reply_s" in seen.missing
@@ -145,9 +144,9 @@ def test_replies_are_compared_with_a_configured_baseline() -> None:
 def test_judgements_decide_on_the_rules() -> None:
     """One of a hundred is allowed; the latest of a message counts."""
     hundred = [judgement(n, right=n > 0) for n in range(100)]
-    assert measured("AC-11", JournalHistory(judged=hundred)).ok is True
-    assert measured("AC-11", JournalHistory(judged=[*hundred, judgement(1, right=False)])).ok is False
-    assert measured("AC-11", JournalHistory(judged=hundred[:99])).missing == "99 of 100 judged messages"
+    assert measured("AC-11", history(judged=hundred)).ok is True
+    assert measured("AC-11", history(judged=[*hundred, judgement(1, right=False)])).ok is False
+    assert measured("AC-11", history(judged=hundred[:99])).missing == "99 of 100 judged messages"
 
 
 def test_counts_times_and_costs_are_those_of_the_week() -> None:
@@ -157,28 +156,28 @@ def test_counts_times_and_costs_are_those_of_the_week() -> None:
         decided(2, Resolution.EDITED, a_round(1, Verdict.BOUNCE, (TONE,)), a_round(2, draft="5."), waited_s=120),
         decided(3, Resolution.DISMISSED, a_round(1, Verdict.ESCALATE)),
     ]
-    at, run = NOW - HOUR, f"{threads[0].thread_id}-20261120T080000Z-r1"
+    at = NOW - HOUR
     spent = [
-        SpendRecord(at, run, 0.5),
-        SpendRecord(at, run, 0.25),
-        SpendRecord(at, "beat-shop-20261120", 9.0),
-        SpendRecord(LONG_AGO, run, 7.0),
+        SpendRecord(at, True, 0.5),
+        SpendRecord(at, True, 0.25),
+        SpendRecord(at, False, 9.0),
+        SpendRecord(LONG_AGO, True, 7.0),
     ]
-    past = JournalHistory(threads=threads, replies=[reply(1), reply(2)], spent=spent)
+    past = history(threads=threads, replies=[reply(1), reply(2)], spent=spent)
     seen = tally(past, WEEK)
     assert seen.verdicts == {"pass": 2, "bounce": 1, "escalate": 1}
     assert (seen.approved, seen.edited, seen.dismissed, seen.replies) == (1, 1, 1, 2)
     assert (seen.bounced, seen.bounce_helped, seen.first_pass_share) == (1, 1, 1 / 3)
     assert (seen.to_approve_s, seen.to_reply_s) == (90, pytest.approx(90, abs=0.01))
     assert (seen.cost_usd, seen.cost_per_reply_usd) == (0.75, 0.375)
-    assert tally(replace(past, spent=[*spent, SpendRecord(at, run, None)]), WEEK).cost_usd is None
+    assert tally(replace(past, spent=[*spent, SpendRecord(at, True, None)]), WEEK).cost_usd is None
     assert tally(replace(past, replies=[]), WEEK).cost_per_reply_usd is None
 
 
 def test_weeks_do_not_overlap() -> None:
     """Every message stands in one of them, the latest first."""
     said = [heard(n, days_ago=n * 3.5) for n in range(8)]
-    done = build_metrics(JournalHistory(heard=said), WEEK, weeks=4)
+    done = build_metrics(history(heard=said), WEEK, weeks=4)
     assert [week.messages for _, week in done.weeks] == [2, 2, 2, 2]
 
 
@@ -193,7 +192,7 @@ def test_a_draft_that_would_have_gone_out_and_was_changed_is_a_false_positive() 
     gate = sure.model_copy(update={"validator_return": a_verdict(risk_gate_check="needs_high_confidence")})
     risky = decided(6, Resolution.EDITED, gate, **kind)
     mentions = [heard(n, "actionable", mention=n != 5) for n in range(7)]
-    seen = unattended(JournalHistory(threads=[*good, bad, timid, unasked, risky], heard=mentions), WEEK)
+    seen = unattended(history(threads=[*good, bad, timid, unasked, risky], heard=mentions), WEEK)
     assert (seen.qualified, seen.false, seen.rate, seen.ok) == (4, 1, 0.25, None)
     assert seen.weekly == [0.25, None, None, None]
     assert seen.missing == "4 of 50 decided drafts"
@@ -208,10 +207,10 @@ def test_four_good_weeks_with_enough_drafts_are_good_enough() -> None:
         for n in range(52)
     ]
     mentions = [heard(n, "actionable", mention=True) for n in range(53)]
-    assert unattended(JournalHistory(threads=threads, heard=mentions), WEEK).ok is True
+    assert unattended(history(threads=threads, heard=mentions), WEEK).ok is True
     advice = a_round(confidence="high", draft="Roll back the deploy.")
     spoiled = [*threads, decided(52, Resolution.DISMISSED, advice, **known, started_at=NOW - HOUR)]
-    seen = unattended(JournalHistory(threads=spoiled, heard=mentions), WEEK)
+    seen = unattended(history(threads=spoiled, heard=mentions), WEEK)
     assert (seen.risky_false, seen.ok) == (1, False)
 
 
@@ -233,11 +232,12 @@ MANY = st.lists(
 @given(threads=MANY, replies=st.lists(st.builds(reply, st.integers(0, 50)), max_size=8), seed=st.randoms())
 def test_no_record_divides_by_zero_and_order_does_not_matter(threads: Any, replies: Any, seed: random.Random) -> None:
     """Whatever happened, in whatever order it is read; a share is between nothing and all."""
-    past = JournalHistory(threads=threads, replies=replies, heard=[heard(n) for n in range(len(threads))])
-    mixed = JournalHistory(
+    said = [heard(n) for n in range(len(threads))]
+    past = history(threads=threads, replies=replies, heard=said)
+    mixed = history(
         threads=seed.sample(threads, len(threads)),
         replies=seed.sample(replies, len(replies)),
-        heard=seed.sample(past.heard, len(past.heard)),
+        heard=seed.sample(said, len(said)),
     )
     one, other = (build_metrics(each, WEEK, weeks=2, baseline_reply_s=60) for each in (past, mixed))
     assert one == other

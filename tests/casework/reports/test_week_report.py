@@ -17,13 +17,14 @@ from bot.casework.reports.daily_brief import build_brief
 from bot.casework.reports.journal_history import BeatHistory, BeatSummary, JournalHistory, SpendRecord, read_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import tally
+from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import build_week, read_week
 from bot.domain.questions.week_summary import DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.ports.threads import Threads
 from tests.builders import NOW, an_event, in_status
-from tests.casework.past import a_round, decided, heard, reply, thread
+from tests.casework.past import a_round, decided, heard, history, reply, thread
 
 WINDOW = Window.last(7, NOW)
 LONG_AGO = NOW - timedelta(days=60)
@@ -61,7 +62,7 @@ def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
 def test_a_day_before_the_record_is_no_day_without_messages() -> None:
     """The record begins two and a half days ago: three bars, of which the first counted half a day."""
     said = [heard(1, "actionable", days_ago=0.5), heard(2, days_ago=0.4), heard(3, days_ago=2.5)]
-    bars = seen(JournalHistory(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
+    bars = seen(history(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
     assert bars == DailyCounts(
         title="Messages",
         main="1 actionable (33 %)",
@@ -76,7 +77,7 @@ def test_replies_and_dismissals_stand_on_their_day_and_what_waits_beside_them() 
     old = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=LONG_AGO, last_event_at=LONG_AGO)
     dismissed = decided(1, Resolution.DISMISSED, a_round())
     bars = seen(
-        JournalHistory(threads=[old, dismissed], replies=[reply(n, at=NOW) for n in (2, 3)], recorded_since=LONG_AGO)
+        history(threads=[old, dismissed], replies=[reply(n, at=NOW) for n in (2, 3)], recorded_since=LONG_AGO)
     ).bars[0]
     assert bars == DailyCounts(
         title="Drafts",
@@ -107,20 +108,18 @@ def test_alerts_and_failures_are_what_a_beat_is_looked_at_for() -> None:
 def test_the_share_of_first_rounds_says_where_it_is(passed: int, says: str) -> None:
     """As AC-05 judges it."""
     drafts = [thread(n, a_round(1, Verdict.PASS if n < passed else Verdict.BOUNCE)) for n in range(10)]
-    gauge = seen(JournalHistory(threads=drafts)).gauge
+    gauge = seen(history(threads=drafts)).gauge
     assert (gauge.value, gauge.shown) == (passed / 10, f"{passed * 10} %")
     assert gauge.says == f"of 10 drafts; {says} of 60 to 90 %"
 
 
 def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
     """One unknown price makes the sum unknown."""
-    run, at = "T1.C1.1700000001.000100-20261120", NOW - timedelta(hours=1)
-    spent = [SpendRecord(at, run, 0.5), SpendRecord(at, "beat-shop", 1_000.0), SpendRecord(LONG_AGO, run, 7.0)]
-    assert seen(JournalHistory(spent=spent)).cost == WeekCost(shown="$1,000.50", says="2 model runs; questions $0.50")
-    unknown = [*spent, SpendRecord(at, "beat-shop", None)]
-    assert seen(JournalHistory(spent=unknown)).cost == WeekCost(
-        shown="unknown", says="3 model runs; a model has no price"
-    )
+    at = NOW - timedelta(hours=1)
+    spent = [SpendRecord(at, True, 0.5), SpendRecord(at, False, 1_000.0), SpendRecord(LONG_AGO, True, 7.0)]
+    assert seen(history(spent=spent)).cost == WeekCost(shown="$1,000.50", says="2 model runs; questions $0.50")
+    unknown = [*spent, SpendRecord(at, False, None)]
+    assert seen(history(spent=unknown)).cost == WeekCost(shown="unknown", says="3 model runs; a model has no price")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
 )
 def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last: str, until: str) -> None:
     """A morning's last 24 hours are yesterday; where the clocks change, too."""
-    found = build_week(JournalHistory(), BeatHistory(), Window.last(7, now), BERLIN)
+    found = build_week(history(), BeatHistory(), Window.last(7, now), BERLIN)
     assert (found.labels[-1], found.until) == (last, until)
     assert len(set(found.labels)) == 7
 
@@ -141,7 +140,7 @@ def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last
 @given(st.lists(st.tuples(st.floats(0, 8), st.sampled_from(["actionable", "ambient"])), max_size=30))
 def test_the_days_add_up_to_what_metrics_say(said: list[tuple[float, str]]) -> None:
     """No message is lost between two days, and none counted twice."""
-    past = JournalHistory(
+    past = history(
         heard=[heard(n, kind, days_ago=ago) for n, (ago, kind) in enumerate(said)],
         replies=[reply(n, at=NOW - timedelta(days=ago)) for n, (ago, _) in enumerate(said)],
         recorded_since=LONG_AGO,
@@ -164,21 +163,22 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
         beats.append({"ts": at, "session_id": "shop", "result": result, "indicator": indicator})
     Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
     found, brief = (
-        read_week(FileStore(tmp_path), NOW, UTC),
+        read_week(FileStore(tmp_path), Rollups(FileStore(tmp_path)), NOW, UTC),
         build_brief(FileStore(tmp_path), NOW - timedelta(days=1), NOW),
     )
     drafts, messages, beaten = found.bars
     assert (drafts.days[-1], drafts.note) == ((brief.replies, 0), f"{len(brief.drafts)} waits now")
     assert beaten.days[-1] == (len(brief.findings) + brief.failed_beats, 1)
     assert beaten.note == f"{brief.beats} beats"
-    assert messages.days[-1] == (tally(read_past(FileStore(tmp_path), WINDOW.start), WINDOW).actionable, 0)
+    past = read_past(FileStore(tmp_path), Rollups(FileStore(tmp_path)), WINDOW.start, NOW)
+    assert messages.days[-1] == (tally(past, WINDOW).actionable, 0)
     assert brief.cost_usd == 0.25
     assert found.cost.shown == "$0.25"
 
 
 def test_the_words_for_who_cannot_see_it_hold_every_number() -> None:
     """Well within what Slack takes as a description."""
-    found = seen(JournalHistory(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), BeatHistory())
+    found = seen(history(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), BeatHistory())
     words = found.in_words()
     assert words.startswith(
         f"The last 7 days, to {found.until}. Drafts: 0 replies posted, 0 dismissed; none waits now."

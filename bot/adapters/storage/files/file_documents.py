@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_folder, make_folder, set_aside
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp
+from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, JsonFiles, OneJsonFile, file_stamp
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.errors import Conflict
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
@@ -36,6 +36,7 @@ FILES: Final[Mapping[str, str]] = {
     "rechecks": "rechecks.json",
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
+    "rollups": "rollups/*.json",
 }
 """Below the data directory; `*` stands for the document's id, and a path without one is a single document.
 
@@ -48,7 +49,12 @@ class FileDocuments:
 
     def __init__(self, home: Path, *, is_reader: bool = False) -> None:
         self._home, self._is_reader, self._leases = home, is_reader, FileLeases(home)
-        shelf = {"overrides": OneJsonFile, "wakes": EmptyFiles, "threads": JsonFiles if is_reader else TinyFiles}
+        shelf = {
+            "overrides": OneJsonFile,
+            "wakes": EmptyFiles,
+            "rollups": CompactJsonFiles,
+            "threads": JsonFiles if is_reader else TinyFiles,
+        }
         self._shelves: Mapping[str, JsonFiles] = {
             name: shelf.get(name, JsonFiles)(home, name, pattern) for name, pattern in FILES.items()
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Mapping
@@ -9,7 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.atomic_write import is_no_folder, make_folder, read_json, remove_file, replace_json
+from bot.adapters.storage.files.atomic_write import (
+    is_no_folder,
+    make_folder,
+    read_json,
+    remove_file,
+    replace_bytes,
+    replace_json,
+)
 from bot.errors import StoreError, refusal
 from bot.ports.storage import DAMAGED, Document
 
@@ -82,6 +90,27 @@ class JsonFiles:
             return [self._name]
         suffix = self._after.partition("/")[0]
         return sorted(name.removesuffix(suffix) for name in list_names(self.folder) if name.endswith(suffix))
+
+
+class CompactJsonFiles(JsonFiles):
+    """One JSON file on one line for each document, for large ones that machines read: nothing is kept in memory."""
+
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document; its value is None where what stands in its place holds no JSON object."""
+        found = super().get(doc_id)
+        self._known.pop(doc_id, None)
+        return found
+
+    def all(self) -> list[Document]:
+        """Return every document, by id."""
+        return [one for doc_id in self._ids() if (one := self.get(doc_id)) is not None]
+
+    def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
+        """Replace or delete the file."""
+        if content is None:
+            remove_file(self.path(doc_id))
+        else:
+            replace_bytes(self.path(doc_id), json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
 class EmptyFiles(JsonFiles):

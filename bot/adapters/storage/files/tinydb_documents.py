@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
+from bisect import insort
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -153,13 +154,10 @@ class FileArchive:
         With `since` only the months from then on are looked at.
         """
         if doc_id is not None:
-            found = self._index().get(doc_id, [])
-        elif since is None:
-            found = [one for month in self._months_until("") for one in self._month(month)]
-        else:
-            found = [one for month in self._months_until(f"{since:%Y-%m}") for one in self._month(month)]
-            found = [one for one in found if one.at >= since]
-        return sorted(found, key=_age, reverse=True)
+            return sorted(self._index().get(doc_id, []), key=_age, reverse=True)
+        months = sorted(self._months_from(f"{since.astimezone(UTC):%Y-%m}" if since else ""), reverse=True)
+        found = [one for month in months for one in reversed(self._month(month))]
+        return found if since is None else [one for one in found if one.at >= since]
 
     def read(self, archived: ArchivedDocument) -> Document | None:
         """Return what was archived; its value is None where it cannot be read. Raises StoreError."""
@@ -195,27 +193,28 @@ class FileArchive:
             raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
         if (one := _archived(f"{folder.name}/{target.name}")) is not None:
             index.setdefault(doc_id, []).append(one)
-            month.append(one)
+            insort(month, one, key=_age)
 
     def _index(self) -> dict[str, list[ArchivedDocument]]:
         if self._known is None:
             known: dict[str, list[ArchivedDocument]] = {}
-            for month in self._months_until(""):
+            for month in self._months_from(""):
                 for one in self._month(month):
                     known.setdefault(one.doc_id, []).append(one)
             self._known = known
         return self._known
 
-    def _months_until(self, oldest: str) -> list[str]:
-        """Return the names of the months down to the oldest that is wanted."""
+    def _months_from(self, oldest: str) -> list[str]:
+        """Return the names of the months from the oldest that is wanted on."""
         return [name for name in list_names(self._folder) if name >= oldest and (self._folder / name).is_dir()]
 
     def _month(self, month: str) -> list[ArchivedDocument]:
-        """Return what lies in a month's folder, read once."""
+        """Return what lies in a month's folder, read once, oldest first."""
         if month not in self._by_month:
             folder = self._folder / month
             names = list_names(folder) if folder.is_dir() else []
-            self._by_month[month] = [one for name in names if (one := _archived(f"{month}/{name}")) is not None]
+            found = [one for name in names if (one := _archived(f"{month}/{name}")) is not None]
+            self._by_month[month] = sorted(found, key=_age)
         return self._by_month[month]
 
 

@@ -1,0 +1,76 @@
+"""Answers `/triage metrics` and keeps the rollups up to date: a little at a time, so that nobody waits for it."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.casework.reports.autonomy_metrics import WEEKS
+from bot.casework.reports.journal_history import read_past
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import MetricsReport, build_metrics
+from bot.casework.reports.rollups import Allowance, Rollups
+from bot.errors import StoreError
+from bot.ports import Clock, Store
+
+DAYS: Final = 7
+SINCE: Final = timedelta(days=7 * WEEKS + 1)
+"""What the report looks back on: the weeks of replies without a human, and a day."""
+REST: Final = timedelta(minutes=1)
+"""Between two looks at what is new, once everything is counted."""
+THREADS_AT_ONCE: Final = 300
+RECORDS_AT_ONCE: Final = 5_000
+"""What one call takes in, about 0.2 s each: more is left to the ticks that follow."""
+
+
+class MetricsService:
+    """The report of the last seven days, and the ticks that count what is new; safe in several threads."""
+
+    def __init__(self, store: Store, rollups: Rollups, clock: Clock, *, baseline_reply_s: float | None) -> None:
+        self._store, self._rollups, self._clock = store, rollups, clock
+        self._baseline_reply_s = baseline_reply_s
+        self._lock = threading.Lock()
+        self._under_way: Future[MetricsReport] | None = None
+        self._counted_at: datetime | None = None
+        self.waiting = 0
+        """How many ask for the report that is being made."""
+
+    def report(self) -> MetricsReport:
+        """Return the report; one is made at a time, and whoever asks meanwhile gets that one. Raises StoreError."""
+        with self._lock:
+            shared = self._under_way
+            self.waiting += shared is not None
+            mine = self._under_way = shared or Future()
+        if shared is not None:
+            return shared.result()
+        try:
+            mine.set_result(self._report())
+        except StoreError as error:
+            mine.set_exception(error)
+        finally:
+            mine.cancel()  # where anything else was raised, nobody waits for ever
+            with self._lock:
+                self._under_way, self.waiting = None, 0
+        return mine.result()
+
+    def tick(self) -> None:
+        """Count what is new; the first time, and after a restart, the whole archive. Raises StoreError."""
+        now, last = self._clock.now(), self._counted_at
+        if last is not None and timedelta() <= now - last < REST:
+            return
+        since = None if last is None else last - timedelta(days=1)
+        if not self._rollups.catch_up(now, since, allow=_a_little()):
+            self._counted_at = now
+
+    def _report(self) -> MetricsReport:
+        now = self._clock.now()
+        backlog = self._rollups.catch_up(now, now - SINCE, allow=_a_little())
+        window = Window.last(DAYS, now)
+        past = read_past(self._store, self._rollups, window.start, now, drafts_since=now - SINCE)
+        return build_metrics(past, window, baseline_reply_s=self._baseline_reply_s, backlog=backlog)
+
+
+def _a_little() -> Allowance:
+    return Allowance(threads=THREADS_AT_ONCE, records=RECORDS_AT_ONCE)

@@ -1,0 +1,234 @@
+"""What reports need of one thread: a row of 20 fields, some 250 bytes, instead of its whole record. Pure.
+
+A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); that of an open thread is made
+at each look, by the same function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from bot.domain.questions.risk_gate import risky_advice
+from bot.domain.returns import Check, Verdict
+from bot.domain.threads import QuestionType, Resolution, Round, ThreadState, ThreadStatus
+
+_CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
+_EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
+_TYPES: Final = frozenset({QuestionType.TECHNICAL_QA, QuestionType.API_CONTRACT, QuestionType.DATA_LOOKUP})
+AS_DRAFTED: Final = frozenset({Resolution.APPROVED, Resolution.AUTO})
+DECIDED: Final = AS_DRAFTED | {Resolution.EDITED, Resolution.DISMISSED}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+Pair = tuple[Round, Round]
+Span = tuple[int, int | None]
+"""From when until when, in microseconds since 1970; None: it goes on."""
+
+
+class LongRun(NamedTuple):
+    """What is left of a thread's latest long investigation."""
+
+    is_done: bool
+    has_return: bool
+
+
+class ThreadFacts(NamedTuple):
+    """One thread as reports see it; times (`_us`) are microseconds since 1970, as JSON keeps them."""
+
+    thread_id: str
+    chat_id: str
+    message_id: str
+    status: str
+    resolution: str | None
+    started_us: int
+    closed_us: int | None
+    approved_us: int | None
+    decided_after_s: float | None
+    """From the card that waits to the click that approved."""
+    tokens: int | None
+    verdicts: tuple[str, ...]
+    """Of all validated rounds."""
+    first_verdicts: tuple[str, ...]
+    """Of the validated first rounds."""
+    helped: bool | None
+    """Whether the second round mended what the first was bounced for; None where there was no such pair."""
+    fabricated: int
+    """Citations found to be false."""
+    checked_rounds: int
+    false_passed: int
+    """Rounds that passed with a false citation."""
+    is_escalated: bool
+    is_watchable: bool
+    """Whether a long run left a line that shows it."""
+    is_own: bool
+    """Whether the draft was made for this thread."""
+    posted_as: str | None
+    draft_hash: str | None
+    qualifies: bool
+    """Whether SPEC §7 would have let the draft be sent, were the bot mentioned."""
+    is_risky: bool
+    escalated: tuple[Span, ...]
+    long_run: LongRun | None = None
+
+
+class QualifiedDraft(NamedTuple):
+    """A decided draft that SPEC §7 would have let be sent, were the bot mentioned."""
+
+    started_us: int
+    chat_id: str
+    message_id: str
+    resolution: str | None
+    is_risky: bool
+
+
+def draft_of(facts: ThreadFacts) -> QualifiedDraft | None:
+    """Return a thread's draft if it qualifies."""
+    if not facts.qualifies:
+        return None
+    return QualifiedDraft(facts.started_us, facts.chat_id, facts.message_id, facts.resolution, facts.is_risky)
+
+
+def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts:
+    """Return the row of a thread."""
+    pair = _second_round(state.rounds)
+    checked = [each for each in state.rounds if each.checks]
+    false = [each for each in checked if fabrications([each])]
+    qualifies = _qualifies(state)
+    return ThreadFacts(
+        thread_id=state.thread_id,
+        chat_id=state.chat_id,
+        message_id=state.original_message_id,
+        status=state.status.value,
+        resolution=state.resolution.value if state.resolution else None,
+        started_us=to_us(state.started_at),
+        closed_us=to_us(state.closed_at) if state.closed_at else None,
+        approved_us=to_us(state.user_approved_at) if state.user_approved_at else None,
+        decided_after_s=_decided_after_s(state),
+        tokens=state.orchestrator_tokens,
+        verdicts=tuple(verdict.value for each in state.rounds if (verdict := verdict_of(each))),
+        first_verdicts=tuple(v.value for each in state.rounds if each.round == 1 and (v := verdict_of(each))),
+        helped=is_better(pair) if pair else None,
+        fabricated=fabrications(state.rounds),
+        checked_rounds=len(checked),
+        false_passed=sum(verdict_of(each) is Verdict.PASS for each in false),
+        is_escalated=state.is_escalated,
+        is_watchable=bool(state.escalation_tmux_session or state.escalation_transcript_path),
+        is_own=is_own(state.investigator_task_id, state.thread_id),
+        posted_as=state.posted_message_id,
+        draft_hash=state.draft_hash,
+        qualifies=qualifies,
+        is_risky=qualifies and _is_risky(state.rounds[0]),
+        escalated=tuple(_escalated(state)),
+        long_run=long_run,
+    )
+
+
+def from_row(row: Sequence[Any]) -> ThreadFacts:
+    """Return the facts that were kept as a list; raises TypeError for another number of fields."""
+    facts = ThreadFacts(*row)
+    return facts if facts.long_run is None else facts._replace(long_run=LongRun(*facts.long_run))
+
+
+def to_us(at: datetime) -> int:
+    """Return a time in microseconds since 1970.
+
+    >>> to_us(datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC))
+    2000000
+    """
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def from_us(count: int) -> datetime:
+    """Return the time that is so many microseconds after 1970 began."""
+    return _EPOCH + timedelta(microseconds=count)
+
+
+def verdict_of(each: Round) -> Verdict | None:
+    """Return what a round came to, None where it was not validated."""
+    return each.validator_return.verdict if each.validator_return else None
+
+
+def fabrications(rounds: Iterable[Round]) -> int:
+    """Return how many citations were found to be false, each once."""
+    return sum(len({check.name.partition(".")[0] for check in each.checks if _is_false(check)}) for each in rounds)
+
+
+def _is_false(check: Check) -> bool:
+    return check.ok is False and _CITATION.fullmatch(check.name) is not None
+
+
+def _second_round(rounds: Iterable[Round]) -> Pair | None:
+    """Return a bounced first round with the round that answered it and was checked."""
+    by_number = {each.round: each for each in rounds}
+    first, second = by_number.get(1), by_number.get(2)
+    if first and second and second.checks and verdict_of(first) is Verdict.BOUNCE:
+        return first, second
+    return None
+
+
+def is_better(pair: Pair) -> bool:
+    """Whether a second draft passes every check that the first one failed, and changed what was criticised."""
+    first, second = pair
+    failed = {check.name for check in first.checks if check.ok is False}
+    still = {check.name for check in second.checks if check.ok is False}
+    return not failed & still and _changed(first, second, failed)
+
+
+def _changed(first: Round, second: Round, failed: set[str]) -> bool:
+    """Whether the criticised field differs; an objection of a model alone is about the draft as a whole."""
+    before, after = first.investigator_return, second.investigator_return
+    draft = before.draft_reply != after.draft_reply
+    refs = before.evidence_refs != after.evidence_refs
+    if failed and all(_EVIDENCE.match(name) for name in failed):
+        return refs
+    if any(name.startswith(("confidence", "risk_gate")) for name in failed):
+        return draft or before.confidence != after.confidence
+    return draft or refs
+
+
+def is_own(task_id: str | None, thread_id: str) -> bool:
+    """Whether a run was made for a thread; a run's id begins with its thread's."""
+    return task_id is None or task_id.startswith(f"{thread_id}-")
+
+
+def _decided_after_s(state: ThreadState) -> float | None:
+    """Return how long an approved draft waited for its click."""
+    clicked = state.user_approved_at
+    if clicked is None:
+        return None
+    shown = [step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER and step.at <= clicked]
+    return (clicked - shown[-1]).total_seconds() if shown else None
+
+
+def _qualifies(state: ThreadState) -> bool:
+    """Whether a draft was decided and had everything SPEC §7 asks for but the mention."""
+    first = state.rounds[0] if state.rounds else None
+    verdict = first.validator_return if first else None
+    return (
+        state.resolution in DECIDED
+        and state.question_type in _TYPES
+        and not state.is_escalated
+        and first is not None
+        and first.round == 1
+        and first.investigator_return.confidence == "high"
+        and verdict is not None
+        and verdict.verdict is Verdict.PASS
+        and verdict.risk_gate_check == "passes"
+    )
+
+
+def _is_risky(first: Round) -> bool:
+    """Whether a draft touches what runs: it proposes a patch, or advises what breaks things when it is wrong."""
+    ret = first.investigator_return
+    return ret.proposed_patch is not None or bool(risky_advice(ret.draft_reply))
+
+
+def _escalated(state: ThreadState) -> Iterable[Span]:
+    """Yield from when until when the thread was escalated."""
+    steps = state.status_history
+    for number, step in enumerate(steps):
+        if step.to is ThreadStatus.ESCALATED:
+            yield to_us(step.at), to_us(steps[number + 1].at) if number + 1 < len(steps) else None
