@@ -1,0 +1,29 @@
+"""One number says which release this is, wherever it is shown."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from bot.release import program_version
+
+ROOT = Path(__file__).parents[1]
+RELEASE = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", re.MULTILINE)
+
+
+def test_the_version_is_that_of_the_project_and_of_the_newest_notes() -> None:
+    """Whatever pip noted when the checkout was installed."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert program_version() == version
+    notes = RELEASE.findall((ROOT / "CHANGELOG.md").read_text())
+    assert notes[0] == version
+    assert notes == sorted(notes, key=lambda one: tuple(map(int, one.split("."))), reverse=True)
+
+
+def test_the_command_prints_it() -> None:
+    """And nothing else."""
+    done = subprocess.run([sys.executable, "-m", "bot", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"triage {program_version()}\n")
