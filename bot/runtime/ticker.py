@@ -30,7 +30,7 @@ class Ticker:
 
     def every(self, seconds: int, job: Callable[[], object]) -> None:
         """Run `job` every so many seconds from now on; call before `start`."""
-        self._scheduler.every(seconds).seconds.do(_wrapped(job))
+        self._scheduler.every(seconds).seconds.do(_Safely(job))
 
     def start(self) -> None:
         """Begin to tick."""
@@ -54,13 +54,21 @@ class Ticker:
                 job.next_run = now
 
 
-def _wrapped(job: Callable[[], object]) -> Callable[[], None]:
-    def safe() -> None:
+class _Safely:
+    """A job whose error ends nothing; what it waits for is logged once, not at every tick."""
+
+    def __init__(self, job: Callable[[], object]) -> None:
+        self._job, self._waits_for = job, ""
+
+    def __call__(self) -> None:
+        """Run it."""
+        waits_for = ""
         try:
-            job()
+            self._job()
         except (Unavailable, StoreError) as error:
-            log.warning("a ticked job waits: %s", error, extra={"action": "tick_waits"})
+            waits_for = str(error)
+            if waits_for != self._waits_for:
+                log.warning("a ticked job waits: %s", error, extra={"action": "tick_waits"})
         except Exception:
             log.exception("a ticked job failed", extra={"action": "tick_failed"})
-
-    return safe
+        self._waits_for = waits_for

@@ -159,6 +159,13 @@ class TestCommand:
         assert main(["schema", "--home", str(tmp_path), "--to", "1"]) == 0
         assert schemas_in(tmp_path) == {1: 1}
 
+    def test_what_a_later_release_wrote_is_for_that_release_to_lead_back(self, tmp_path: Path) -> None:
+        """This one does not know how, and another number alone would make damage of it."""
+        Collection(FileDocuments(tmp_path), SESSIONS).change("shop", lambda now: now.evolve(inbox_read=3))
+        FileDocuments(tmp_path).put(BRIEFS, BRIEFS, {SCHEMA_KEY: LATER}, version=0)
+        assert main(["schema", "--home", str(tmp_path), "--to", "1"]) == 1
+        assert schemas_in(tmp_path) == {SCHEMA_VERSION: 1, LATER: 1}
+
     def test_it_rewrites_nothing_beside_a_running_bot(self, tmp_path: Path) -> None:
         """The bot holds what it read in memory."""
         Collection(FileDocuments(tmp_path), SESSIONS).change("shop", lambda now: now.evolve(inbox_read=3))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.errors import StoreError
 from bot.runtime.ticker import Ticker
 
 WAIT_S = 20
@@ -31,6 +32,27 @@ def test_a_job_that_raises_stops_neither_itself_nor_its_siblings() -> None:
             assert semaphore.acquire(timeout=WAIT_S)
     finally:
         ticker.stop()
+
+
+def test_what_a_job_waits_for_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Not at every tick, and without a traceback; something else is said again."""
+    ran, reasons = threading.Semaphore(0), iter(["folder of another user"] * 2 + ["disk full"])
+
+    def waits() -> None:
+        ran.release()
+        if reason := next(reasons, ""):
+            raise StoreError(reason)
+
+    ticker = Ticker()
+    ticker.every(1, waits)
+    ticker.start()
+    try:
+        for _ in range(4):
+            assert ran.acquire(timeout=WAIT_S)
+    finally:
+        ticker.stop()
+    logged = [record for record in caplog.records if record.name == "bot.runtime.ticker"]
+    assert [(record.levelname, record.exc_info) for record in logged] == [("WARNING", None)] * 2
 
 
 @pytest.fixture

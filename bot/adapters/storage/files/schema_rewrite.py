@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.adapters.storage.files.atomic_write import list_files, read_json, replace_json
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.ports.collections import ALL_COLLECTIONS, THREADS
-from bot.ports.migrations import backward, schema_of
+from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
 
 JOBS: Final = "jobs"
 ARCHIVE: Final = "closed threads"
@@ -36,8 +36,12 @@ def rewrite(home: Path, to: int) -> Counter[str]:
     """Bring everything of a later schema to schema `to`; return how much was changed, by its collection.
 
     Raises:
+        NewerSchema: a later release wrote something, and only that one knows the way back; nothing was rewritten.
         StoreError: the disk refuses; what was rewritten stays so.
     """
+    newest = max(schemas_in(home), default=1)
+    if newest > SCHEMA_VERSION:
+        raise newer_schema(f"something in {home}", newest)
     documents, changed = FileDocuments(home), Counter[str]()
     for name in ALL_COLLECTIONS:
         for document in documents.list(name):
