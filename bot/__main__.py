@@ -18,22 +18,33 @@ COMMANDS = {
     "run": "start the bot",
     "init": "ask a few questions, then write triage.yml and .env",
     "demo": "try it: a temporary Slack, your code, one click",
-    "status": "open questions, queue, connection to Slack",
-    "investigate": "investigate one question in the terminal",
-    "search": "rank the passages of a codebase for a text",
-    "metrics": "the measured value of each target; messages to judge",
     "doctor": "check the installation; each problem comes with its fix",
+    "status": "open questions, queue, connection to Slack",
+    "open": "the drafts that wait for a decision, oldest first",
+    "investigate": "investigate one question in the terminal",
+    "brief": "the last 24 hours: waiting drafts, replies, findings, cost",
+    "metrics": "the measured value of each target; messages to judge",
+    "pause": "pause all work that costs money, until somebody resumes",
+    "resume": "resume after a pause; waiting work starts, oldest first",
     "heartbeat": "sessions: list, switch on or off, run, last results",
     "tiers": "a session's tasks: list, add, remove, move, and what is due",
     "pollinate": "checks suggested to other sessions: list, accept, reject",
     "why": "the history of one message, from the rules to the reply",
     "verify": "check every citation of a thread again, without a model",
     "schema": "the form of the stored files, and back to an earlier release",
+    "search": "rank the passages of a codebase for a text",
     "replay": "apply today's rules to past events; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
-_MODULES = {"demo": "demo.run", "doctor": "bot.cli.doctor.command"}
-"""Where a command lives, unless in bot.cli under its name; each module has its `command`."""
+_MODULES = {
+    "demo": "demo.run:command",
+    "doctor": "bot.cli.doctor.command:command",
+    "open": "bot.cli.drafts:open_command",
+    "brief": "bot.cli.drafts:brief_command",
+    "pause": "bot.cli.pause:pause_command",
+    "resume": "bot.cli.pause:resume_command",
+}
+"""Module and name of a command; the others are `command` in the module of their name in bot.cli."""
 
 
 class _Commands(VerbGroup):
@@ -116,7 +127,8 @@ def _misread(error: click.UsageError) -> int:
 
 def command_of(name: str) -> click.Command:
     """Return a command; imports its module."""
-    found: click.Command = import_module(_MODULES.get(name, f"bot.cli.{name}")).command
+    module, _, attribute = _MODULES.get(name, f"bot.cli.{name}:command").partition(":")
+    found: click.Command = getattr(import_module(module), attribute)
     return found
 
 

@@ -37,6 +37,7 @@ from handlers.transport.workspace import why_unreadable
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
 DISK_CHECK_S = 5
+PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
@@ -151,6 +152,11 @@ class App:
         except StoreError as error:
             self.ground.ops.say(f"The {what} cannot be used: {error}. The rest works; it is tried again every minute.")
 
+    def _follow_pause(self) -> None:
+        """Pause or resume where the terminal did so, and have the cards say it."""
+        if self.ground.pausing.follow():
+            self.ground.desk.cards.show_all_again()
+
     def _tick(self) -> None:
         """Say what is done every so often."""
         ground, casework, beats, heartbeats = self.ground, self.casework, self.beats, self.heartbeats
@@ -180,6 +186,7 @@ class App:
         every(DISK_CHECK_S, self._disk.tick)
         every(TIDY_EVERY_S, self._codebase.tick)
         every(COUNT_EVERY_S, ground.metrics.tick)
+        every(PAUSE_CHECK_S, self._follow_pause)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _reload(self) -> ConfigReload:

@@ -7,6 +7,7 @@ document that is there and cannot be read counts as a pause: spending goes on on
 from __future__ import annotations
 
 import logging
+import threading
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
@@ -58,7 +59,14 @@ class PauseSwitch:
 
     def __init__(self, documents: Documents, clock: Clock) -> None:
         self._document, self._clock = SingleDocument(documents, PAUSE), clock
+        self._documents, self._lock = documents, threading.Lock()
         self._pause = read_pause(documents)
+
+    def follow(self) -> bool:
+        """Take over what another process, such as the terminal, has set; whether it changed. Raises StoreError."""
+        with self._lock:
+            before, self._pause = self._pause, read_pause(self._documents)
+            return self._pause != before
 
     @property
     def is_paused(self) -> bool:
@@ -76,19 +84,21 @@ class PauseSwitch:
 
     def pause(self, *, by: str, name: str) -> bool:
         """Stop; False if that had been done already, and then the first one's name stands. Raises StoreError."""
-        if self._pause is not None:
-            return False
-        pause = Pause(by=by, name=name, at=self._clock.now())
-        self._document.update(pause.model_dump(mode="json"))
-        self._pause = pause
+        with self._lock:
+            if self._pause is not None:
+                return False
+            pause = Pause(by=by, name=name, at=self._clock.now())
+            self._document.update(pause.model_dump(mode="json"))
+            self._pause = pause
         log.warning("paused by %s", by, extra={"action": "paused"})
         return True
 
     def resume(self, *, by: str) -> bool:
         """Go on; False if nothing was paused. Raises StoreError, and then all stays paused."""
-        if self._pause is None:
-            return False
-        self._document.clear()
-        self._pause = None
+        with self._lock:
+            if self._pause is None:
+                return False
+            self._document.clear()
+            self._pause = None
         log.warning("resumed by %s", by, extra={"action": "resumed"})
         return True

@@ -11,7 +11,9 @@ WIDTH: Final = 80
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
 """What a check found: yes, no, cannot be told."""
 _COMMAND: Final = re.compile(r"`[^`\n]{1,70}`")
-_SLASH: Final = re.compile(r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|metrics|investigate)\b)")
+_SLASH: Final = re.compile(
+    r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|open|brief|metrics|investigate|pause|resume)\b)"
+)
 _KEPT_SPACE: Final = "\0"
 
 

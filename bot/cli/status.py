@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import click
 from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview, overview
-from bot.cli.arguments import home_option
+from bot.cli.arguments import home_option, json_option
 from bot.cli.data_directory import home_of
-from bot.cli.output import wrapped
+from bot.cli.drafts import thread_json
+from bot.cli.output import to_json, wrapped
 from bot.cli.records import reading
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
@@ -22,8 +24,9 @@ from bot.release import program_version
 
 @click.command("status", help="Open questions, queue, connection to Slack.")
 @home_option
+@json_option
 @click.option("--check", is_flag=True, help="exit code 1 unless the bot runs and is connected")
-def command(home: Path | None, check: bool) -> int:
+def command(home: Path | None, as_json: bool, check: bool) -> int:
     """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
 
     Raises:
@@ -32,8 +35,31 @@ def command(home: Path | None, check: bool) -> int:
     home, now = home_of(home), datetime.now(UTC)
     disk = "" if check else disk_used(home)  # who checks every few seconds wants an exit code
     with reading(home) as store:
-        print(render(overview(store, now), home, now, disk))
-        return 1 if check and connection_state(read_presence(store.documents), now) != "up" else 0
+        state = connection_state(read_presence(store.documents), now)
+        seen = overview(store, now)
+        print(status_json(seen, home, state) if as_json else render(seen, home, now, disk))
+        return 1 if check and state != "up" else 0
+
+
+def status_json(seen: Overview, home: Path, state: str) -> str:
+    """Return the report as one JSON object; `connection` is up, down, stuck (no answer), dead (stopped) or never."""
+    facts = {
+        "version": program_version(),
+        "home": str(home),
+        "connection": state,
+        "connection_text": seen.connection,
+        "last_event_at": seen.last_event_at.isoformat() if seen.last_event_at else None,
+        "paused": seen.paused,
+        "waiting": seen.waiting,
+        "running": seen.running,
+        "queued": seen.queued,
+        "failed": seen.failed,
+        "posted_today": seen.posted_today,
+        "threads": [thread_json(line) for line in seen.threads],
+        "open_findings": [asdict(line) for line in seen.open_findings],
+        "unreadable": list(seen.unreadable),
+    }
+    return to_json(facts)
 
 
 def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
@@ -47,7 +73,7 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
         f"  {seen.last_event}",
     ]
     lines += [f"  {disk} on disk"] if disk else []
-    lines += [f"  {seen.paused}; to resume: /triage resume"] if seen.paused else []
+    lines += [f"  {seen.paused}; to resume: triage resume"] if seen.paused else []
     if seen.open_findings:
         named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
         lines.append(wrapped(named, lead="  ", indent="    "))

@@ -69,7 +69,13 @@ class TiersCli:
 @json_option
 @click.pass_context
 def command(ctx: click.Context, session: str, home: Path | None, config: Path | None, as_json: bool) -> int:
-    """Print the list where no verb follows."""
+    """Print the list where no verb follows, and the sessions where nothing does."""
+    sessions = [] if session else [each.id for each in WatchedSessions(home, config).registry.all()]
+    if sessions:
+        print(to_json(sessions) if as_json else wrapped(f"Sessions: {', '.join(sessions)}"))
+        if not as_json:
+            print(f"Next: triage tiers {sessions[0]}")
+        return 0
     ctx.obj = TiersCli(session, home, config)
     if ctx.invoked_subcommand is None:
         seen = ctx.obj.listed()

@@ -130,7 +130,6 @@ def test_help_fits_the_screen(desk: Desk, name: str) -> None:
         ("tiers SESSION ad daily x", 2, "Did you mean `triage tiers add`?"),
         ("tiers SESSION add daily", 2, "Missing argument 'TASK...'"),
         ("heartbeat why nope", 1, "there are storefront"),
-        ("tiers", 1, "name a session; there are storefront"),
         ("why nonsense", 1, "the latest threads:\n  T0DEMO"),
         ("why T1.C1.1.2", 1, "near it:"),
         ("verify T1.C1.1.2", 1, "`triage status` lists the open"),

@@ -88,10 +88,15 @@ def main_json(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+def test_without_a_session_the_sessions_are_listed(playbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to type next; for programs as JSON."""
+    assert "Next: triage tiers shop" in typed(capsys)
+    assert "shop" in json.loads(typed(capsys, "--json"))
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "name a session"),
         (["shp"], "did you mean shop?"),
         (["shop", "remove", "x"], "not a task's number; to see them: triage tiers shop"),
         (["shop", "add", "weekly", "x"], "is not a tier"),

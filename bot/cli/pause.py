@@ -1,0 +1,44 @@
+"""`triage pause` and `triage resume`, as `/triage pause` and `/triage resume`; a running bot follows within 5 s."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import click
+
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.casework.pause import PauseSwitch
+from bot.cli.arguments import home_option
+from bot.cli.data_directory import home_of
+from bot.cli.output import wrapped
+
+
+@click.command("pause", help="Pause all work that costs money, until somebody resumes.")
+@home_option
+def pause_command(home: Path | None) -> int:
+    """Pause; raises StoreError where the data directory cannot be written."""
+    switch, name = _switch(home), getpass.getuser()
+    is_new = switch.pause(by=f"terminal:{name}", name=name)
+    print(f"Triage is {'' if is_new else 'already '}{switch.words()}.")
+    print(wrapped("New messages still get cards. New investigations and heartbeats wait; running ones finish."))
+    print("To resume: triage resume")
+    return 0
+
+
+@click.command("resume", help="Resume after a pause; waiting work starts, oldest first.")
+@home_option
+def resume_command(home: Path | None) -> int:
+    """Resume; raises StoreError where the data directory cannot be written, and then all stays paused."""
+    switch = _switch(home)
+    words = switch.words()
+    if switch.resume(by=f"terminal:{getpass.getuser()}"):
+        print(f"Triage is not paused any more; it was {words}. Next: triage status")
+    else:
+        print("Nothing is paused. Next: triage status")
+    return 0
+
+
+def _switch(home: Path | None) -> PauseSwitch:
+    return PauseSwitch(FileDocuments(home_of(home)), SystemClock())
