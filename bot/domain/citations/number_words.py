@@ -1,9 +1,16 @@
-"""Numbers that a text writes as words: "line eighty-eight", "the twelfth line", 第八十八行, "nine times". Pure."""
+"""Numbers that a text writes as words: "line eighty-eight", "Zeile zwölf", "the twelfth line", 第八十八行. Pure.
+
+Other languages than English and the CJK ones stand in number_words.yml, for the numbers of lines up to 100.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from bot.domain.tables import read_table
+from bot.domain.text.linear_patterns import folded
 
 _ONES: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS: Final = tuple(f"{word}een" for word in ("thirt", "fourt", "fift", "sixt", "sevent", "eight", "ninet"))
@@ -41,13 +48,56 @@ _CJK_LINE: Final = re.compile(
 )
 
 
+class _Numbers(NamedTuple):
+    line: str
+    units: list[str]
+    teens: list[str]
+    tens: list[str]
+    joins: list[str]
+    others: dict[str, int]
+
+
+def _words_of(numbers: _Numbers) -> Iterator[tuple[str, int]]:
+    """Yield each number up to 100 as a language writes it."""
+    yield from zip(numbers.units, range(1, 10), strict=True)
+    yield from zip(numbers.teens, range(10, 20), strict=True)
+    for ten, value in zip(numbers.tens, range(20, 100, 10), strict=True):
+        yield ten, value
+        for unit, more in zip(numbers.units, range(1, 10), strict=True):
+            yield from ((join.format(T=ten, U=unit), value + more) for join in numbers.joins)
+    yield from numbers.others.items()
+
+
+_TABLES: Final = read_table(__file__, "number_words.yml", dict[str, _Numbers])
+_OTHERS: Final = {word: value for numbers in _TABLES.values() for word, value in _words_of(numbers)}
+_OTHERS.update({word.replace("ss", "s"): value for word, value in _OTHERS.items() if "ss" in word})  # of "ß"
+_ANY_OTHER: Final = "|".join(sorted(_OTHERS, key=len, reverse=True))
+_OTHER_LINES: Final = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(numbers.line for numbers in _TABLES.values())})\s(?P<first>{_ANY_OTHER})"
+    rf"(?:\s(?:bis|a|al|hasta|ate|sampai|hingga)\s(?P<last>{_ANY_OTHER}))?(?![\w-])"
+)
+
+
+def _other_lines(text: str) -> str:
+    """Return a text with the line numbers of other languages in digits; `ß` counts as one `s`."""
+    known = folded(text)
+    if len(known) != len(text):
+        known = "".join(folded(letter)[:1] or " " for letter in text)
+    for found in reversed(list(_OTHER_LINES.finditer(known))):
+        for name in ("last", "first"):
+            start, end = found.span(name)
+            if start >= 0:
+                text = f"{text[:start]}{_OTHERS[found[name]]}{text[end:]}"
+    return text
+
+
 def with_digits(text: str) -> str:
     """Return a text with the numbers of its lines in digits; all other words stay.
 
     >>> with_digits("line eighty-eight, lines eighty to ninety, one line, the twelfth line, 第八十八行")
     'line 88, lines 80 to 90, one line, the 12th line, 第88行'
     """
-    text = _LINES.sub(lambda found: _line(found), text)
+    text = _other_lines(_LINES.sub(lambda found: _line(found), text))
     text = _COUNT.sub(lambda found: found[1] + str(_number(found[2])), text)
     text = _NTH.sub(lambda found: f"{_number(found[1])}th", text)
     return _CJK_LINE.sub(lambda found: (found[1] or "") + str(_cjk_number(found[2] or found[4])), text)
