@@ -84,6 +84,18 @@ class SuspectChange(FrozenValue):
     changed_at: AwareDatetime
 
 
+class TrackRecord(FrozenValue):
+    """What became of drafts like this one in the tests: how many there were, and how many named a right file.
+
+    `band` says what such drafts have in common, `expected` is the share to expect of the next ones, 0 to 1.
+    """
+
+    band: str
+    right: int
+    drafts: int
+    expected: float
+
+
 class InvestigatorReturn(FrozenValue):
     """A draft with its evidence."""
 
@@ -103,6 +115,8 @@ class InvestigatorReturn(FrozenValue):
     research_notes: str = ""
     not_searched: str | None = None
     """Which files of the codebase the search could not look into, filled in by code; one line."""
+    track_record: TrackRecord | None = None
+    """Of a draft made without a model, what became of such drafts; filled in by code."""
     suspect_changes: tuple[SuspectChange, ...] = ()
     """What changed lately where the question's stack trace leads, filled in by code; the newest first."""
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
@@ -28,115 +28,19 @@ from bot.casework.investigate.excerpts import (
     whole_excerpt,
 )
 from bot.casework.investigate.history_answer import history_answer, history_subject
+from bot.casework.investigate.offline_draft import compose_answer, compose_draft, question_back
 from bot.casework.investigate.report_search import search_report
 from bot.casework.investigate.trace_places import TracePlace, trace_places
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
-from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage
+from bot.domain.returns import MAX_DRAFT_WORDS, InvestigatorReturn, Usage
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.history_questions import asks_for_history
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
-from bot.domain.text.sanitize import one_line
 from bot.ports import PassageIndex
-
-MEDIUM_COVERAGE = 0.6
-QUOTED = 2
-CLAIM_CHARS = 300
-NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
-
-
-def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
-    """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
-    parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
-    if excerpts:
-        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. {_lead(excerpts[0])}")
-    parts += [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts[:QUOTED]]
-    if others := excerpts[QUOTED:]:
-        parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
-    return "\n\n".join(parts)
-
-
-def _lead(first: Excerpt) -> str:
-    """Return what the first quote is."""
-    if first.frame:
-        return "The stack trace leads here first:"
-    return f"The first quote defines `{first.defines}`:" if first.defines else "Closest lines:"
-
-
-def compose_answer(
-    question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit], lessons: Sequence[MemoryHit] = ()
-) -> InvestigatorReturn:
-    """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft.
-
-    `lessons`, and notes whose lines have changed, are for whoever approves: they stand among the evidence with what is
-    to be known of them, and the reply does not mention them.
-    """
-    if not excerpts and not notes:
-        return _question_back()
-    asked = len(question_stems(question))
-    covered = max((excerpt.covered for excerpt in excerpts), default=0)
-    best = excerpts[0].ref if excerpts else notes[0].ref
-    held = f"The closest passage holds {covered} of the question's {asked} telling words."
-    defines = excerpts[0].defines if excerpts else ""
-    return InvestigatorReturn(
-        confidence="medium" if defines else _confidence(covered, asked),
-        confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
-        summary_for_orchestrator=f"Searched without a model; closest is {best}.",
-        draft_reply=compose_draft(excerpts, notes),
-        evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
-    )
-
-
-def _confidence(covered: int, asked: int) -> Literal["medium", "low"]:
-    """Return how sure a search can be; `high` is for what somebody reasoned about."""
-    return "medium" if covered >= 2 and covered >= MEDIUM_COVERAGE * asked else "low"
-
-
-def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[EvidenceRef]:
-    for number, excerpt in enumerate(excerpts):
-        yield EvidenceRef(
-            kind=EvidenceKind.FILE,
-            ref=excerpt.ref,
-            commit=excerpt.commit,
-            quote=excerpt.text,
-            supports_claim=_claim(excerpt, is_first=not number),
-        )
-    for note in notes:
-        yield EvidenceRef(
-            kind=EvidenceKind.MEMORY,
-            ref=note.ref,
-            quote=note.excerpt,
-            supports_claim="An earlier approved answer is close to the question.",
-        )
-
-
-def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
-    if excerpt.frame:
-        where = "Innermost frame" if is_first else "Frame"
-        return f"{where} of the stack trace in this codebase: `{excerpt.frame}`."
-    if excerpt.defines:
-        return f"Defines `{excerpt.defines}`."
-    return "Closest to the question." if is_first else "Also close to the question."
-
-
-def _cautioned(hit: MemoryHit) -> EvidenceRef:
-    """Return what people should read before they approve; a lesson's first words say what became of the draft."""
-    said = one_line("; ".join(filter(None, (hit.doubt, hit.excerpt if hit.is_lesson else ""))), CLAIM_CHARS)
-    return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
-
-
-def _question_back() -> InvestigatorReturn:
-    return InvestigatorReturn(
-        confidence="low",
-        confidence_reason="No passage of the code covers enough of the question.",
-        summary_for_orchestrator="Searched without a model; nothing in the code is close to the question.",
-        draft_reply="",
-        open_questions=(NOTHING_FOUND,),
-    )
-
 
 MAX_EXCERPTS = 5
 MAX_PER_FILE = 2
@@ -145,6 +49,8 @@ MAX_FRAMES = 3
 FRAME_LINES = (4, 2, 1, 0)
 """Lines around a frame's own, as many as there is room for."""
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+MIN_SHARED = 2
+"""Telling words that a question of three or more shares with a passage, or nothing answers it."""
 MAX_PASSAGES = 12
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
@@ -165,6 +71,14 @@ class _Question(NamedTuple):
 
     text: str
     subject: str
+
+
+class _Found(NamedTuple):
+    """The lines worth quoting, whether they were found for a report, and by how much the best file leads."""
+
+    excerpts: Sequence[Excerpt] = ()
+    is_report: bool = False
+    lead: float = 0.0
 
 
 def _questions(assignment: Assignment) -> Iterator[_Question]:
@@ -201,7 +115,7 @@ class OfflineInvestigator:
         ledger = Ledger()
         commit = self._index.refresh().commit
         returns = (self._answer(asked, assignment, ledger, commit) for asked in _questions(assignment))
-        ret = next((one for one in returns if one.draft_reply), _question_back())
+        ret = next((one for one in returns if one.draft_reply), question_back())
         ret = ret.model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
@@ -210,12 +124,12 @@ class OfflineInvestigator:
         feedback = assignment.feedback or ""
         if asks_for_history(question.text) and (ret := self._history(question, feedback, ledger, commit)):
             return ret
-        excerpts = self._excerpts(question, feedback, ledger, commit)
+        found = self._find(question, feedback, ledger, commit)
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
             ledger.record_query(MEMORY_TOOL, hit.ref)
-        return compose_answer(question.text, excerpts, notes, lessons)
+        return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report, lead=found.lead)
 
     def _history(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> InvestigatorReturn | None:
         """Return what git says of who changed what the question names, and when; None where it does not say."""
@@ -228,13 +142,13 @@ class OfflineInvestigator:
         _record(shown if answer else (), ledger)
         return answer
 
-    def _excerpts(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> list[Excerpt]:
+    def _find(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> _Found:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
         text, subject = question
         ledger.record_query("search_code", text)
         parts, places = parts_of(text), trace_places(text, self._repo, self._index, commit)
         stems = question_stems(text) or question_stems(subject)
-        if parts.is_report or places:
+        if is_report := parts.is_report or bool(places):
             chosen = self._of_frames(places, stems, feedback, commit)
             passages = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
             worth = WORTH_QUOTING_OF_REPORT
@@ -246,8 +160,10 @@ class OfflineInvestigator:
         for passage in passages:
             if passage.score >= worth * passages[0].score:
                 chosen.extend(self._fitting(passage, stems, feedback, chosen))
+        if not any(_is_about(one, len(stems)) for one in chosen):
+            return _Found()
         _record(chosen, ledger)
-        return chosen
+        return _Found(chosen, is_report, _lead_of(passages))
 
     def _of_frames(
         self, places: Sequence[TracePlace], stems: frozenset[str], feedback: str, commit: str
@@ -323,6 +239,20 @@ def _is_warning(hit: MemoryHit) -> bool:
     """Whether an entry of memory/ is something to know of before a reply is approved."""
     is_near = hit.score >= (NEAR_LESSON if hit.is_lesson else NEAR_DOUBTFUL)
     return is_near and bool(hit.caution) and hit.ref.startswith("memory/")
+
+
+def _lead_of(passages: Sequence[Passage]) -> float:
+    """Return by how much of its score the best file is ahead of the second; 1 where there is no second."""
+    if not passages:
+        return 0.0
+    best = max(passages, key=lambda one: one.score)
+    second = max((one.score for one in passages if one.path != best.path), default=0.0)
+    return 1 - second / best.score if best.score > 0 else 0.0
+
+
+def _is_about(excerpt: Excerpt, asked: int) -> bool:
+    """Whether an excerpt answers more than one word of a question; one shared word of many is chance."""
+    return bool(excerpt.defines or excerpt.frame) or excerpt.covered >= MIN_SHARED or excerpt.covered * 2 >= asked
 
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
