@@ -60,6 +60,7 @@ from bot.domain.citations.links import sibling_message_link
 from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import Basis
 from bot.domain.questions.escalation_rules import watch_line
+from bot.domain.questions.track_record import track_record_words
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
@@ -311,6 +312,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     if draft:
         parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
+    parts += _track_record(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
     )
@@ -320,6 +322,14 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     parts += _open_questions(state)
     parts += _doubts(state)
     return parts
+
+
+def _track_record(state: ThreadState) -> list[Block]:
+    """Return what became of drafts like this one, where it was made without a model and nobody has edited it."""
+    ret = state.investigator_return
+    if ret is None or ret.track_record is None or state.has_edited_draft or not state.draft_pending:
+        return []
+    return [context(f":straight_ruler: {escape(track_record_words(ret.track_record))}")]
 
 
 def _not_searched(state: ThreadState) -> list[Block]:

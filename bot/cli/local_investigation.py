@@ -29,6 +29,7 @@ from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.rubrics import question_type_of, rubric_for
+from bot.domain.questions.track_record import track_record_words
 from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
@@ -227,6 +228,12 @@ def _passed(findings: LocalInvestigation, verdict: ValidatorReturn) -> str:
 
 
 def _facts(findings: LocalInvestigation) -> str:
+    record = findings.found.ret.track_record
+    said = [wrapped(track_record_words(record))] if record else []
+    return "\n".join([_run_facts(findings), *said])
+
+
+def _run_facts(findings: LocalInvestigation) -> str:
     usage, found = findings.usage, findings.found
     spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"

@@ -51,7 +51,7 @@ FRAME_LINES = (4, 2, 1, 0)
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
 MIN_SHARED = 2
 """Telling words that a question of three or more shares with a passage, or nothing answers it."""
-MAX_PASSAGES = 12
+MAX_PASSAGES = 40
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.5
@@ -150,7 +150,8 @@ class OfflineInvestigator:
         stems = question_stems(text) or question_stems(subject)
         if is_report := parts.is_report or bool(places):
             chosen = self._of_frames(places, stems, feedback, commit)
-            passages = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
+            ranked = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
+            passages = _best_of_each_file(ranked)
             worth = WORTH_QUOTING_OF_REPORT
         else:
             asked = asked_definitions(text, self._index, subject=subject)
@@ -239,6 +240,13 @@ def _is_warning(hit: MemoryHit) -> bool:
     """Whether an entry of memory/ is something to know of before a reply is approved."""
     is_near = hit.score >= (NEAR_LESSON if hit.is_lesson else NEAR_DOUBTFUL)
     return is_near and bool(hit.caution) and hit.ref.startswith("memory/")
+
+
+def _best_of_each_file(ranked: Sequence[Passage]) -> list[Passage]:
+    best: dict[str, Passage] = {}
+    for one in ranked:
+        best.setdefault(one.path, one)
+    return list(best.values())
 
 
 def _lead_of(passages: Sequence[Passage]) -> float:

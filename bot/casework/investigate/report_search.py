@@ -82,9 +82,9 @@ def search_report(
         (DEFINITIONS, _of_names(parts, index)),
     ):
         _add(files, share, {path: score for path, (score, _) in pointed.items()})
-        known = {path for path, _ in passages}
-        made = (_passage(path, line, repo, commit) for path, (_, line) in pointed.items() if path not in known)
-        passages.update({(one.path, one.start): one for one in made if one})
+        highest = max((score for score, _ in pointed.values()), default=0.0)
+        for path, (score, line) in pointed.items():
+            _point(passages, path, line, share * score / highest, repo, commit)
     return _spread(list(passages.values()), files)[:limit]
 
 
@@ -158,6 +158,18 @@ def _of_names(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float,
                 score, first = found.get(path, (0.0, line))
                 found[path] = score + 1 / len(lines), first
     return found
+
+
+def _point(
+    passages: dict[tuple[str, int], Passage], path: str, line: int | None, score: float, repo: GitRepo, commit: str
+) -> None:
+    """Raise the passage that holds a line by a score; one is made where no search found any."""
+    of_file = [one for one in passages.values() if one.path == path]
+    holding = next((one for one in of_file if line is not None and one.start <= line <= one.end), None)
+    if holding is None and (line is not None or not of_file):
+        holding = _passage(path, line, repo, commit)
+    if holding is not None:
+        passages[path, holding.start] = replace(holding, score=holding.score + score)
 
 
 def _passage(path: str, line: int | None, repo: GitRepo, commit: str) -> Passage | None:

@@ -14,6 +14,7 @@ from bot.domain.tables import read_table
 MEDIUM_SHARE: Final = 0.85
 """Of such drafts as named a right file, for a confidence of medium; high is for what somebody reasoned about."""
 COVERED: Final = 0.6
+SPARSE: Final = 0.2
 LEADING: Final = 0.2
 
 
@@ -24,6 +25,7 @@ class Band(StrEnum):
     FRAME = "frame"
     COVERED_QUESTION = "covered_question"
     QUESTION = "question"
+    SPARSE_QUESTION = "sparse_question"
     LEADING_REPORT = "leading_report"
     REPORT = "report"
 
@@ -31,8 +33,8 @@ class Band(StrEnum):
 class DraftSigns(NamedTuple):
     """What code knows of a draft.
 
-    `coverage` is the share of the question's telling words in the best excerpt, `lead` by how much of its score the best
-    file is ahead of the second, both 0 to 1.
+    `coverage` is the share of the question's telling words in the best excerpt, `lead` by how much of its score the
+    best file is ahead of the second, both 0 to 1.
     """
 
     has_definition: bool = False
@@ -69,7 +71,9 @@ def band_of(signs: DraftSigns) -> Band:
         return Band.DEFINITION
     if signs.is_report:
         return Band.LEADING_REPORT if signs.lead >= LEADING else Band.REPORT
-    return Band.COVERED_QUESTION if signs.coverage >= COVERED else Band.QUESTION
+    if signs.coverage >= COVERED:
+        return Band.COVERED_QUESTION
+    return Band.QUESTION if signs.coverage >= SPARSE else Band.SPARSE_QUESTION
 
 
 def counted(band: Band) -> Counted:

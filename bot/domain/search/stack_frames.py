@@ -21,6 +21,9 @@ MAX_FRAMES: Final = 1_000
 MAX_GAP_LINES: Final = 8
 """Lines between two frames of one trace; more, and the frames belong to different ones."""
 
+MAX_FUNCTION_LINES: Final = 200
+"""So far below the line that defines a function may its own lines stand."""
+
 _LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
 _SCHEME: Final = re.compile(r"^(?:[a-z-]{2,30}:/{0,3}|\(?[a-z-]{2,20}\)/)(?=\S)")
 _HOST: Final = re.compile(r"^https?://[^/\s]{1,250}/")
@@ -228,8 +231,9 @@ def line_of(frame: StackFrame, lines: Sequence[str], defined_at: Sequence[int] =
     """
     if frame.source:
         same = [at for at, text in enumerate(lines, 1) if text.strip() == frame.source]
+        inside = [at for at in same if any(0 <= at - start < MAX_FUNCTION_LINES for start in defined_at)]
         if same:
-            return min(same, key=lambda at: abs(at - frame.line))
+            return min(inside or same, key=lambda at: abs(at - frame.line))
     nearest = max((at for at in defined_at if at <= frame.line), default=None)
     if frame.line <= len(lines) and (nearest is not None or not defined_at):
         return frame.line

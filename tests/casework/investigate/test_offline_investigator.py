@@ -158,7 +158,8 @@ def test_a_file_of_one_endless_line_is_not_quoted(tmp_path: Path) -> None:
 def test_a_passage_that_covers_little_of_the_question_means_low(code: Path) -> None:
     """Confidence follows how much of the question is found."""
     assert investigate(code, "src/transport.py").ret.confidence == "medium"
-    vague = "does the server speak websocket, grpc, mqtt or carrier pigeon?"
+    others = "websocket, grpc, mqtt, soap, stomp, coap, gopher, telnet, finger, rsync, whois"
+    vague = f"does the busy server speak {others} or carrier pigeon?"
     assert investigate(code, "src/transport.py", question=vague).ret.confidence == "low"
 
 
@@ -336,3 +337,18 @@ def test_the_frames_of_a_stack_trace_are_quoted_first(tmp_path: Path) -> None:
     assert "The stack trace leads here first:\n\n`shop/pay.py:1-2`" in found.ret.draft_reply
     checks = check_return(found.ret, repo=repo.root, ledger=found.ledger)
     assert ref_marks(checks, len(found.ret.evidence_refs)) == [True] * len(found.ret.evidence_refs)
+
+
+def test_a_draft_says_what_became_of_such_drafts(code: Path) -> None:
+    """Counts of its band; a question that nothing answers has none."""
+    record = investigate(code, "src/transport.py").ret.track_record
+    assert record is not None
+    assert record.band == "covered_question"
+    assert 0 < record.right <= record.drafts
+    assert investigate(code).ret.track_record is None
+
+
+def test_one_shared_word_of_many_is_no_answer(code: Path) -> None:
+    """It is there by chance."""
+    asked = "what did the customer from Madrid say about the invoice for a server?"
+    assert investigate(code, "src/transport.py", question=asked).ret.draft_reply == ""

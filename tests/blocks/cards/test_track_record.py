@@ -1,0 +1,21 @@
+"""What a card says of drafts like the one it shows."""
+
+from blocks.cards.draft_card import card_blocks
+from bot.domain.returns import TrackRecord
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from tests.builders import a_return, in_status
+
+RECORD = TrackRecord(band="question", right=116, drafts=130, expected=0.89)
+
+
+def said(state: ThreadState) -> str:
+    return repr([block.to_dict() for block in card_blocks(state, link_to=lambda _: None)])
+
+
+def test_a_card_says_how_often_such_drafts_were_right() -> None:
+    """In words, while a draft without a model waits; nothing of a draft that a model wrote."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    measured = state.evolve(investigator_return=a_return(track_record=RECORD))
+    assert "116 of 130 drafts like this one named a right file (9 of 10)" in said(measured)
+    assert "drafts like this one" not in said(state.evolve(investigator_return=a_return()))
+    assert "drafts like this one" not in said(measured.evolve(draft_pending=None))

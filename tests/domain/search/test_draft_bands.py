@@ -1,0 +1,35 @@
+"""Bands of drafts: what each rests on, and what the counts promise."""
+
+import pytest
+
+from bot.domain.search.draft_bands import MEDIUM_SHARE, Band, Counted, DraftSigns, band_of, counted
+
+
+@pytest.mark.parametrize(
+    ("signs", "band"),
+    [
+        (DraftSigns(has_frame=True, has_definition=True), Band.FRAME),
+        (DraftSigns(has_definition=True, coverage=0.9), Band.DEFINITION),
+        (DraftSigns(is_report=True, coverage=0.9, lead=0.3), Band.LEADING_REPORT),
+        (DraftSigns(is_report=True, coverage=0.9, lead=0.1), Band.REPORT),
+        (DraftSigns(coverage=0.6), Band.COVERED_QUESTION),
+        (DraftSigns(coverage=0.3), Band.QUESTION),
+        (DraftSigns(coverage=0.1, lead=1.0), Band.SPARSE_QUESTION),
+    ],
+)
+def test_a_draft_belongs_to_the_strongest_sign(signs: DraftSigns, band: Band) -> None:
+    """A frame before a definition, both before any share of words."""
+    assert band_of(signs) is band
+
+
+def test_few_drafts_prove_little() -> None:
+    """The same share of right ones promises less where there were fewer."""
+    assert 0.5 < Counted(1, 1).share < Counted(10, 10).share < Counted(1_000, 1_000).share < 1
+    assert Counted(0, 0).share == 0.5
+
+
+def test_every_band_has_been_counted() -> None:
+    """And more signs never promise less than fewer of the same kind."""
+    assert all(counted(band).drafts >= counted(band).right >= 0 for band in Band)
+    assert counted(Band.LEADING_REPORT).share > counted(Band.REPORT).share
+    assert counted(Band.COVERED_QUESTION).share >= MEDIUM_SHARE > counted(Band.SPARSE_QUESTION).share
