@@ -7,32 +7,42 @@ index has not seen are read, and only those whose path and size say a human wrot
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from bot.adapters.search import passage_store as rows
-from bot.adapters.search.passage_store import Damaged, PassageStore, is_readable, read_file
-from bot.agent.git.git_repo import GitRepo, TreeEntry, is_pointer
+from bot.adapters.search import passage_rows as rows
+from bot.adapters.search import passage_search
+from bot.adapters.search.index_build import Progress, bring_up_to, holds_any
+from bot.adapters.search.index_process import IndexProcess
+from bot.adapters.search.passage_store import Damaged, PassageStore
+from bot.adapters.search.stored_files import shown_lines
+from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.file_kinds import may_hold_text
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.passages import IndexReport, Passage
-from bot.domain.search.ranking import Match, Ranked, rank, rarity
-from bot.domain.search.tokens import Term, helping_terms, question_terms
+from bot.domain.search.ranking import Ranked
+from bot.domain.search.tokens import Term
 from bot.errors import StoreError
 
-MAX_TERMS = 40
-BATCH_FILES = 250
 AGAIN_S = 60.0
 """How long what could not be read is left alone."""
 
-Progress = Callable[[int, int], None]
-Begin = Callable[[sqlite3.Connection], None]
+WAIT_S = 60.0
+"""How long a question waits for an index that is being built; then it is answered from what is there, and says so."""
+AT_ONCE = 1_000
+"""Up to as many changed files are indexed at once; more are left to the process beside, where there is one."""
+POLL_S = 0.2
+
 _T = TypeVar("_T")
+
+
+class _Wait(NamedTuple):
+    """Until when anybody waits for the index of a commit."""
+
+    commit: str
+    until_s: float
 
 
 class SqlitePassageIndex:
@@ -47,19 +57,26 @@ class SqlitePassageIndex:
         database: Path,
         secrets: Collection[str] = (),
         *,
+        beside: IndexProcess | None = None,
+        wait_s: float = WAIT_S,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._repo, self._monotonic_s = repo, monotonic_s
+        self._beside, self._wait_s = beside, wait_s
         self._retried_at_s: float | None = None
+        self._wait: _Wait | None = None
         self._secrets = [secret.encode() for secret in secrets]
         self._store = PassageStore(database)
-        self._lock = threading.Lock()
 
-    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
+    def refresh(self, on_progress: Progress | None = None, *, waits: bool = True) -> IndexReport:
         """Bring the index up to HEAD; only blobs it has not seen are read, and once a minute those it could not read.
+
+        While another process or thread builds the index this waits, but nobody waits for one commit longer than
+        `wait_s` after the first to notice. The report's gaps then say how many files are not indexed yet.
 
         Args:
             on_progress: Called with (files done, files to do) after each batch; not at all when nothing changed.
+            waits: Whether to wait for others at all.
 
         Raises:
             ConfigError: the repository has no commit.
@@ -68,27 +85,38 @@ class SqlitePassageIndex:
         """
         started = time.perf_counter()
         commit = self._repo.head()
-        with self._lock:
-            read = self._whole(lambda: self._bring_up_to(commit, on_progress or _silent))
+        while (read := self._whole(lambda: self._bring_up_to(commit, on_progress))) is None:
+            if not (waits and self._may_wait(commit)):
+                break
+            time.sleep(POLL_S)
         with self._store.open() as connection:
             (files, skipped), gaps = rows.counts(connection), rows.gaps(connection)
         seconds = time.perf_counter() - started
-        return IndexReport(commit=commit, files=files, read=read, skipped=skipped, seconds=seconds, gaps=gaps)
+        return IndexReport(commit=commit, files=files, read=read or 0, skipped=skipped, seconds=seconds, gaps=gaps)
+
+    def start(self) -> None:
+        """Begin to bring the index up to HEAD without waiting for it; raises what `refresh` raises."""
+        self.refresh(waits=False)
+
+    def close(self) -> None:
+        """End the process that builds the index, if there is one; what it has finished is kept."""
+        if self._beside is not None:
+            self._beside.close()
+
+    def gaps(self) -> IndexGaps:
+        """Return what is not searched now, without waiting; raises what `refresh` raises."""
+        return self.refresh(waits=False).gaps
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
 
         The words of `subject` raise what holds them; they are the question where that has no telling words of its own.
-
-        An index that was never built, or whose building was cut off, is built first; raises what `refresh` raises.
+        An index that is not finished, and that nobody else is building, is built first; raises what `refresh` raises.
         """
-        own = question_terms(question)
-        terms = (*own, *helping_terms(subject)) if own else question_terms(subject)
-        found = self._whole(lambda: self._find(terms, question, limit))
-        if found is None:
-            self.refresh()
-            found = self._whole(lambda: self._find(terms, question, limit))
-        return found or []
+        terms = passage_search.terms_of(question, subject)
+        if self._read(rows.commit_of) is None:
+            self.refresh(waits=False)
+        return self._read(lambda connection: self._find(connection, terms, question, limit))
 
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name, however it is capitalised, at most MAX_DEFINITIONS.
@@ -121,28 +149,29 @@ class SqlitePassageIndex:
                 "index: the database is damaged again right after it was rebuilt; check the disk"
             ) from error
 
-    def _bring_up_to(self, commit: str, on_progress: Progress) -> int:
+    def _bring_up_to(self, commit: str, on_progress: Progress | None) -> int | None:
+        """Return how many blobs were read, or None where somebody else is at it."""
         with self._store.open() as connection:
-            before = rows.gaps(connection)
-            unread = {*before.unreadable, *before.lfs}
-            if rows.commit_of(connection) == commit and not (unread and self._may_try_again()):
-                return 0
-            known = rows.blobs(connection)
-        listed = [entry for entry in self._repo.tree(commit) if entry.path.isprintable()]
-        tree = {entry.path: entry for entry in listed if not entry.is_missing}
-        missing = tuple(one.path for one in listed if one.is_missing and may_hold_text(one.path))
-        submodules = tuple(path for path in self._repo.submodules(commit) if path.isprintable())
-        gaps = IndexGaps(unreadable=missing, submodules=submodules)
-        changed = [one for one in tree.values() if one.path in unread or known.get(one.path) != one.blob]
-        gone = [path for path in known if path in unread or path not in tree]
-        read = 0
-        for start in range(0, max(1, len(changed)), BATCH_FILES):
-            batch = changed[start : start + BATCH_FILES]
-            is_last = start + BATCH_FILES >= len(changed)
-            begin = None if start else partial(rows.begin, gone=gone, gaps=gaps)
-            read += self._store_batch(batch, begin, commit if is_last else None)
-            on_progress(start + len(batch), len(changed))
+            gaps = rows.gaps(connection)
+            is_current = rows.commit_of(connection) == commit
+        if is_current and not ((gaps.unreadable or gaps.lfs) and self._may_try_again()):
+            return 0
+        with self._store.building() as is_ours:
+            at_most = None if self._beside is None else AT_ONCE
+            read = self._build(commit, on_progress, at_most) if is_ours else None
+        if is_ours and read is None and not (self._beside and self._beside.start()):
+            return self._build(commit, on_progress, None)
         return read
+
+    def _build(self, commit: str, on_progress: Progress | None, at_most: int | None) -> int | None:
+        return bring_up_to(commit, self._repo, self._store, self._secrets, on_progress=on_progress, at_most=at_most)
+
+    def _may_wait(self, commit: str) -> bool:
+        """Whether whoever needs the index of a commit waits for it a little longer."""
+        now_s = self._monotonic_s()
+        if self._wait is None or self._wait.commit != commit:
+            self._wait = _Wait(commit, now_s + self._wait_s)
+        return now_s < self._wait.until_s
 
     def _may_try_again(self) -> bool:
         """Whether what could not be read is worth another look: somebody may have fetched or mended it."""
@@ -152,57 +181,27 @@ class SqlitePassageIndex:
         self._retried_at_s = now_s
         return True
 
-    def _store_batch(self, batch: Sequence[TreeEntry], begin: Begin | None, commit: str | None) -> int:
-        """Store a batch in one transaction, what comes before the first one in it; returns how many blobs were read."""
-        wanted = dict.fromkeys(entry for entry in batch if is_readable(entry))
-        blobs = self._repo.readable_blobs(list(dict.fromkeys(entry.blob for entry in wanted)))
-        contents = {blob: None if self._is_secret(content) else content for blob, content in blobs.items()}
-        files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]
-        textual = [entry for entry in wanted if may_hold_text(entry.path)]
-        unread = IndexGaps(
-            unreadable=tuple(one.path for one in textual if one.blob not in blobs),
-            lfs=tuple(one.path for one in textual if is_pointer(blobs.get(one.blob, b""))),
-        )
-        with self._store.open() as connection:
-            rows.set_commit(connection, commit)
-            if begin is not None:
-                begin(connection)
-            for file in files:
-                rows.put_file(connection, file)
-            rows.add_gaps(connection, unread)
-        return len(contents)
+    def _find(self, connection: sqlite3.Connection, terms: Sequence[Term], question: str, limit: int) -> list[Passage]:
+        commit = rows.target_of(connection)
+        if commit is None:
+            return []
+        ranked = passage_search.find(connection, terms, question, limit)
+        places = [(one, rows.place(connection, one.passage)) for one in ranked]
+        return self._with_text(places, commit)
 
-    def _is_secret(self, content: bytes) -> bool:
-        return any(secret in content for secret in self._secrets)
-
-    def _find(self, terms: Sequence[Term], question: str, limit: int) -> list[Passage] | None:
-        with self._store.open() as connection:
-            commit = rows.commit_of(connection)
-            if commit is None:
-                return None
-            total = rows.count_passages(connection)
-            matches = _matches(connection, terms, total)
-            paths = rows.paths(connection, {passage for match in matches for passage in match.scores})
-            ranked = rank(matches, paths, total=total, question=question, limit=limit)
-            return [_passage(connection, one, commit) for one in ranked]
-
-
-def _silent(_done: int, _total: int) -> None:
-    """Report nothing."""
-
-
-def _matches(connection: sqlite3.Connection, terms: Sequence[Term], total: int) -> list[Match]:
-    """Return where each of the most telling terms occurs; words that occur nowhere stay, as not covered."""
-    found = {term: rows.count_matches(connection, term.words) for term in terms}
-    telling = sorted(terms, key=lambda term: -term.weight * rarity(found[term], total) * bool(found[term]))
-    kept = frozenset(telling[:MAX_TERMS])
-    return [
-        Match(term, rows.match(connection, term.words) if found[term] else {})
-        for term in terms
-        if term in kept or (not found[term] and term.about)
-    ]
-
-
-def _passage(connection: sqlite3.Connection, ranked: Ranked, commit: str) -> Passage:
-    path, start, end, text = rows.place(connection, ranked.passage)
-    return Passage(path=path, start=start, end=end, text=text, commit=commit, score=ranked.score)
+    def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
+        """Return the passages with their lines as git has them; without those that it cannot read any more."""
+        blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for _, place in found)))
+        lines = {blob: shown_lines(content) for blob, content in blobs.items() if not holds_any(content, self._secrets)}
+        return [
+            Passage(
+                path=place.path,
+                start=place.start,
+                end=place.end,
+                text="\n".join(lines[place.blob][place.start - 1 : place.end]),
+                commit=commit,
+                score=one.score,
+            )
+            for one, place in found
+            if len(lines.get(place.blob, ())) >= place.end
+        ]

@@ -47,8 +47,8 @@ class GitProcess:
         options = [part for item in (*_HARDENING, *safe) for part in ("-c", item)]
         return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
 
-    def run(self, *args: str) -> bytes:
-        """Return all that git prints.
+    def run(self, *args: str, given: bytes | None = None) -> bytes:
+        """Return all that git prints; it reads `given`.
 
         Raises:
             ConfigError: git is not installed.
@@ -56,7 +56,13 @@ class GitProcess:
         """
         try:
             done = subprocess.run(  # noqa: S603 - argv, no shell
-                self.argv(*args), capture_output=True, timeout=TIMEOUT_S, env=environment(), check=False
+                self.argv(*args),
+                stdin=subprocess.DEVNULL if given is None else None,
+                input=given,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                env=environment(),
+                check=False,
             )
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error

@@ -24,6 +24,7 @@ from bot.domain.text.file_text import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+_LISTING_BYTES: Final = 1 << 16
 
 
 class EntryKind(StrEnum):
@@ -137,6 +138,22 @@ class GitRepo:
                 raise self._unreadable(f"the files of commit {commit[:10]} cannot be listed") from error
         return [entry for entry in entries if entry.kind is EntryKind.FILE]
 
+    def each_entry(self, commit: str) -> Iterator[TreeEntry]:
+        """Yield every file, symbolic link and submodule of `commit`, however many there are.
+
+        Raises:
+            ProviderError: git failed, as it does in a clone without blobs, whose sizes it does not know.
+        """
+        process = self.process.start("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        with process:
+            assert process.stdout is not None
+            rest = b""
+            while part := process.stdout.read(_LISTING_BYTES):
+                whole, _, rest = (rest + part).rpartition(b"\0")
+                yield from _entries(whole)
+        if process.returncode:
+            raise ProviderError(f"git ls-tree failed in {self.root}: {process.returncode}")
+
     def submodules(self, commit: str) -> list[str]:
         """Return the path of every submodule of `commit`: a repository of its own, which is not read."""
         records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
@@ -147,18 +164,26 @@ class GitRepo:
         listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
         missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
         records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
-        entries = []
-        for record in filter(None, records):
-            meta, _, path = record.partition(b"\t")
-            mode, _, blob = meta.decode().split()
-            kind = _KINDS.get(mode, EntryKind.FILE)
-            size = 0 if blob in missing or kind is not EntryKind.FILE else self._size(blob)
-            name = path.decode("utf-8", "surrogateescape")
-            entries.append(TreeEntry(path=name, blob=blob, size=size, kind=kind, is_missing=blob in missing))
-        return entries
+        rows = [_mode_blob_path(record) for record in filter(None, records)]
+        files = [blob for mode, blob, _ in rows if mode not in _KINDS and blob not in missing]
+        sizes = self._sizes(dict.fromkeys(files))
+        return [
+            TreeEntry(
+                path=path,
+                blob=blob,
+                size=sizes.get(blob, 0),
+                kind=_KINDS.get(mode, EntryKind.FILE),
+                is_missing=blob in missing or (mode not in _KINDS and blob not in sizes),
+            )
+            for mode, blob, path in rows
+        ]
 
-    def _size(self, blob: str) -> int:
-        return int(self._git("cat-file", "-s", blob))
+    def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
+        """Return the size of each blob that git has, through one process."""
+        listed = "".join(f"{blob}\n" for blob in blobs).encode()
+        out = self.process.run("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
+        pairs = (line.split() for line in out.decode().splitlines())
+        return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
     def entry_at(self, commit: str, path: str) -> TreeEntry | None:
         """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does."""
@@ -241,6 +266,13 @@ def _entries(listing: bytes) -> Iterator[TreeEntry]:
             kind=_KINDS.get(mode, EntryKind.FILE),
             is_missing=size == "BAD",
         )
+
+
+def _mode_blob_path(record: bytes) -> tuple[str, str, str]:
+    """Return what a line of `git ls-tree -z` says, without the kind of object."""
+    meta, _, path = record.partition(b"\t")
+    mode, _, blob = meta.decode().split()
+    return mode, blob, path.decode("utf-8", "surrogateescape")
 
 
 def split_lines(content: bytes) -> list[str]:

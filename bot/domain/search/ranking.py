@@ -26,10 +26,11 @@ ENOUGH_WORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The passages a term occurs in, with the BM25 score of each."""
+    """The passages a term occurs in, with the BM25 score of each; `found` is how many there are, here or not."""
 
     term: Term
     scores: Mapping[int, float]
+    found: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +51,19 @@ def rank(matches: Sequence[Match], paths: Mapping[int, str], *, total: int, ques
     """Return the best passages of an index of `total`, best first; empty if none covers enough of the question."""
     by_word = _by_word(matches)
     rarities = {
-        match.term.about: WORD_WORTH + rarity(len(match.scores), total)
+        match.term.about: WORD_WORTH + rarity(match.found, total)
         for match in matches
         if match.term.about and match.term.weight == 1
     }
     covered = _covered(by_word, rarities)
     sums = _sums(by_word, matches)
     files = _file_scores(by_word, paths)
+    weights = {path: path_weight(path, question) for path in files}
     ranked = [
         Ranked(
             passage,
             (score * (1 - COVERAGE_SHARE + COVERAGE_SHARE * covered[passage][0]) + FILE_SHARE * files[paths[passage]])
-            * path_weight(paths[passage], question),
+            * weights[paths[passage]],
             covered[passage][0],
         )
         for passage, score in sums.items()

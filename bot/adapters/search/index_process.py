@@ -1,0 +1,116 @@
+"""A process of its own that brings the passage index up to HEAD, so that the bot answers Slack meanwhile.
+
+It is started as `python -m bot.adapters.search.index_process` and reads one line of JSON. It ends with the process that
+started it, however that ends: the kernel closes the pipe on its standard input. It may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from bot.adapters.search.index_build import bring_up_to
+from bot.adapters.search.passage_store import Damaged, PassageStore
+from bot.agent.git.git_repo import GitRepo
+from bot.errors import TriageError
+
+NICENESS: Final = 10
+_STOP_S: Final = 2.0
+
+
+class IndexProcess:
+    """Starts and ends the process; the secrets go to it through a pipe, never through its environment."""
+
+    def __init__(self, root: Path, database: Path, secrets: Collection[str]) -> None:
+        self._request = {"root": str(root), "database": str(database.absolute()), "secrets": sorted(secrets)}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def start(self) -> bool:
+        """Start it unless it runs; False where it cannot be started, or was closed."""
+        with self._lock:
+            if self._is_closed:
+                return False
+            if self.is_running:
+                return True
+            try:
+                self._process = self._spawn()
+            except OSError:
+                return False
+            return True
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def close(self) -> None:
+        """End it, for good; what it has finished is kept."""
+        with self._lock:
+            self._is_closed = True
+            process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(_STOP_S)
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        environment = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if key in os.environ}
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            cwd=Path(__file__).parents[3],
+            env=environment,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(self._request).encode() + b"\n")
+        process.stdin.flush()
+        return process
+
+
+def main() -> int:
+    """Index what the line on standard input names; exit code 1, with the reason on stderr, where that fails."""
+    for number in (signal.SIGINT, signal.SIGHUP):  # a terminal sends these to the whole group
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(NICENESS)
+    request = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        index(Path(request["root"]), Path(request["database"]), request["secrets"])
+    except TriageError as error:
+        print(f"index: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def index(root: Path, database: Path, secrets: Collection[str]) -> None:
+    """Bring the index of a checkout up to HEAD, unless another process does; raises what `bring_up_to` raises."""
+    repo, store = GitRepo(root), PassageStore(database)
+    with store.building() as is_ours:
+        if not is_ours:
+            return
+        commit, known = repo.head(), [secret.encode() for secret in secrets]
+        try:
+            bring_up_to(commit, repo, store, known)
+        except Damaged:
+            store.delete()
+            bring_up_to(commit, repo, store, known)
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,265 @@
+"""The rows of the passage index: what is stored for a file, and what is asked of them.
+
+Every function works inside the transaction of the connection it is given. The text of a passage is not stored: it is
+read from git again. The full-text table holds words only and forgets no row; the id of a passage is that of its file
+and its number there, and an id whose file is gone stands for nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from bot.adapters.search.stored_files import SPAN_BYTES, StoredFile, pack_spans, unpack_spans
+from bot.domain.search.definitions import Definition, DefinitionKind
+from bot.domain.search.index_gaps import IndexGaps
+
+MAX_DEFINITIONS: Final = 2_000
+FILE_BITS: Final = 16
+"""More passages than a file has: the id of a passage is that of its file, shifted by these, and its number there."""
+_LINE_BITS: Final = 20
+"""Likewise more lines than a file has, for the ids of definitions."""
+_GAPS: Final = ("unreadable", "lfs", "submodules")
+_COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
+_STATE: Final = "INSERT OR REPLACE INTO state VALUES (?, ?)"
+
+
+class Progress(NamedTuple):
+    """How many files of the commit that is being indexed are done, and how many there are."""
+
+    done: int
+    total: int
+
+
+class Place(NamedTuple):
+    """Where a passage stands: lines `start` to `end` of a blob."""
+
+    path: str
+    blob: str
+    start: int
+    end: int
+
+
+def commit_of(connection: sqlite3.Connection) -> str | None:
+    """Return the commit the rows are of, or None while they are of none."""
+    return _state(connection, "commit")
+
+
+def target_of(connection: sqlite3.Connection) -> str | None:
+    """Return the commit that the rows are being brought up to, or that they are of; None before the first batch."""
+    return _state(connection, "target")
+
+
+def progress(connection: sqlite3.Connection) -> Progress:
+    """Return how far the rows are."""
+    return Progress(_number(connection, "done"), _number(connection, "total"))
+
+
+def set_target(connection: sqlite3.Connection, commit: str, how_far: Progress) -> None:
+    """Say which commit the rows are brought up to; until `finish` they are of none."""
+    connection.execute(_STATE, ("commit", None))
+    connection.execute(_STATE, ("target", commit))
+    _set_progress(connection, how_far)
+
+
+def _set_progress(connection: sqlite3.Connection, how_far: Progress) -> None:
+    connection.execute(_STATE, ("done", str(how_far.done)))
+    connection.execute(_STATE, ("total", str(how_far.total)))
+
+
+def advance(connection: sqlite3.Connection, files: int) -> None:
+    """Count files as done."""
+    how_far = progress(connection)
+    _set_progress(connection, how_far._replace(done=how_far.done + files))
+
+
+def finish(connection: sqlite3.Connection, commit: str) -> None:
+    """Say that the rows are of a commit, all of them."""
+    connection.execute(_STATE, ("commit", commit))
+
+
+def _state(connection: sqlite3.Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def _number(connection: sqlite3.Connection, name: str) -> int:
+    return int(_state(connection, name) or 0)
+
+
+def counts(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many files are found and how many skipped."""
+    found, skipped = connection.execute("SELECT count(*) - sum(skipped), sum(skipped) FROM file").fetchone()
+    return found or 0, skipped or 0
+
+
+def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
+    """Store a file's passages in place of those it had."""
+    forget(connection, file.path)
+    row = connection.execute(
+        "INSERT INTO file (path, blob, skipped, spans) VALUES (?, ?, ?, ?)",
+        (file.path, file.blob, file.skipped, pack_spans(file.passages)),
+    )
+    number = row.lastrowid or 0
+    first = number << FILE_BITS
+    connection.executemany(
+        "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
+        [(first + at, one.names, file.path, one.text, one.parts) for at, one in enumerate(file.passages)],
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?)",
+        [(one.name, (number << _LINE_BITS) + one.line, one.scope, one.kind) for one in file.defined],
+    )
+    _count(connection, "passages", len(file.passages))
+
+
+def forget(connection: sqlite3.Connection, path: str) -> None:
+    """Remove a file; the words of its passages stay, and nothing finds them."""
+    row = connection.execute("SELECT length(spans) FROM file WHERE path = ?", (path,)).fetchone()
+    if row is not None:
+        connection.execute("DELETE FROM file WHERE path = ?", (path,))
+        _count(connection, "gone", row[0] // SPAN_BYTES)
+
+
+def forget_others(connection: sqlite3.Connection, kept: str) -> None:
+    """Remove every file whose path the query `kept` does not return."""
+    others = f"FROM file WHERE path NOT IN ({kept})"
+    gone = connection.execute(f"SELECT total(length(spans)) {others}").fetchone()[0]
+    connection.execute(f"DELETE {others}")
+    _count(connection, "gone", int(gone) // SPAN_BYTES)
+
+
+def _count(connection: sqlite3.Connection, name: str, more: int) -> None:
+    if more:
+        connection.execute(_STATE, (name, str(_number(connection, name) + more)))
+
+
+def count_passages(connection: sqlite3.Connection) -> int:
+    """Return how many passages the full-text table holds, those of files that are gone among them."""
+    return _number(connection, "passages")
+
+
+def is_worn(connection: sqlite3.Connection, share: float) -> bool:
+    """Whether more than a share of the passages is of files that are gone."""
+    return _number(connection, "gone") > share * count_passages(connection)
+
+
+def set_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
+    """Keep the gaps of a commit in place of those of the commit before."""
+    connection.execute("DELETE FROM gap")
+    add_gaps(connection, gaps)
+
+
+def add_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
+    """Keep which files are not searched."""
+    for kind in _GAPS:
+        connection.executemany("INSERT OR REPLACE INTO gap VALUES (?, ?)", [(p, kind) for p in getattr(gaps, kind)])
+
+
+def gaps(connection: sqlite3.Connection) -> IndexGaps:
+    """Return which files are not searched, those among them that are still to be indexed."""
+    found: dict[str, list[str]] = {kind: [] for kind in _GAPS}
+    for path, kind in connection.execute("SELECT path, kind FROM gap ORDER BY path"):
+        found[kind].append(path)
+    how_far = progress(connection)
+    return IndexGaps(
+        **{kind: tuple(paths) for kind, paths in found.items()},
+        waiting=how_far.total - how_far.done,
+        total=how_far.total if how_far.done < how_far.total else 0,
+    )
+
+
+def count_matches(connection: sqlite3.Connection, words: Sequence[str], at_most: int) -> int:
+    """Return in how many passages the words stand in sequence, `at_most` where there are more."""
+    found = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", (phrase(words), at_most)
+    )
+    return int(found.fetchone()[0])
+
+
+def scores(connection: sqlite3.Connection, query: str) -> dict[int, float]:
+    """Return the BM25 score of every passage that a query of FTS5 matches."""
+    rows = connection.execute(
+        f"SELECT rowid, -bm25(words, {_COLUMN_WEIGHTS}) FROM words WHERE words MATCH ?",  # noqa: S608 - constants only
+        (query,),
+    )
+    return dict(rows)
+
+
+def best(connection: sqlite3.Connection, query: str, limit: int) -> dict[int, float]:
+    """Return the passages with the highest BM25 scores, best first."""
+    found = connection.execute(
+        "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
+        (query, f"bm25({_COLUMN_WEIGHTS})", limit),
+    )
+    return dict(found)
+
+
+def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int]) -> list[int]:
+    """Return those of some passages that a query of FTS5 matches."""
+    marks = ",".join("?" * len(passages))
+    found = connection.execute(
+        f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({marks})",  # noqa: S608 - question marks only
+        (query, *passages),
+    )
+    return [passage for (passage,) in found]
+
+
+def paths(connection: sqlite3.Connection, files: Iterable[int]) -> dict[int, str]:
+    """Return the path of each file that is not gone, by its number."""
+    asked = sorted(set(files))
+    found: dict[int, str] = {}
+    for start in range(0, len(asked), 500):
+        part = asked[start : start + 500]
+        marks = ",".join("?" * len(part))
+        found.update(connection.execute(f"SELECT id, path FROM file WHERE id IN ({marks})", part))  # noqa: S608
+    return found
+
+
+def place(connection: sqlite3.Connection, passage: int) -> Place:
+    """Return where a passage stands."""
+    row = connection.execute("SELECT path, blob, spans FROM file WHERE id = ?", (passage >> FILE_BITS,))
+    path, blob, spans = row.fetchone()
+    start, end = unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
+    return Place(path, blob, start, end)
+
+
+def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
+    """Return the first MAX_DEFINITIONS definitions of a name, however it is capitalised, in the order of the index."""
+    found = connection.execute(
+        "SELECT definition.name, scope, kind, path, definition.id & ? FROM definition"
+        " JOIN file ON file.id = definition.id >> ? WHERE definition.name = ? COLLATE NOCASE"
+        " ORDER BY definition.id LIMIT ?",
+        ((1 << _LINE_BITS) - 1, _LINE_BITS, name, MAX_DEFINITIONS),
+    )
+    return [
+        Definition(name=known, scope=scope, path=path, line=line, kind=DefinitionKind(kind))
+        for known, scope, kind, path, line in found
+    ]
+
+
+def places_called(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
+
+    A folder ends in a slash; each kind is in the order of the paths.
+    """
+    end = f"/{name.strip('/').lower()}"
+    found = connection.execute(
+        "SELECT path FROM file WHERE NOT skipped AND instr('/' || lower(path), ?) ORDER BY path", (end,)
+    )
+    paths = [path for (path,) in found]
+    files = [path for path in paths if _is_called(f"/{path.lower()}", end)]
+    folders = (
+        path[: f"/{path.lower()}".find(f"{end}/") + len(end)] for path in paths if f"{end}/" in f"/{path.lower()}"
+    )
+    return [*files, *dict.fromkeys(folders)]
+
+
+def _is_called(path: str, end: str) -> bool:
+    return path.endswith(end) or path.rpartition(".")[0].endswith(end)
+
+
+def phrase(words: Sequence[str]) -> str:
+    """Return an FTS5 string: inside quotes nothing is syntax but the quote itself."""
+    return '"' + " ".join(words).replace('"', '""') + '"'
