@@ -23,12 +23,12 @@ from bot.composition.slack_edge import build_slack_edge
 from bot.composition.startup_report import StartupReport
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
-from bot.errors import ConfigError, StoreError
+from bot.errors import StoreError
 from bot.ports import Clock
-from bot.ports.collections import HOME
-from bot.runtime.codebase_watch import CodebaseWatch
+from bot.ports.collections import HOME, INDEX
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
+from bot.runtime.index_watch import IndexWatch
 from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import WorkerPool
@@ -39,6 +39,8 @@ CATCH_UP_EVERY_S = 1
 DISK_CHECK_S = 5
 PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
+INDEX_EVERY_S = 2
+"""A git process each time, of about 5 ms."""
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
@@ -47,8 +49,6 @@ TRACKED_CHECK_S = 600
 HOME_EVERY_S = 30
 BEAT_TICK_S = 5
 COUNT_EVERY_S = 5
-
-Progress = Callable[[int, int], None]
 
 
 class App:
@@ -65,7 +65,6 @@ class App:
         settings: Settings,
         environment: Environment,
         *,
-        on_progress: Progress | None = None,
         clock: Clock | None = None,
     ) -> None:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
@@ -99,15 +98,13 @@ class App:
             say=self.ground.ops.say,
             on_back=self._disk_is_back,
         )
-        self._codebase = CodebaseWatch(self.ground.code.repo.head, say=self.ground.ops.say)
         self._old_runs = RunRetention(
             environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.store.open_threads
         )
-        self.indexed = self.ground.code.index.refresh(on_progress)
-        if not self.indexed.files:
-            raise ConfigError(
-                f"codebase: {self.ground.code.repo.root} has no text file committed; there is nothing to quote"
-            )
+        self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
+        self._index_watch = IndexWatch(
+            partial(self.ground.code.index.refresh, waits=False), self.ground.single(INDEX), say=self.ground.ops.say
+        )
 
     def start(self) -> None:
         """Settle what the last run left, then take work and listen."""
@@ -126,6 +123,7 @@ class App:
         self.edge.connection.open()
         self._ticker.start()
         self._pulse.start()
+        self._indexing.start()
 
     def stop(self) -> None:
         """Stop listening, finish or hand back what runs, all within 10 s, then release the home.
@@ -134,6 +132,8 @@ class App:
         released earlier, another process would find its claim, not yet its post, and post again.
         """
         self.edge.connection.close()
+        self._indexing.stop()
+        self.ground.code.index.close()
         self._pulse.stop()
         self._ticker.stop()
         self.edge.backfill.stop()
@@ -184,9 +184,9 @@ class App:
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
         every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
         every(DISK_CHECK_S, self._disk.tick)
-        every(TIDY_EVERY_S, self._codebase.tick)
         every(COUNT_EVERY_S, ground.metrics.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
+        self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _reload(self) -> ConfigReload:

@@ -97,6 +97,8 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     parts: list[Block] = [section(counts), context(queue)]
     if overview.paused:
         parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to resume: `/triage resume`"))
+    if overview.index:
+        parts.append(context(f":hourglass_flowing_sand: {escape(overview.index)}"))
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:

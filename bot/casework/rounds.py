@@ -93,7 +93,7 @@ class Rounds:
             self._interrupted(state, stopped)
             raise
         except DiskRefused:
-            raise  # the job waits for the disk; a human could do nothing about it on the card
+            raise  # the job waits for the disk, or the codebase; a human could do nothing about it on the card
         except TriageError as error:
             if (why := self._escalations.run_after(state, error)) is None:
                 self._failed(state, "the investigation failed", error)

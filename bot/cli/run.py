@@ -75,7 +75,7 @@ def command(config: Path | None, verbose: bool) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
     SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/runtime/config_reload.py).
-    Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
+    Until the bot is built either ends the process at once: exit code 143 or 130.
     """
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=verbose, secrets=environment.secrets())
@@ -83,7 +83,7 @@ def command(config: Path | None, verbose: bool) -> int:
     settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
-    bot = App(settings, environment, on_progress=_progress)
+    bot = App(settings, environment)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: _stop_once(stop))
@@ -97,11 +97,9 @@ def command(config: Path | None, verbose: bool) -> int:
             f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
     print(f"investigator: {bot.casework.staff.described}.")
-    print(
-        f"codebase {bot.ground.code.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. "
-        "Ctrl-C stops.",
-        flush=True,
-    )
+    code = bot.ground.code.repo
+    print(f"codebase {code.root} at {code.head()[:12]}; `triage status` says how far it is indexed. Ctrl-C stops.")
+    sys.stdout.flush()
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
         if again.is_set():
             again.clear()
@@ -140,8 +138,3 @@ def _wait_for_disk(settings: Settings, environment: Environment) -> None:
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
     """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
     raise SystemExit(128 + number)
-
-
-def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\rindexing {done:,}/{total:,} files", end="" if done < total else "\n", file=sys.stderr, flush=True)

@@ -74,6 +74,7 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     ]
     lines += [f"  {disk} on disk"] if disk else []
     lines += [f"  {seen.paused}; to resume: triage resume"] if seen.paused else []
+    lines += [wrapped(seen.index, lead="  ")] if seen.index else []
     if seen.open_findings:
         named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
         lines.append(wrapped(named, lead="  ", indent="    "))

@@ -11,6 +11,7 @@ from slack_sdk import WebClient
 
 from blocks.cards.draft_card import LinkTo
 from bot.adapters.process.chat_clock import ChatClock
+from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
@@ -30,6 +31,7 @@ from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.links import code_links
+from bot.domain.search.file_kinds import is_indexed
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
@@ -224,11 +226,14 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
 
 
 def _open_codebase(settings: Settings, environment: Environment) -> Codebase:
-    repo = GitRepo(settings.codebase)
-    repo.head()
+    repo, database = GitRepo(settings.codebase), environment.home / "index" / "passages.sqlite"
+    if not any(is_indexed(entry.path) for entry in repo.each_entry(repo.head())):
+        raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
     return Codebase(
         repo=repo,
-        index=SqlitePassageIndex(repo, environment.home / "index" / "passages.sqlite", environment.secrets()),
+        index=SqlitePassageIndex(
+            repo, database, environment.secrets(), beside=IndexProcess(repo.root, database, environment.secrets())
+        ),
         staleness=CitationStaleness(repo),
         link_to=code_links(repo.remote_url(), settings.code_host),
     )

@@ -98,6 +98,8 @@ LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 RECHECKS: Final = "rechecks"
 """Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
+INDEX: Final = "index"
+"""How far the passage index is, and why the code cannot be searched (bot/ports/index_standing.py)."""
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
 REMOVED_CHECKS: Final = "removed_checks"
@@ -120,6 +122,7 @@ ALL_COLLECTIONS: Final = (
     BRIEFS,
     LESSON_BACKLOG,
     RECHECKS,
+    INDEX,
     TASK_LISTS,
     REMOVED_CHECKS,
 )

@@ -9,10 +9,11 @@ import pytest
 
 from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
 from bot.casework.validate.validation import Validation
+from bot.domain.jobs import ContinueThread
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
-from bot.errors import ProviderError, StoreError
+from bot.errors import CodebaseUnreadable, ProviderError, StoreError
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_verdict, an_event
 from tests.casework.office import ANN, BEN, Office
@@ -96,6 +97,16 @@ def test_a_failed_investigation_is_the_humans_with_its_reason(tmp_path: Path) ->
         assert office.state.pending_reason is PendingReason.FAILED
         assert office.state.status_history[-1].why == f"the investigation failed: {error}"
         assert office.shown.pending_reason is PendingReason.FAILED
+
+
+def test_a_question_waits_for_a_damaged_codebase_to_be_mended(tmp_path: Path) -> None:
+    """The error reaches the queue, which gives the job back; the question is answered then."""
+    office = Office(tmp_path, CodebaseUnreadable("the .git is damaged"), a_return())
+    with pytest.raises(CodebaseUnreadable):
+        office.asked()
+    assert office.state.status is ThreadStatus.INVESTIGATING
+    office.orchestrator.continue_thread(ContinueThread(thread_id=office.state.thread_id))
+    assert office.state.pending_reason is PendingReason.APPROVAL
 
 
 def test_a_failed_validation_is_the_humans_too(tmp_path: Path) -> None:

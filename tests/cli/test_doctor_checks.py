@@ -15,6 +15,7 @@ import pytest
 import responses
 import yaml
 
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.health_checks import HealthCheck, classifier_check
@@ -22,6 +23,8 @@ from bot.cli.doctor import machine_checks, model_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
+from bot.ports.collections import INDEX, SingleDocument
+from bot.ports.index_standing import IndexStanding
 from tests.builders import NOW, an_event
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
@@ -139,7 +142,39 @@ def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> 
     found = machine_checks.git(given)
     assert not found.ok
     assert "1 of its files cannot be read, such as lost.py" in found.says
-    assert "git fetch --refetch" in (found.fix or "")
+    assert f"git -C {code} fsck --full" in found.fix
+    git(code, "config", "remote.origin.promisor", "true")
+    assert f"git -C {code} fetch --refetch --no-filter origin" in machine_checks.git(given).fix
+
+
+def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
+    """It has commits, and git cannot read the one that HEAD names."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    head = git(code, "rev-parse", "HEAD")
+    (code / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    found = machine_checks.git(given)
+    assert not found.ok
+    assert "is damaged" in found.says
+    assert f"git -C {code} fsck --full" in found.fix
+
+
+def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) -> None:
+    """It can be searched; only who changed what before is not known."""
+    code = patient(tmp_path).settings().codebase
+    commit_files(code, {"a.py": "A = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
+    found = machine_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
+    assert found.ok
+    assert "fetch --unshallow" in found.fix
+
+
+def test_an_unfinished_index_is_named(tmp_path: Path) -> None:
+    """With how far it is."""
+    given = patient(tmp_path)
+    standing = IndexStanding(waiting=38_000, total=50_000)
+    SingleDocument(FileDocuments(given.home), INDEX).update(standing.model_dump())
+    assert "12,000 of 50,000 files indexed" in machine_checks.git(given).says
 
 
 def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_path: Path) -> None:
@@ -153,8 +188,8 @@ def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_
     found = machine_checks.git(given)
     assert found.ok
     assert "2 files whose text is in Git LFS only, such as docs/guide.md; 1 submodule, libs/other" in found.says
-    assert "`git lfs pull`" in found.fix
-    assert "`git submodule update --init`" in found.fix
+    assert f"`git -C {code} lfs pull`" in found.fix
+    assert f"`git -C {code} submodule update --init`" in found.fix
 
 
 @pytest.mark.parametrize("name", ["index", "state", "sessions", "sessions/shop"])

@@ -56,7 +56,7 @@ def bring_up_to(
     What could not be read before is read again. A file that holds one of `secrets` is skipped.
 
     Raises:
-        ProviderError: git cannot list the commit.
+        CodebaseUnreadable: git cannot list the commit.
         Damaged, StoreError, ConfigError: as PassageStore.connect does.
     """
     with store.connect() as connection:

@@ -58,11 +58,12 @@ class SqlitePassageIndex:
         secrets: Collection[str] = (),
         *,
         beside: IndexProcess | None = None,
+        at_once: int = AT_ONCE,
         wait_s: float = WAIT_S,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._repo, self._monotonic_s = repo, monotonic_s
-        self._beside, self._wait_s = beside, wait_s
+        self._beside, self._at_once, self._wait_s = beside, at_once, wait_s
         self._retried_at_s: float | None = None
         self._wait: _Wait | None = None
         self._secrets = [secret.encode() for secret in secrets]
@@ -157,7 +158,7 @@ class SqlitePassageIndex:
         if is_current and not ((gaps.unreadable or gaps.lfs) and self._may_try_again()):
             return 0
         with self._store.building() as is_ours:
-            at_most = None if self._beside is None else AT_ONCE
+            at_most = None if self._beside is None else self._at_once
             read = self._build(commit, on_progress, at_most) if is_ours else None
         if is_ours and read is None and not (self._beside and self._beside.start()):
             return self._build(commit, on_progress, None)

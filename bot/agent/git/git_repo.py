@@ -21,7 +21,7 @@ from typing import Final
 
 from bot.agent.git.git_process import GitProcess
 from bot.domain.text.file_text import file_lines
-from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError, TriageError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _LISTING_BYTES: Final = 1 << 16
@@ -58,6 +58,7 @@ class GitRepo:
 
     Raises:
         ConfigError: `path` is not inside a git checkout (at construction).
+        CodebaseUnreadable: there is a .git, and git does not take it for a repository (at construction).
     """
 
     def __init__(self, path: Path) -> None:
@@ -67,7 +68,7 @@ class GitRepo:
         try:
             top = process.run("rev-parse", "--show-toplevel")
         except ProviderError as error:
-            raise _refusal(process, path) from error
+            raise _refusal(process, path, str(error)) from error
         self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
         self.process = GitProcess(self.root)
 
@@ -76,14 +77,16 @@ class GitRepo:
 
         Raises:
             ConfigError: the repository has no commit yet.
-            CodebaseUnreadable: it had one, which cannot be read.
+            CodebaseUnreadable: git cannot read the commit that HEAD names, or what HEAD is.
         """
-        sha = self.resolve("HEAD")
-        if sha is None and self._had_commit():
-            raise self._unreadable("its newest commit cannot be read")
-        if sha is None:
-            raise ConfigError(f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one")
-        return sha
+        try:
+            return self._git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode().strip()
+        except ProviderError as error:
+            if not self._had_commit():
+                raise ConfigError(
+                    f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one"
+                ) from error
+            raise damaged(self.root, str(error)) from error
 
     def _had_commit(self) -> bool:
         """Whether HEAD leads somewhere, or did: only a repository where nobody committed has neither ref nor log."""
@@ -96,9 +99,6 @@ class GitRepo:
             return (self.root / os.fsdecode(found.removesuffix(b"\n"))).exists()
         except ProviderError:
             return True  # not even this much can be read
-
-    def _unreadable(self, what: str) -> CodebaseUnreadable:
-        return CodebaseUnreadable(f"codebase: {self.root} is damaged: {what}; run `git fsck` there, or clone it anew")
 
     def resolve(self, revision: str) -> str | None:
         """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
@@ -135,7 +135,7 @@ class GitRepo:
             try:
                 entries = self._tree_without_blobs(commit)
             except ProviderError as error:
-                raise self._unreadable(f"the files of commit {commit[:10]} cannot be listed") from error
+                raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
         return [entry for entry in entries if entry.kind is EntryKind.FILE]
 
     def each_entry(self, commit: str) -> Iterator[TreeEntry]:
@@ -242,6 +242,15 @@ class GitRepo:
         folder = os.fsdecode(self._git("rev-parse", "--git-common-dir").removesuffix(b"\n"))
         return self.root / folder / "lfs" / "objects"
 
+    def promisor(self) -> str | None:
+        """Return the remote that keeps the files of a clone made with --filter; None in any other clone."""
+        try:
+            found = self._git("config", "--local", "--get-regexp", r"^remote\..*\.promisor$", "^true$")
+        except ProviderError:
+            return None
+        first = found.decode("utf-8", "replace").partition("\n")[0].split()[0]
+        return first.removeprefix("remote.").removesuffix(".promisor")
+
     def remote_url(self) -> str | None:
         """Return the URL of the remote `origin`, without credentials; None if there is none."""
         try:
@@ -292,7 +301,7 @@ def _is_path(text: str) -> bool:
         return False
 
 
-def _refusal(process: GitProcess, path: Path) -> ConfigError:
+def _refusal(process: GitProcess, path: Path, why: str) -> TriageError:
     try:
         is_bare = process.run("rev-parse", "--is-bare-repository") == b"true\n"
     except ProviderError:
@@ -302,7 +311,17 @@ def _refusal(process: GitProcess, path: Path) -> ConfigError:
             f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
             "and give that folder"
         )
+    if any((folder / ".git").exists() for folder in (path, *path.resolve().parents)):
+        return damaged(path, why)
     return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
+
+
+def damaged(path: Path, why: str) -> CodebaseUnreadable:
+    """Return the error that says what git cannot read, and what to type."""
+    return CodebaseUnreadable(
+        f"codebase: the .git of {path} is damaged, or cannot be read ({why}); run `git -C {path} fsck --full`, "
+        "restore what it names or clone the repository anew"
+    )
 
 
 MAX_POINTER_BYTES: Final = 1_024

@@ -18,7 +18,7 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType, ThreadState
-from bot.errors import ProviderError, TriageError
+from bot.errors import CodebaseUnreadable, ProviderError, TriageError
 from bot.ports import ChatMessage, PassageIndex, is_stranger
 
 
@@ -219,13 +219,16 @@ class GapNamingInvestigator:
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
-        """Return the draft; raises what the investigator raises."""
+        """Return the draft; raises what the investigator raises, and CodebaseUnreadable."""
+        gaps = self._gaps()  # before, so that what is indexed meanwhile does not count as searched
         found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        return replace(found, ret=found.ret.model_copy(update={"not_searched": self._gaps() or None}))
+        return replace(found, ret=found.ret.model_copy(update={"not_searched": gaps or None}))
 
     def _gaps(self) -> str:
         try:
             return self.index.refresh().gaps.words()
+        except CodebaseUnreadable:
+            raise
         except TriageError:
             log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
             return NO_INDEX

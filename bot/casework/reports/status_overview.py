@@ -23,6 +23,7 @@ from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
+from bot.ports.index_standing import read_index_standing
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
@@ -93,6 +94,8 @@ class Overview:
     threads: tuple[ThreadLine, ...]
     unreadable: tuple[str, ...]
     paused: str | None = None
+    index: str = ""
+    """How far the index of the code is, or why the code cannot be searched; empty where all is well."""
     open_findings: tuple[FindingLine, ...] = ()
     """What heartbeats found that is still open: pages first, then the oldest."""
 
@@ -123,6 +126,7 @@ def overview(store: Store, now: datetime) -> Overview:
         threads=tuple(threads),
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
+        index=read_index_standing(store.documents).words(),
         open_findings=read_open_findings(store, now),
     )
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
@@ -22,11 +23,12 @@ from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.text.sanitize import one_line
-from bot.errors import StoreError
+from bot.errors import CodebaseUnreadable, StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.ports.collections import ALL_COLLECTIONS
+from bot.ports.index_standing import read_index_standing
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -68,26 +70,40 @@ def git(patient: DoctorContext) -> HealthCheck:
     if shutil.which("git") is None:
         return wrong("git is not installed", "apt-get install git")
     codebase = patient.settings().codebase
-    repo = GitRepo(codebase)
-    stands = f"{codebase} is at {repo.head()[:10]}"
-    gaps = find_gaps(repo)
-    said, fixes = [stands], []
+    try:
+        repo = GitRepo(codebase)
+        gaps, commit = find_gaps(repo), repo.head()
+    except CodebaseUnreadable as error:
+        problem, _, fix = str(error).removeprefix("codebase: ").partition("; ")
+        return wrong(problem, fix)
+    said, fixes = [f"{codebase} is at {commit[:10]}"], []
+    if far := read_index_standing(FileDocuments(patient.home)).words():
+        said.append(far)
+    if repo.is_shallow():
+        said.append("its older history is missing, so nobody can tell who changed what before")
+        fixes.append(f"for the history: `git -C {codebase} fetch --unshallow`")
     if gaps.unreadable:
         first = one_line(gaps.unreadable[0], 80)
         count = len(gaps.unreadable)
         said.append(f"but {count} of its files cannot be read, such as {first}; no answer can cite them")
-        fixes.append(
-            "in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew"
-        )
+        fixes.append(_refetch(repo, codebase))
     if rest := replace(gaps, unreadable=()).words():
         said.append(f"not searched: {rest}")
     if gaps.lfs:
-        fixes.append("for Git LFS: `git lfs pull`")
+        fixes.append(f"for Git LFS: `git -C {codebase} lfs pull`")
     if gaps.submodules:
         fixes.append(
-            "for a submodule: `git submodule update --init`, then run a second triage with that folder as `codebase`"
+            f"for a submodule: `git -C {codebase} submodule update --init`, "
+            "then run a second triage with that folder as `codebase`"
         )
     return HealthCheck(ok=not gaps.unreadable, says=", ".join(said), fix="; ".join(fixes))
+
+
+def _refetch(repo: GitRepo, codebase: Path) -> str:
+    """Return what fetches or names the lost files."""
+    if remote := repo.promisor():
+        return f"`git -C {codebase} fetch --refetch --no-filter {remote}`; if {remote} cannot be reached, clone anew"
+    return f"`git -C {codebase} fsck --full` names what is lost; clone the repository anew"
 
 
 def find_gaps(repo: GitRepo) -> IndexGaps:

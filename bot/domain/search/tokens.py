@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -154,9 +155,14 @@ def split_identifier(token: str) -> list[str]:
 
 def extra_words(text: str) -> str:
     """Return what a text holds besides its plain words: the parts of camel-case names, pairs of ideographs."""
-    names = sorted(word for word in set(_SIMPLE_WORD.findall(text)) if not word.islower() and _CAMEL.search(word))
-    parts = [part for name in names for part in split_identifier(name)]
-    return " ".join([*parts, *pairs(text)])
+    words = sorted(word for word in set(_SIMPLE_WORD.findall(text)) if not word.islower())
+    parts = [part for word in words for part in _camel_parts(word)]
+    return " ".join(parts if text.isascii() else [*parts, *pairs(text)])
+
+
+@lru_cache(maxsize=20_000)
+def _camel_parts(word: str) -> tuple[str, ...]:
+    return tuple(split_identifier(word)) if _CAMEL.search(word) else ()
 
 
 def pairs(text: str) -> list[str]:

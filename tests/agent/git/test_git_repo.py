@@ -3,11 +3,12 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from tests.gitrepo import commit_files, git, make_repo
 
@@ -48,7 +49,7 @@ def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage:
         broken.write_bytes(b"")
     if damage == "packed":
         (git / "packed-refs").write_text("# pack-refs with: peeled\n")
-    with pytest.raises(CodebaseUnreadable, match="git fsck"):
+    with pytest.raises(CodebaseUnreadable, match="fsck"):
         repo.head()
     broken.unlink(missing_ok=True)
     broken.write_bytes(held)
@@ -238,3 +239,57 @@ def test_the_remote_is_shown_without_its_credentials(tmp_path: Path, url: str | 
 def test_lines_are_cut_as_an_editor_shows_them(content: bytes, lines: list[str]) -> None:
     """Form feeds and Unicode separators end nothing, a lone CR does; what is no text has no lines."""
     assert split_lines(content) == lines
+
+
+def _cut(path: Path) -> None:
+    path.unlink()
+
+
+def _fill(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(b"junk\n")
+
+
+@pytest.mark.parametrize("harm", [_cut, _fill])
+@pytest.mark.parametrize("what", ["HEAD", "refs/heads/main", "commit"])
+def test_damage_is_named_as_such_and_is_over_once_it_is_mended(
+    tmp_path: Path, what: str, harm: Callable[[Path], None]
+) -> None:
+    """It is no repository "without commits": the one it had cannot be read, and later it can."""
+    code = make_repo(tmp_path / "code", {"a.py": "A = 1\n"})
+    head = git(code, "rev-parse", "HEAD")
+    path = code / ".git" / (f"objects/{head[:2]}/{head[2:]}" if what == "commit" else what)
+    whole = path.read_bytes()
+    harm(path)
+    with pytest.raises(CodebaseUnreadable, match="fsck"):
+        GitRepo(code).head()
+    path.unlink(missing_ok=True)
+    path.write_bytes(whole)
+    assert GitRepo(code).head() == head
+
+
+def test_entries_are_listed_one_by_one(tmp_path: Path) -> None:
+    """The same files as at once, with links and submodules."""
+    code = make_repo(tmp_path / "code", {f"d{n}/{n}.py": f"A = {n}\n" for n in range(2_000)})
+    (code / "link").symlink_to("d1")
+    git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
+    repo = GitRepo(code)
+    commit_files(code, {})
+    entries = list(repo.each_entry(repo.head()))
+    assert [one for one in entries if one.kind is EntryKind.FILE] == repo.tree(repo.head())
+    assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == repo.submodules(repo.head())
+    with pytest.raises(ProviderError):
+        list(repo.each_entry("0" * 40))
+
+
+def test_of_a_clone_without_blobs_the_sizes_of_what_is_there_are_known(tmp_path: Path) -> None:
+    """Also once its remote is gone."""
+    code = make_repo(tmp_path / "code", {"a.py": "A = 1\n", "b.py": "BB = 22\n"})
+    git(code, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{code}", "clone")
+    git(tmp_path / "clone", "checkout", "--quiet", "HEAD", "--", "b.py")
+    shutil.rmtree(code)
+    repo = GitRepo(tmp_path / "clone")
+    found = {one.path: (one.size, one.is_missing) for one in repo.tree(repo.head())}
+    assert found == {"a.py": (0, True), "b.py": (8, False)}
+    assert repo.promisor() == "origin"

@@ -34,6 +34,7 @@ FILES: Final[Mapping[str, str]] = {
     "briefs": "brief.json",
     "lesson_backlog": "lessons.json",
     "rechecks": "rechecks.json",
+    "index": "index/progress.json",
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
     "rollups": "rollups/*.json",

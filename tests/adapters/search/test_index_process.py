@@ -1,0 +1,118 @@
+"""An index that another process builds: waited for a while, searched as far as it is, ended with whoever started it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.search.index_build import BATCH_FILES
+from bot.adapters.search.index_process import IndexProcess, index
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.search.passage_store import PassageStore
+from bot.agent.git.git_repo import GitRepo
+from tests.gitrepo import make_repo
+
+FILES = BATCH_FILES + 50
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with more files than are indexed at once."""
+    path = make_repo(tmp_path_factory.mktemp("large") / "code")
+    lines = ["commit refs/heads/main", "committer Test <t@example.com> 0 +0000", "data 0"]
+    for number in range(FILES):
+        body = f"zeppelin_{number} = 'moored'\n"
+        lines += [f"M 100644 inline src/m{number:04}.py", f"data {len(body)}", body]
+    argv = ["git", "-C", str(path), "fast-import", "--quiet"]
+    subprocess.run(argv, input="\n".join(lines).encode(), check=True, timeout=60)
+    return path
+
+
+class _Killed(BaseException):
+    pass
+
+
+def _die(_done: int, _total: int) -> None:
+    raise _Killed
+
+
+def half_built(code: Path, database: Path) -> None:
+    """Leave an index whose building was cut off behind its first batch."""
+    with pytest.raises(_Killed):
+        SqlitePassageIndex(GitRepo(code), database).refresh(_die)
+
+
+def wait_for_end(process: IndexProcess) -> None:
+    deadline = time.monotonic() + 60
+    while process.is_running:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_while_another_process_builds_what_is_there_is_searched_and_the_rest_named(code: Path, tmp_path: Path) -> None:
+    """Nobody waits longer than agreed, and not again for the same commit."""
+    database = tmp_path / "passages.sqlite"
+    half_built(code, database)
+    passages = SqlitePassageIndex(GitRepo(code), database, wait_s=0.3)
+    with PassageStore(database).building() as is_ours:
+        assert is_ours
+        gaps = passages.refresh().gaps
+        assert (gaps.waiting, gaps.total) == (FILES - BATCH_FILES, FILES)
+        assert passages.search("zeppelin_7")[0].path == "src/m0007.py"
+        last = f"src/m{FILES - 1:04}.py"
+        assert last not in {one.path for one in passages.search(f"zeppelin_{FILES - 1}")}
+        before = time.monotonic()
+        passages.refresh()
+        assert time.monotonic() - before < 0.3
+    assert passages.refresh().gaps.waiting == 0
+    assert passages.search(f"zeppelin_{FILES - 1}")[0].path == last
+
+
+def test_many_files_are_left_to_the_process_beside(code: Path, tmp_path: Path) -> None:
+    """Whoever asks waits for it; a second question finds it done."""
+    database = tmp_path / "passages.sqlite"
+    beside = IndexProcess(code, database, ["a-secret-of-ours"])
+    passages = SqlitePassageIndex(GitRepo(code), database, beside=beside, at_once=FILES - 1)
+    try:
+        assert passages.refresh(waits=False).read == 0
+        assert beside.is_running
+        assert passages.refresh().gaps.waiting == 0
+        assert passages.refresh(waits=False).files == FILES
+    finally:
+        passages.close()
+    assert not beside.is_running
+
+
+def test_a_process_that_was_closed_starts_no_more(code: Path, tmp_path: Path) -> None:
+    """What it has finished is whole, and the next one goes on from there."""
+    database = tmp_path / "passages.sqlite"
+    beside = IndexProcess(code, database, [])
+    assert beside.start()
+    beside.close()
+    assert not beside.start()
+    index(code, database, [])
+    assert SqlitePassageIndex(GitRepo(code), database).refresh().read == 0
+
+
+def test_the_process_has_no_secret_in_its_environment(
+    code: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of ours nor of anybody's; it gets them through a pipe."""
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-ours")
+    beside = IndexProcess(code, tmp_path / "passages.sqlite", ["xoxb-of-ours"])
+    assert beside.start()
+    environments = [path.read_bytes() for path in _children(os.getpid())]
+    wait_for_end(beside)
+    beside.close()
+    assert environments
+    assert not any(b"xoxb" in one for one in environments)
+
+
+def _children(pid: int) -> list[Path]:
+    """Return the environment files of the index processes that a process has started."""
+    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [Path(f"/proc/{child}/environ") for child in started]
