@@ -439,6 +439,9 @@ class RecordingMessenger:
         self._faults.point("messenger: after the card")
         return self.ops_channel, card.ts
 
+    def card_digest(self, state: ThreadState) -> str:
+        return state.model_dump_json(exclude={"version"})
+
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         for card in reversed(self.cards):
             if card.shown[0].original_message_id == state.original_message_id and card.ts != after:

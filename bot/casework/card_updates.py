@@ -1,5 +1,6 @@
 """The cards of threads: shown one at a time, later what could not be shown now, and never in a channel all can read.
 
+After a restart only cards that differ from what they last showed are shown again, and after those of new work.
 Many changes of a card in a short time become few updates: what is noted is only *that* a card is behind, and whoever
 shows it reads the state as it is by then. Whether the ops channel is private is asked of the chat before a new card or
 draft, and believed for a minute; at an approval it is asked anew (bot/casework/freshness.py).
@@ -16,9 +17,10 @@ from typing import Final
 from bot.agent.model_run import OnProgress, report_progress
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.turns import Turns
-from bot.domain.threads import ThreadState
+from bot.domain.threads import CardShown, ThreadState
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
+from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
 FINISH_WAIT_S: Final = 5.0
@@ -85,12 +87,25 @@ class CardUpdates:
         *,
         ops_channel: str,
         asker: Acknowledgements,
+        shown: Collection[CardShown],
     ) -> None:
-        self._store, self._messenger, self._asker = store, messenger, asker
+        self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
+        self._restored: set[str] = set()
         self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
 
     def show_later(self, thread_id: str) -> None:
         """Have the card shown by the next `catch_up`, whatever it shows now."""
+        self._restored.discard(thread_id)
+        self.turns.postpone(thread_id, 0)
+
+    def show_after_restart(self, thread_id: str) -> None:
+        """Have a card of an earlier process shown if it differs, after the cards of what happens now."""
+        state = self._store.get(thread_id)
+        if state is None or state.card_ts is None:
+            return
+        if state.is_open and self._shown.get(thread_id).digest == self._messenger.card_digest(state):
+            return
+        self._restored.add(thread_id)
         self.turns.postpone(thread_id, 0)
 
     def show_card(self, thread_id: str) -> bool:
@@ -99,9 +114,13 @@ class CardUpdates:
         Raises:
             ProviderError: there is no card yet and none could be posted, or the chat refuses this one for good.
         """
+        self._restored.discard(thread_id)
+        return self._show(thread_id)
+
+    def _show(self, thread_id: str) -> bool:
         with self.turns.exclusive(thread_id) as mine:
             if not mine:
-                self.show_later(thread_id)
+                self.turns.postpone(thread_id, 0)
                 return False
             try:
                 self._bring_in_line(thread_id)
@@ -122,8 +141,15 @@ class CardUpdates:
         if state.card_ts is None:
             state = self._with_its_card(state)
         channel, ts = self._messenger.show_card(state)
+        self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
         if (state.card_channel, state.card_ts) != (channel, ts):
             self._store.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+
+    def _note_shown(self, state: ThreadState) -> None:
+        """Write down what an open thread's card shows; of a closed one nothing is kept."""
+        digest = self._messenger.card_digest(state) if state.is_open else ""
+        self._restored.discard(state.thread_id)
+        self._shown.change(state.thread_id, lambda known: known.evolve(digest=digest))
 
     def _with_its_card(self, state: ThreadState) -> ThreadState:
         """Return the thread with the card that was posted for it and is not on file, if there is one."""
@@ -154,6 +180,7 @@ class CardUpdates:
             if state is None or not state.is_open or state.card_ts is None:
                 return
             try:
+                self._shown.change(thread_id, lambda known: known.evolve(digest=""))
                 self._messenger.show_card(state, progress=line)
                 self._show_newer(state)
             except TriageError:
@@ -192,15 +219,16 @@ class CardUpdates:
 
     def catch_up(self, *, at_once: bool = False) -> None:
         """Show the cards that are behind, until the chat refuses one; `at_once`: before their time, at the end."""
-        while (thread_id := self.turns.next(at_once=at_once)) is not None and self._caught_up(thread_id):
-            pass
+        while (thread_id := self.turns.next(at_once=at_once, last=self._restored)) is not None:
+            if not self._caught_up(thread_id):
+                return
 
     def _caught_up(self, thread_id: str) -> bool:
         state = self._store.get(thread_id)
         if state is not None and not state.is_open:
             return self.try_to_finish(thread_id)
         try:
-            return self.show_card(thread_id)
+            return self._show(thread_id)
         except Unavailable as error:
             self.turns.postpone(thread_id, error.retry_after_s)
         except ProviderError:

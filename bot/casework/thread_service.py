@@ -9,7 +9,9 @@ from datetime import timedelta
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.card_updates import CardUpdates
 from bot.config.settings import Settings
+from bot.domain.threads import CardShown
 from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
+from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
 
@@ -26,6 +28,7 @@ class ThreadService:
     replies: Journal
     clock: Clock
     asker: Acknowledgements
+    shown: Collection[CardShown]
     known_secrets: frozenset[str] = frozenset()
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""
@@ -39,5 +42,6 @@ class ThreadService:
             self.clock,
             ops_channel=self.settings.ops_channel,
             asker=self.asker,
+            shown=self.shown,
         )
         object.__setattr__(self, "cards", cards)

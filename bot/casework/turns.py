@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -49,13 +49,16 @@ class Turns:
         with self._changed:
             self._behind.pop(item_id, None)
 
-    def next(self, *, at_once: bool = False) -> str | None:
-        """Return what may be tried by now, longest past first, and forget it; `at_once`: or has not come yet."""
+    def next(self, *, at_once: bool = False, last: Collection[str] = ()) -> str | None:
+        """Return what may be tried by now, longest past first, and forget it.
+
+        `at_once`: or what may not be tried yet; `last` is what comes after all else.
+        """
         with self._changed:
-            if not self._behind:
+            now = self._monotonic()
+            due = [(item_id in last, at, item_id) for item_id, at in self._behind.items() if at_once or at <= now]
+            if not due:
                 return None
-            item_id, due = min(self._behind.items(), key=lambda entry: entry[1])
-            if due > self._monotonic() and not at_once:
-                return None
+            item_id = min(due)[2]
             del self._behind[item_id]
             return item_id

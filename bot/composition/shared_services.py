@@ -39,6 +39,7 @@ from bot.ports import Clock
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     ALL_COLLECTIONS,
+    CARDS_SHOWN,
     CLASSIFIED,
     EVENTS,
     REPLIES,
@@ -71,6 +72,7 @@ REPLACEABLE: Final = (
 """Files without which the bot can start; what else stands in the place of one is set aside."""
 REPLACEABLE_FOLDERS: Final = (
     "acknowledgements",
+    "cards",
     "index",
     "proposals",
     "runs",
@@ -200,6 +202,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         replies=storage.journal(REPLIES),
         clock=clock,
         asker=_asker(settings, slack, storage, store, noted),
+        shown=Collection(storage.documents, CARDS_SHOWN, on_damage=lambda where: noted.append(_set_aside(where))),
         known_secrets=environment.secrets(),
         chat_ahead=slack.clock.ahead,
     )

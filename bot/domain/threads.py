@@ -320,6 +320,13 @@ class ThreadState(FrozenValue):
         return self.transition(ThreadStatus.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
 
 
+class CardShown(FrozenValue):
+    """What a thread's card shows, so that a new process need not show it again."""
+
+    digest: str = ""
+    """Of its blocks and its text; empty where nobody knows, or where it shows how far a run is."""
+
+
 def reply_mark(state: ThreadState) -> str:
     """Return the mark of the reply to a question, the same in every process that answers it.
 

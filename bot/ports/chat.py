@@ -136,6 +136,10 @@ class Messenger(Protocol):
         """
         ...
 
+    def card_digest(self, state: ThreadState) -> str:
+        """Return a hash of what the thread's card shows now; asks the chat nothing."""
+        ...
+
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
 

@@ -19,7 +19,7 @@ from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
-from bot.domain.threads import ThreadState, check_thread_id
+from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.migrations import migrated, sealed
 from bot.ports.storage import Document, Documents
@@ -82,6 +82,7 @@ SUGGESTIONS: Final = CollectionSpec(
 ACKNOWLEDGEMENTS: Final = CollectionSpec(
     name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement()
 )
+CARDS_SHOWN: Final = CollectionSpec(name="cards_shown", model=CardShown, check_id=check_thread_id, default=CardShown())
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
 
@@ -115,6 +116,7 @@ ALL_COLLECTIONS: Final = (
     PROPOSALS.name,
     SUGGESTIONS.name,
     ACKNOWLEDGEMENTS.name,
+    CARDS_SHOWN.name,
     WAKES,
     PAUSE,
     PRESENCE,

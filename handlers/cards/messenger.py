@@ -6,6 +6,7 @@ anything is posted again. Replies of older versions are recognised by their meta
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -84,6 +85,12 @@ class SlackMessenger:
                 "Slack refused a card: %s", error.code, extra={"action": "card_refused", "thread_id": state.thread_id}
             )
             return self._show(state, progress, error.code)
+
+    def card_digest(self, state: ThreadState) -> str:
+        """Return a hash of what the thread's card shows now, where its whole draft stands aside; asks Slack nothing."""
+        card = self._card(state, None, None, None)
+        shown = json.dumps([card.text, *(block.to_dict() for block in card.blocks)], sort_keys=True)
+        return hash_draft(shown)
 
     def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> MessageRef:
         """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""

@@ -44,7 +44,7 @@ from bot.domain.threads import ThreadState, thread_key
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from bot.ports.collections import ACKNOWLEDGEMENTS
+from bot.ports.collections import ACKNOWLEDGEMENTS, CARDS_SHOWN
 from bot.runtime.job_table import JobTable, row
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
@@ -143,6 +143,7 @@ class Office:
         )
         self.page_chat = RecordingPages(faults=self.faults)
         self.asker_chat, self.acknowledged = RecordingAskerChat(self.faults), MemoryDocuments(faults=self.faults)
+        self.cards_shown = MemoryDocuments()
         self.approvers: set[str] = {BEN}
         self._furnish()
 
@@ -164,6 +165,7 @@ class Office:
                 mode=self.settings.acknowledge,
                 say=self.messenger.tell_ops,
             ),
+            shown=in_memory(CARDS_SHOWN, self.cards_shown),
         )
         self.rehire()
 

@@ -7,6 +7,7 @@ again its thread is looked at too: the data directory may be a restored backup, 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -29,6 +30,7 @@ class CrashRecovery:
         self._desk, self._replies = desk, replies
         self._tried_at: dict[str, datetime] = {}
         self._unlooked: set[str] = set()
+        self._settling = threading.Lock()
 
     def recover(self) -> list[str]:
         """Settle every thread in the store; returns one line for each that could not be."""
@@ -43,7 +45,12 @@ class CrashRecovery:
 
         Returns one line for each reply that was given back, and for each that cannot be settled.
         """
-        return [*self._settle_all(self._due()), *self._look()]
+        if not self._settling.acquire(blocking=False):  # an earlier call is still at it
+            return []
+        try:
+            return [*self._settle_all(self._due()), *self._look()]
+        finally:
+            self._settling.release()
 
     def _due(self) -> list[ThreadState]:
         now = self._desk.clock.now()
@@ -92,7 +99,7 @@ class CrashRecovery:
             self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
 
     def _look(self) -> list[str]:
-        """Look whether what waits for a human was answered already, then show every open card; stops in an outage.
+        """Look whether what waits for a human was answered already, then show the cards that differ; ends in an outage.
 
         Returns a line for each thread that was.
         """
@@ -112,7 +119,7 @@ class CrashRecovery:
             if adopted:
                 lines.append(f"{thread_id}: its reply was already in the thread; it was logged and the card closed")
             else:
-                self._desk.cards.show_later(thread_id)
+                self._desk.cards.show_after_restart(thread_id)
         return lines
 
     def _adopted(self, thread_id: str) -> bool:

@@ -460,3 +460,11 @@ def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMesse
     messenger.tell_ops("cannot read <!channel> & more")
     [call] = slack.of("chat.postMessage")
     assert (call["channel"], call["text"]) == ("C0OPS", "cannot read &lt;!channel&gt; &amp; more")
+
+
+def test_a_digest_is_of_what_the_card_shows_and_asks_slack_nothing(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """The same for the same card, whatever was written on file meanwhile; another one for another draft."""
+    state = on_card(STATE)
+    slack.calls.clear()
+    digests = [messenger.card_digest(one) for one in (state, state.evolve(version=9), state.with_draft("Twice."))]
+    assert (digests[0] == digests[1], digests[1] == digests[2], slack.calls) == (True, False, [])

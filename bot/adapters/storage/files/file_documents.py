@@ -27,6 +27,7 @@ FILES: Final[Mapping[str, str]] = {
     "proposals": "proposals/*.json",
     "suggestions": "suggestions/*.json",
     "acknowledgements": "acknowledgements/*.json",
+    "cards_shown": "cards/*.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
