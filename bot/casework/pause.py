@@ -17,6 +17,8 @@ from bot.ports import Clock, Documents
 from bot.ports.collections import PAUSE, SingleDocument
 from bot.ports.migrations import migrated
 
+log = logging.getLogger(__name__)
+
 
 class Pause(BaseModel):
     """Who paused the bot, and since when; as it stands in paused.json."""
@@ -49,9 +51,6 @@ def read_pause(documents: Documents) -> Pause | None:
         return Pause.model_validate(content)
     except ValidationError:
         return Pause(by="", name="somebody (paused.json cannot be read)", at=document.written_at)
-
-
-log = logging.getLogger(__name__)
 
 
 class PauseSwitch:

@@ -30,6 +30,8 @@ from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
 
+log = logging.getLogger(__name__)
+
 FIELD_CHARS: Final = 200
 _OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "action"}
 """What is no field of a log call; `action` names the step for tests and says nothing the message does not."""
@@ -60,8 +62,6 @@ def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True
         level = logging.DEBUG if verbose else logging.INFO if steps else logging.WARNING
         logging.getLogger(name).setLevel(level)
 
-
-log = logging.getLogger(__name__)
 
 WAKE_S = 0.5
 ROOM_BYTES = 1024 * 1024

@@ -27,6 +27,8 @@ from handlers.transport.payload_shapes import is_well_shaped
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
+log = logging.getLogger(__name__)
+
 
 REMEMBERED_S: Final = 600.0
 """Twice the window of 5 min: a timestamp may lie that far in the future and then that far in the past."""
@@ -86,8 +88,6 @@ class _SameClock(SdkClock):
         """Return the time in seconds since the epoch."""
         return self._clock.now().timestamp()
 
-
-log = logging.getLogger(__name__)
 
 EVENTS_PATH: Final = "/slack/events"
 HEALTH_PATH: Final = "/healthz"

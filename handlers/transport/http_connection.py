@@ -30,6 +30,8 @@ from bot.ports.collections import SingleDocument
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
 from handlers.transport.socket_connection import last_connected
 
+log = logging.getLogger(__name__)
+
 MAX_BODY: Final = 1024 * 1024
 MAX_HEADERS: Final = 16 * 1024
 THREADS: Final = 16
@@ -111,8 +113,6 @@ def _bound(host: str, port: int) -> socket.socket:
         raise ConfigError(f"slack.http: cannot listen on {host} port {port}: {error}; choose others") from error
     return bound
 
-
-log = logging.getLogger(__name__)
 
 _NOT_STORED = "what Slack sends cannot be stored"
 _NOT_SERVED = "the HTTP server has ended; restart triage"

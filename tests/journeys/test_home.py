@@ -36,7 +36,7 @@ def test_the_home_shows_what_waits_to_those_who_may_decide(office: Office, page:
         SESSIONS,
         "Search result, not an answer",
         "sessions.py",
-        "1 message heard, 1 of them work",
+        "1 message read, 1 actionable",
         "no model run, $0.00",
     ):
         expect(home).to_contain_text(words)

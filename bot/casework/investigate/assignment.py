@@ -21,6 +21,8 @@ from bot.domain.threads import QuestionType, ThreadState
 from bot.errors import CodebaseUnreadable, ProviderError, TriageError
 from bot.ports import ChatMessage, PassageIndex, is_stranger
 
+log = logging.getLogger(__name__)
+
 
 class ThreadMessage(NamedTuple):
     """What somebody said, and who."""
@@ -107,8 +109,6 @@ class Investigator(Protocol):
         """Return a draft with its evidence, or open questions instead; raises ProviderError."""
         ...
 
-
-log = logging.getLogger(__name__)
 
 QUESTION_CHARS = 100
 FINDING_CHARS = 160

@@ -26,6 +26,8 @@ from bot.errors import ConfigError, InputError, ProviderError, StoreError
 from bot.ports import Clock, NoteStore, RecheckChat
 from bot.ports.collections import SingleDocument
 
+log = logging.getLogger(__name__)
+
 
 class RecheckPreview:
     """Looks at one codebase; what looks like a secret is not shown."""
@@ -75,8 +77,6 @@ def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
         (Lines(at, at + count - 1) for at in starts if is_verbatim(quote, lines[at - 1 : at + count - 1])), cited
     )
 
-
-log = logging.getLogger(__name__)
 
 MAX_SETTLED: Final = 200
 CARDS_A_TICK: Final = 3

@@ -22,6 +22,8 @@ from bot.intake.watcher import Watcher, names_of
 from bot.ports import ChatHistory, Clock
 from bot.ports.threads import Threads
 
+log = logging.getLogger(__name__)
+
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 
 
@@ -54,8 +56,6 @@ def away_line(away: Absence) -> str | None:
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}" if number else ""
 
-
-log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 600.0

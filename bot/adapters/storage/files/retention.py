@@ -21,6 +21,8 @@ from typing import Final
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
+log = logging.getLogger(__name__)
+
 COUNT_FOR_S: Final = 0.25
 CLOCK_EVERY: Final = 500
 """Files between two looks at the clock."""
@@ -56,8 +58,6 @@ def size(count: int) -> str:
             return f"{count / unit:.1f} {name}"
     return f"{count} bytes"
 
-
-log = logging.getLogger(__name__)
 
 FOLDERS: Final = ("runs", "escalations")
 LOOKS_PER_TICK: Final = 100
