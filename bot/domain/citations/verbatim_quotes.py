@@ -40,8 +40,8 @@ _SIGILS: Final = frozenset("@$#")
 _ARITHMETIC: Final = re.compile(r"[ \t]*(?:\*\*?|//?|[-+%^]|<<|>>)(?=[ \t]*[\w(.-])")
 _ARITHMETIC_BEFORE: Final = re.compile(r"[\w)](?:[ \t]*(?:\*|/|[-+%^]|<<|>>))[ \t]*$")
 _STRING_PREFIX: Final = re.compile(r"(?<!\w)[rbufRBUF]{1,2}$")
-_MEMBER_AFTER: Final = re.compile(r"[\w)\]](?:\?\.|!\.|\.|->|::)(?=[A-Za-z_])")
-"""A name goes on behind a quotation: `order.customer` is another value than `order.customer.is_late()`."""
+_GOES_ON_AFTER: Final = re.compile(r"[\w)\]](?:\?\.|!\.|\.|->|::)(?=[A-Za-z_])|[(\[{][ \t]*[\w\"'(\[{]")
+"""A name or what a bracket opens goes on behind a quotation: `order.customer` is not `order.customer.is_late()`."""
 _REPEATED: Final = re.compile(r"([^\w\s])\1+")
 
 
@@ -102,7 +102,7 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
         return Flaw.PARTIAL
     if _is_negated(text, start, end, first, last):
         return Flaw.NEGATED
-    if _number_goes_on(text, start, end, spans) or (last is None and _MEMBER_AFTER.match(text, end - 1)):
+    if _number_goes_on(text, start, end, spans) or (last is None and _GOES_ON_AFTER.match(text, end - 1)):
         return Flaw.CUT
     if leaves_out_operator(text, start, end, spans):
         return Flaw.JOINED
