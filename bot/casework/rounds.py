@@ -21,6 +21,8 @@ from bot.casework.investigate.assignment import (
     count_tokens,
     read_thread,
     summaries,
+    words_of_return,
+    words_of_verdict,
 )
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.replies import Replies, standing_reply
@@ -112,7 +114,7 @@ class Rounds:
             "investigator_return": ret,
             "rounds": (*now.rounds, Round(round=ret.investigator_round, investigator_return=ret)),
             "usage": total_usage(now.usage, found.usage),
-            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens([ret.summary_for_orchestrator]),
+            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens(words_of_return(ret)),
         }
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
@@ -156,7 +158,9 @@ class Rounds:
         }
         if verdict is None:
             return self._given_up(now, f"the draft could not be validated: {validation.problem}", **known)
-        known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + count_tokens(verdict.reasons)
+        known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + count_tokens(
+            words_of_verdict(verdict, validation.checks)
+        )
         return self._judged(now, verdict, known)
 
     def _judged(self, now: ThreadState, verdict: ValidatorReturn, known: dict[str, Any]) -> ThreadState:

@@ -8,6 +8,13 @@ from pathlib import Path
 import pytest
 
 from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
+from bot.casework.investigate.assignment import (
+    MAX_SUMMARIES,
+    SUMMARY_TOKENS,
+    count_tokens,
+    words_of_return,
+    words_of_verdict,
+)
 from bot.casework.validate.validation import Validation
 from bot.domain.jobs import ContinueThread
 from bot.domain.returns import Check, Usage, Verdict
@@ -15,7 +22,7 @@ from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import CodebaseUnreadable, ProviderError, StoreError
 from bot.ports import ChatMessage, Person
-from tests.builders import QUESTION_TS, a_return, a_verdict, an_event
+from tests.builders import QUESTION_TS, a_return, a_thread, a_verdict, an_event
 from tests.casework.office import ANN, BEN, Office
 
 PASS, BOUNCE, ESCALATE = Verdict.PASS, Verdict.BOUNCE, Verdict.ESCALATE
@@ -180,13 +187,37 @@ def test_earlier_answers_are_handed_on(tmp_path: Path) -> None:
 
 
 def test_what_the_orchestrator_read_is_counted_in_bytes_over_four(tmp_path: Path) -> None:
-    """AC-02: question, rubric and summary, and nothing of the evidence."""
+    """AC-02: question, rubric, the structured return and what the checks said; not the notes of the investigator."""
     office = Office(tmp_path, a_return(research_notes="x" * 4_000)).asked("é" * 100 + "?")
     state = office.state
     assert state.rubric is not None
     read = len("é".encode()) * 100 + len("?") + len(state.rubric.encode())
-    assert state.orchestrator_tokens == read // 4 + len(a_return().summary_for_orchestrator) // 4
+    judged = state.rounds[-1]
+    assert state.investigator_return is not None
+    assert judged.validator_return is not None
+    said = words_of_return(state.investigator_return), words_of_verdict(judged.validator_return, judged.checks)
+    assert state.investigator_return.draft_reply in said[0]
+    assert state.orchestrator_tokens == read // 4 + sum(map(count_tokens, said))
     assert state.orchestrator_tokens < 2_000
+
+
+def test_sixty_open_threads_and_a_long_thread_leave_the_orchestrator_small(tmp_path: Path) -> None:
+    """The most similar questions are named first; the thread goes to the investigator whole."""
+    office = Office(tmp_path)
+    for number in range(60):
+        words = "How often do we retry refunds?" if number == 7 else f"why is {number} slow? " + "x " * 100
+        office.store.put(a_thread(thread_id=f"T1.C1.{number}.1", original_message_id=f"{number}.1", question=words))
+    for number in range(60):
+        said = ChatMessage(message_id=f"{1_900_000_000 + number}.000100", sender_id=BEN, text="word " * 200)
+        office.workspace.say("C1", QUESTION_TS, said)
+    office.asked("How often do we retry?")
+    [given] = office.investigator.assignments
+    assert sum(len(said.text) for said in given.thread_context) > 59_000
+    assert given.summaries[0].startswith("T1.C1.7.1 ")
+    assert 1 <= len(given.summaries) <= MAX_SUMMARIES
+    assert count_tokens(given.summaries) <= SUMMARY_TOKENS
+    assert office.state.orchestrator_tokens is not None
+    assert office.state.orchestrator_tokens < 2_000
 
 
 def test_a_human_who_decides_during_the_run_wins(tmp_path: Path) -> None:

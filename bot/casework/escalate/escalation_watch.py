@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder
 from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
-from bot.casework.investigate.assignment import count_tokens
+from bot.casework.investigate.assignment import count_tokens, words_of_return
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import ContinueThread
@@ -118,7 +118,7 @@ class EscalationWatch:
             investigator_return=ret,
             rounds=(*now.rounds, Round(round=number, investigator_return=ret)),
             usage=total_usage(now.usage, self._recorder.usage(run_id_of(now))),
-            orchestrator_tokens=(now.orchestrator_tokens or 0) + count_tokens([ret.summary_for_orchestrator]),
+            orchestrator_tokens=(now.orchestrator_tokens or 0) + count_tokens(words_of_return(ret)),
         )
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:

@@ -1,7 +1,8 @@
 """What an investigator is given, what it hands back, and the one thing it does.
 
 An assignment is put together for one round from the thread's state, the chat, memory and one line on each other open
-thread, never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). What comes back names
+thread, never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). The messages of the
+thread are handed on to the investigator unread, whatever their length, and are not part of it. What comes back names
 the files that the search could not look into, so that "nothing found" is not taken for "nowhere".
 """
 
@@ -15,8 +16,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.thread_service import ThreadService
-from bot.domain.returns import InvestigatorReturn, Usage
+from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.search.passages import MemoryHit
+from bot.domain.search.tokens import text_stems
 from bot.domain.threads import QuestionType, ThreadState
 from bot.errors import CodebaseUnreadable, ProviderError, TriageError
 from bot.ports import ChatMessage, PassageIndex, is_stranger
@@ -112,6 +114,9 @@ class Investigator(Protocol):
 
 QUESTION_CHARS = 100
 FINDING_CHARS = 160
+MAX_SUMMARIES: Final = 10
+SUMMARY_TOKENS: Final = 500
+"""Of the lines on other open threads together, however many are open."""
 
 
 def build_assignment(
@@ -143,8 +148,25 @@ def build_assignment(
 
 
 def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
-    """Return one line on each other open thread."""
-    return tuple(_summary(other) for other in desk.store.open_threads() if other.thread_id != state.thread_id)
+    """Return one line on each of the other open threads, the most similar question first, then the latest.
+
+    At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
+    """
+    others = [other for other in desk.store.open_threads() if other.thread_id != state.thread_id]
+    asked = text_stems(state.question)
+    ranked = sorted(others, key=lambda other: (_likeness(asked, other.question), other.started_at), reverse=True)
+    lines: list[str] = []
+    for line in map(_summary, ranked[:MAX_SUMMARIES]):
+        if count_tokens([*lines, line]) > SUMMARY_TOKENS:
+            break
+        lines.append(line)
+    return tuple(lines)
+
+
+def _likeness(asked: frozenset[str], question: str) -> float:
+    """Return the share of the words of two questions that both hold, 0 to 1."""
+    other = text_stems(question)
+    return len(asked & other) / (len(asked | other) or 1)
 
 
 def count_tokens(read: Sequence[str]) -> int:
@@ -154,6 +176,18 @@ def count_tokens(read: Sequence[str]) -> int:
     6
     """
     return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
+
+
+def words_of_return(ret: InvestigatorReturn) -> list[str]:
+    """Return what the orchestrator reads of a structured return: all but the investigator's notes and files."""
+    refs = [f"{ref.ref} {ref.quote} {ref.supports_claim}" for ref in ret.evidence_refs]
+    said = [ret.summary_for_orchestrator, ret.confidence_reason, ret.draft_reply, ret.gloss or ""]
+    return [*said, *refs, *ret.open_questions, ret.escalation_reason or ""]
+
+
+def words_of_verdict(verdict: ValidatorReturn, checks: Sequence[Check]) -> list[str]:
+    """Return what the orchestrator reads of a validation: the verdict, and what the checks said."""
+    return [*verdict.reasons, verdict.bounce_feedback or "", *(check.reason for check in checks)]
 
 
 def read_thread(desk: ThreadService, state: ThreadState) -> Sequence[ChatMessage]:
