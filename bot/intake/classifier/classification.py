@@ -1,8 +1,9 @@
-"""Tier 0: what plain rules say of a message, before any model is asked.
+"""Tier 0: whether a message deserves work, before any large model is asked.
 
-Pure: no model, no I/O, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple, so that
-a pipe over a hundred thousand lines and the running bot share one set of rules; `classify` is the same for the
-journals. Confidence is a property of the rule that fired, see CONFIDENCE. Source: SPEC 3.2, the table in order.
+Pure: no model of anybody else, no I/O, no clock (the caller stamps `classified_at`). What is certain is decided by
+rules: a mention of the bot, acknowledgements, emoji, alarms, small talk, quoted code. What they leave open is scored
+(see scorer.py). `evaluate_rules` returns a plain tuple, so that a pipe over a hundred thousand lines and the running
+bot share one set of rules; `classify` is the same for the journals. Source: SPEC 3.2, the table in order.
 
 Tells a message after which nobody needs an answer any more: "never mind", "found it", "that worked, thanks".
 
@@ -14,21 +15,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from bot.domain.events import Classification, Event, MessageType
 from bot.intake.classifier import message_text
+from bot.intake.classifier.features import features, is_short, words_of
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
+from bot.intake.classifier.scorer import Contribution
 
-__all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "RuleResult", "Rules", "asks_question", "classify", "evaluate_rules"]
+__all__ = [
+    "ACK_MAX_CHARS",
+    "CONFIDENCE",
+    "Reason",
+    "RuleResult",
+    "Rules",
+    "asks_question",
+    "classify",
+    "evaluate_rules",
+    "explain",
+    "ngrams_of",
+    "probability_of",
+]
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
 SMALLTALK_MAX_CHARS: Final = 60
 
-# A mention is unmistakable, a phrase only a hint; a message addressed to somebody else is below 0.5 whatever its class.
+# Of what a rule decides; the score decides its own. A message addressed to somebody else is below 0.5 in any class.
 CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
     {"mention": 0.99, "question": 0.8, "inflight": 0.7, "alarm": 0.75, "ack": 0.95, "ambient": 0.9, "chatter": 0.3}
 )
@@ -50,6 +66,40 @@ class RuleResult(NamedTuple):
     is_alarm: bool
     classification: Literal["actionable", "ack", "ambient"]
     classifier_confidence: float
+
+
+class _Reading(NamedTuple):
+    """What the words alone say; `probability` is None where the score had no say."""
+
+    is_question: bool
+    is_ack: bool
+    is_alarm: bool
+    is_addressed: bool
+    probability: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why a message got its class.
+
+    Attributes:
+        rule: the row of the table that named the class: mention, question, inflight, alarm, ack, ambient, or `edit`.
+        probability: how likely the message wants an answer, None where a rule alone decided.
+        threshold: the probability from which on a message counts as a question.
+        ngrams: what moved the score most, the weightiest first; empty where a rule alone decided.
+    """
+
+    rule: str
+    probability: float | None = None
+    threshold: float | None = None
+    ngrams: tuple[Contribution, ...] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the reason as the value of `why` in a record."""
+        if self.probability is None:
+            return {"rule": self.rule}
+        ngrams = [each._asdict() for each in self.ngrams]
+        return {"rule": self.rule, "probability": self.probability, "threshold": self.threshold, "ngrams": ngrams}
 
 
 def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
@@ -74,8 +124,8 @@ def asks_question(content: str, rules: Rules) -> bool:
     >>> asks_question("Why?", Rules()), asks_question("deployed", Rules())
     (True, False)
     """
-    question, ack, alarm, _ = _read(content, rules.matchers)
-    return (question or alarm) and not ack
+    found = _read(content, rules)
+    return (found.is_question or found.is_alarm) and not found.is_ack
 
 
 def is_alarm(content: str, rules: Rules) -> bool:
@@ -84,40 +134,100 @@ def is_alarm(content: str, rules: Rules) -> bool:
     >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
     (True, False)
     """
-    _, ack, alarm, _ = _read(content, rules.matchers)
-    return alarm and not ack
+    found = _read(content, rules)
+    return found.is_alarm and not found.is_ack
 
 
 def evaluate_rules(event: Event, rules: Rules, inflight: bool) -> RuleResult:
     """Return the verdict on one event as a plain tuple; `classify` without the model."""
+    return _evaluate(event, rules, inflight)[1]
+
+
+def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
+    """Return why `classify` says what it says of the same event.
+
+    >>> at = "2025-01-01T00:00:00Z"
+    >>> event = Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U1"}, content="ok")
+    >>> explain(event, Rules(), inflight=False).to_record()
+    {'rule': 'ack'}
+    """
+    rule, _, found = _evaluate(event, rules, inflight)
+    if event.msg_type in _NEVER_WORK:
+        return Reason(rule="edit")
+    if rule not in ("question", "ambient") or found.probability is None or rules.scorer is None:
+        return Reason(rule=rule)
+    return Reason(
+        rule=rule,
+        probability=found.probability,
+        threshold=rules.scorer.threshold,
+        ngrams=tuple(rules.scorer.weights.why(ngrams_of(event.content, rules))),
+    )
+
+
+def probability_of(content: str, rules: Rules) -> float | None:
+    """Return how likely a message wants an answer, None where a rule alone decides."""
+    return _read(content, rules).probability
+
+
+def _evaluate(event: Event, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
     content = event.content
-    read = _remember if len(content) <= _MEMO_CHARS else _read
-    question, ack, alarm, addressed = read(content, rules.matchers)
+    found = (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
     mention = _is_mention(content, event.mentions, rules.bot_id)
-    chatter = addressed and not mention
+    chatter = found.is_addressed and not mention
     muted = event.msg_type in _NEVER_WORK or (chatter and rules.skip_chatter)
-    return _table(mention, question, ack, chatter, inflight, alarm, muted)
+    question, ack, alarm, _, probability = found
+    return *_table(mention, question, ack, chatter, inflight, alarm, muted, probability), found
 
 
-def _read(content: str, matchers: Matchers) -> tuple[bool, bool, bool, bool]:
-    """Return what the words alone say: question, ack, alarm, addressed to somebody."""
+def _read(content: str, rules: Rules) -> _Reading:
+    """Return what the words alone say."""
+    matchers = rules.matchers
     content = message_text.visible_text(content)
     text = message_text.own_words(content)
     kinds = matchers.keywords.kinds_in(text)
-    question = "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
-    question = question and not _is_smalltalk(text, content, matchers)
+    asks = _asks(kinds, text, matchers)
+    ack = _is_ack(content, matchers)
     addressed = "@" in content and matchers.addressed.match(content) is not None
     alarm = matchers.alarms.are_in(text, has_phrase="alarm" in kinds)
-    return question, _is_ack(content, matchers), alarm, addressed
+    probability = None
+    if "own question" in kinds:
+        asks = True
+    elif asks and _is_smalltalk(text, content, matchers):
+        asks = False
+    elif rules.scorer is not None and not ack and any(map(str.isalnum, text)):
+        words = words_of(content)
+        if not (asks and is_short(words)):
+            probability = round(rules.scorer.weights.probability(features(words, asks=asks)), 2)
+            asks = rules.scorer.is_question(probability, is_marked=asks)
+    return _Reading(asks, ack, alarm, addressed, probability)
 
 
 _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again
 
 
+def _asks(kinds: frozenset[str], text: str, matchers: Matchers) -> bool:
+    """Tell whether the word lists or the marks call a text a question."""
+    return "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
+
+
+def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
+    """Return what the scorer sees of a message."""
+    content = message_text.visible_text(content)
+    text = message_text.own_words(content)
+    return features(words_of(content), asks=_asks(rules.matchers.keywords.kinds_in(text), text, rules.matchers))
+
+
 @cache
 def _table(
-    mention: bool, question: bool, ack: bool, chatter: bool, inflight: bool, alarm: bool, muted: bool
-) -> RuleResult:
+    mention: bool,
+    question: bool,
+    ack: bool,
+    chatter: bool,
+    inflight: bool,
+    alarm: bool,
+    muted: bool,
+    probability: float | None,
+) -> tuple[str, RuleResult]:
     """Apply the table of SPEC 3.2: the first row that holds names the class."""
     rows: tuple[tuple[bool, str, Literal["actionable", "ack", "ambient"]], ...] = (
         (muted, "ambient", "ambient"),
@@ -130,7 +240,9 @@ def _table(
     )
     rule, outcome = next((rule, outcome) for holds, rule, outcome in rows if holds)
     confidence = CONFIDENCE["chatter" if chatter else rule]
-    return RuleResult(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
+    if probability is not None and not chatter and not muted and rule in ("question", "ambient"):
+        confidence = probability if rule == "question" else round(1 - probability, 2)
+    return rule, RuleResult(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
 
 
 def _is_mention(content: str, mentions: tuple[str, ...], bot_id: str | None) -> bool:

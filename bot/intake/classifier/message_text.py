@@ -67,6 +67,26 @@ def own_words(text: str) -> str:
     return text.lower()
 
 
+def with_placeholders(text: str) -> str:
+    """Return visible text with `<code>`, `<quote>`, `<link>` and `<at>` in place of what is not the writer's own words.
+
+    >>> with_placeholders("Why <@U1>? See https://x.io/?a or `f?`")
+    'Why  <at> ? See  <link>  or  <code> '
+    """
+    if "<" in text or "`" in text or "&" in text or ">" in text or "://" in text:
+        return unescape(_NOISE.sub(_placeholder, text))
+    return text
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    noise = found[0].lstrip()
+    if noise.startswith("`"):
+        return " <code> "
+    if noise.startswith((">", "&gt;")):
+        return " <quote> "
+    return " <at> " if noise.startswith(("<@", "<#", "<!")) else " <link> "
+
+
 def unescape(text: str) -> str:
     """Undo Slack's three escapes, `&amp;` last."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if "&" in text else text

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from bot.domain.text.linear_patterns import LinearPattern
@@ -19,8 +20,12 @@ from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 from bot.intake.classifier.alarms import Alarms
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
+from bot.intake.classifier.scorer import Weights, read_weights, shipped_weights
 
-RULES_VERSION: Final = 4  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
+RULES_VERSION: Final = 5  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
+
+MARGIN: Final = 0.1
+"""How much less probability a message needs that the word lists call a question."""
 
 _GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{message_text.PICTURE})+)"
 _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
@@ -40,6 +45,23 @@ class Matchers:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Scorer:
+    """The learned part: its weights, and the probability from which on a message counts as a question."""
+
+    weights: Weights
+    threshold: float
+
+    def is_question(self, probability: float, *, is_marked: bool) -> bool:
+        """Tell whether a message of a probability is a question; what the word lists call one needs MARGIN less.
+
+        >>> scorer = Scorer(weights=shipped_weights(), threshold=0.5)
+        >>> scorer.is_question(0.45, is_marked=True), scorer.is_question(0.45, is_marked=False)
+        (True, False)
+        """
+        return probability >= self.threshold - (MARGIN if is_marked else 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rules:
     """What a team may set about the classifier; `Rules()` is every shipped language and no bot.
 
@@ -51,9 +73,16 @@ class Rules:
         alarm_keywords: the same, for alarms.
         languages: whose shipped lists are used; an empty one leaves only the team's own words.
         skip_chatter: whether a message addressed to somebody else turns ambient.
+        threshold: the probability, between 0 and 1, from which on a message that no rule decides is a question; None
+            takes that of the weights. Lower hears more and wakes for more noise.
+        weights: the file of a team's own weights; None takes the shipped ones. Where it cannot be used the shipped ones
+            are taken and `problem` says why.
+        problem: what is wrong with the team's file of weights, None where nothing is.
+        scorer: the learned part; None where there are no languages, then the rules alone decide.
 
     Raises:
-        ConfigError: a value is no list of texts, a language is not shipped, or a pattern does not compile.
+        ConfigError: a value is no list of texts, a language is not shipped, a pattern does not compile, or the
+            threshold is not between 0 and 1.
     """
 
     bot_id: str | None = None
@@ -62,8 +91,12 @@ class Rules:
     alarm_keywords: Sequence[str] = ()
     languages: Sequence[str] = LANGUAGES
     skip_chatter: bool = False
-    matchers: Matchers = field(init=False, repr=False, compare=False)
-    version: str = field(init=False, compare=False)
+    threshold: float | None = None
+    weights: Path | None = None
+    matchers: Matchers = field(init=False, repr=False)
+    scorer: Scorer | None = field(init=False, repr=False)
+    problem: str | None = field(init=False)
+    version: str = field(init=False)
 
     def __post_init__(self) -> None:
         for name in ("ack_patterns", "question_keywords", "alarm_keywords", "languages"):
@@ -71,7 +104,25 @@ class Rules:
         languages, acks = tuple(self.languages), tuple(self.ack_patterns)
         lists = languages, acks, tuple(self.question_keywords), tuple(self.alarm_keywords)
         object.__setattr__(self, "matchers", compile_matchers(*lists))
-        object.__setattr__(self, "version", _version(*lists, self.skip_chatter))
+        scorer, problem = _scorer(self.languages, self.threshold, self.weights)
+        object.__setattr__(self, "scorer", scorer)
+        object.__setattr__(self, "problem", problem)
+        object.__setattr__(self, "version", _version(*lists, self.skip_chatter, scorer=scorer))
+
+
+def _scorer(languages: Sequence[str], threshold: float | None, path: Path | None) -> tuple[Scorer | None, str | None]:
+    """Return the learned part, and what is wrong with a team's file of weights."""
+    if threshold is not None and not 0 < threshold < 1:
+        raise ConfigError(f"classifier.threshold: expected a number between 0 and 1, got {threshold!r}")
+    if not languages:
+        return None, None
+    weights, problem = shipped_weights(), None
+    if path is not None:
+        try:
+            weights = read_weights(path)
+        except ConfigError as error:
+            problem = f"{error}; the shipped weights are used. Next: triage metrics --train makes the file anew"
+    return Scorer(weights=weights, threshold=threshold or weights.threshold), problem
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
@@ -93,7 +144,8 @@ def compile_matchers(
     anchored = [pattern for pattern in acks if "^" in pattern or "$" in pattern]
     thanks = shipped(languages, "thanks")
     lists = {
-        "question": (*shipped(languages, "question"), *questions),
+        "question": shipped(languages, "question"),
+        "own question": questions,
         "alarm": (*shipped(languages, "alarm"), *alarms),
         "except": shipped(languages, "except"),
     }
@@ -137,9 +189,14 @@ def _addressed(greetings: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\s*+(?:(?:{greeting})[\s,、]{{0,3}}+)?{_ELSEWHERE}", re.IGNORECASE)
 
 
-def _version(*parts: object) -> str:
+def _version(*parts: object, scorer: Scorer | None) -> str:
+    """Return what names the rules and the weights: `4-<rules>-<weights>`, without the last where there is no score."""
     languages = parts[0]
     assert isinstance(languages, tuple)
     lists = [sorted(words(language).items()) for language in sorted(languages)]
     digest = hashlib.sha256(json.dumps([parts[1:], lists], ensure_ascii=False).encode())
-    return f"{RULES_VERSION}-{digest.hexdigest()[:8]}"
+    rules = f"{RULES_VERSION}-{digest.hexdigest()[:8]}"
+    if scorer is None:
+        return rules
+    changed = "" if scorer.threshold == scorer.weights.threshold else f"@{scorer.threshold:g}"
+    return f"{rules}-{scorer.weights.version}{changed}"

@@ -1,0 +1,131 @@
+"""The learned part of Tier 0: how likely a message wants an answer, from the weights of its n-grams.
+
+A linear model: the weights of the n-grams that a message holds are added, divided by the square root of how many
+n-grams it has, and turned into a probability. Reads weights.json beside this file, or a team's own file of the same
+form; pure but for that. The same text and weights give the same number on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import ConfigError
+
+SHIPPED: Final = Path(__file__).with_name("weights.json")
+MAX_BYTES: Final = 2_000_000
+WHY_COUNT: Final = 5
+
+
+class _File(BaseModel):
+    """The form of a file of weights; `threshold` is where a probability begins to count as a question."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    threshold: float = Field(gt=0, lt=1)
+    bias: float
+    weights: dict[str, float]
+
+
+class Contribution(NamedTuple):
+    """An n-gram of a message and what it adds to the score; above 0 it speaks for a question."""
+
+    ngram: str
+    weight: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """A trained model.
+
+    Attributes:
+        threshold: the probability from which on a message counts as a question.
+        bias: what is added to every score.
+        table: the weight of each n-gram; one that is absent weighs nothing.
+    """
+
+    threshold: float
+    bias: float
+    table: Mapping[str, float]
+
+    @cached_property
+    def version(self) -> str:
+        """What names these weights: equal weights have equal versions."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:8]
+
+    def probability(self, ngrams: frozenset[str]) -> float:
+        """Return how likely a message of these n-grams wants an answer.
+
+        >>> Weights(threshold=0.5, bias=0.0, table={"help": 2.0}).probability(frozenset(["help"]))
+        0.8807970779778823
+        """
+        get = self.table.get
+        # math.fsum does not depend on the order of a set, which differs from run to run.
+        total = math.fsum([get(ngram, 0.0) for ngram in ngrams])
+        return sigmoid(self.bias + total / math.sqrt(len(ngrams) or 1))
+
+    def why(self, ngrams: frozenset[str], count: int = WHY_COUNT) -> list[Contribution]:
+        """Return the n-grams that move the score most, the weightiest first."""
+        scale = 1 / math.sqrt(len(ngrams) or 1)
+        found = [Contribution(ngram, round(self.table[ngram] * scale, 3)) for ngram in ngrams if ngram in self.table]
+        return sorted(found, key=lambda each: (-abs(each.weight), each.ngram))[:count]
+
+    def to_json(self) -> str:
+        """Return the model as a file, the same for the same model."""
+        fields = {"threshold": self.threshold, "bias": self.bias, "weights": dict(sorted(self.table.items()))}
+        return (
+            json.dumps(fields, ensure_ascii=False, separators=(",", ":")).replace(',"weights"', ',\n"weights"') + "\n"
+        )
+
+
+def sigmoid(score: float) -> float:
+    """Return a score as a probability.
+
+    >>> sigmoid(0.0), sigmoid(-1000.0)
+    (0.5, 0.0)
+    """
+    return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+
+
+def read_weights(path: Path) -> Weights:
+    """Return the weights of a file.
+
+    Raises:
+        ConfigError: the file cannot be read, is larger than MAX_BYTES, or has another form.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise ConfigError(f"{path}: a file of weights has at most {MAX_BYTES:,} bytes")
+        found = _File.model_validate_json(raw)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"][:1])
+        raise ConfigError(f"{path} holds no weights of the classifier: {where} {first['msg']}".strip()) from error
+    return Weights(threshold=found.threshold, bias=found.bias, table=found.weights)
+
+
+@cache
+def shipped_weights() -> Weights:
+    """Return the weights that ship with the classifier."""
+    return read_weights(SHIPPED)
+
+
+def shown_why(found: Iterable[Contribution]) -> str:
+    """Return contributions as one line.
+
+    >>> shown_why([Contribution("not able", 0.412), Contribution("thanks", -0.2)])
+    '“not able” +0.41, “thanks” -0.20'
+    """
+    return ", ".join(f"“{ngram}” {weight:+.2f}" for ngram, weight in found)
