@@ -84,4 +84,6 @@ def refusal(what: str, error: OSError, advice: str) -> StoreError:
     DiskRefused('cannot write a.json: No space left on device; free space')
     """
     kind = DiskRefused if error.errno in _OF_THE_DISK else StoreError
+    if error.errno == errno.EISDIR:
+        advice = "a folder is where a file belongs; move it away"
     return kind(f"{what}: {error.strerror}; {advice}")
