@@ -51,7 +51,6 @@ COMMANDS: Final = (
     ("metrics", "--picture", "{home}/week.png"),
     ("status",),
     ("why", "{thread}"),
-    ("brief",),
 )
 
 
