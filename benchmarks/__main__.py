@@ -11,6 +11,7 @@ BENCHMARKS = (
     "acknowledge",
     "approve",
     "first_index",
+    "index_scale",
     "startup",
     "offline_answers",
     "definition_answers",
