@@ -70,6 +70,10 @@ class WithoutNames:
         """Return the best passages."""
         return self.index.search(question, limit=limit, subject=subject)
 
+    def similar(self, text: str, *, limit: int) -> list[Passage]:
+        """Return the passages with the most words of a text."""
+        return self.index.similar(text, limit=limit)
+
     def definitions(self, name: str) -> list[Definition]:  # noqa: ARG002 - the port's
         """Return nothing."""
         return []

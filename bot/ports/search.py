@@ -24,6 +24,13 @@ class PassageIndex(Protocol):
         """
         ...
 
+    def similar(self, text: str, *, limit: int) -> list[Passage]:
+        """Return the passages that share the most telling words with a text of any length, best first.
+
+        None of them need cover it, and no kind of file counts more than another.
+        """
+        ...
+
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name at the indexed commit, however it is capitalised, in the order of the index."""
         ...

@@ -119,6 +119,12 @@ class SqlitePassageIndex:
             self.refresh(waits=False)
         return self._read(lambda connection: self._find(connection, terms, question, limit))
 
+    def similar(self, text: str, *, limit: int) -> list[Passage]:
+        """Return the passages that share the most telling words with a text, best first; raises as `search` does."""
+        if self._read(rows.commit_of) is None:
+            self.refresh(waits=False)
+        return self._read(lambda connection: self._find_similar(connection, text, limit))
+
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name, however it is capitalised, at most MAX_DEFINITIONS.
 
@@ -186,9 +192,16 @@ class SqlitePassageIndex:
         commit = rows.target_of(connection)
         if commit is None:
             return []
-        ranked = passage_search.find(connection, terms, question, limit)
-        places = [(one, rows.place(connection, one.passage)) for one in ranked]
-        return self._with_text(places, commit)
+        return self._shown(connection, passage_search.find(connection, terms, question, limit), commit)
+
+    def _find_similar(self, connection: sqlite3.Connection, text: str, limit: int) -> list[Passage]:
+        commit = rows.target_of(connection)
+        if commit is None:
+            return []
+        return self._shown(connection, passage_search.similar(connection, text, limit), commit)
+
+    def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked], commit: str) -> list[Passage]:
+        return self._with_text([(one, rows.place(connection, one.passage)) for one in ranked], commit)
 
     def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
         """Return the passages with their lines as git has them; without those that it cannot read any more."""

@@ -49,6 +49,15 @@ def find(
     return rank(matches, paths, total=total, question=question, limit=limit)
 
 
+def similar(connection: sqlite3.Connection, text: str, limit: int, few: int = FEW) -> list[Ranked]:
+    """Return the passages with the best sum of BM25 scores over the words of a text, best first."""
+    words = [one for one in question_terms(text) if one.about and one.weight == 1]
+    counts = {one: rows.count_matches(connection, one.words, few) for one in words}
+    found = _best_of_any(connection, _choosing(words, counts, few), limit)
+    files = rows.paths(connection, {passage >> rows.FILE_BITS for passage in found})
+    return [Ranked(one, score, 0.0) for one, score in found.items() if one >> rows.FILE_BITS in files]
+
+
 def _most_telling(terms: Sequence[Term], counts: Counts, total: int) -> list[Term]:
     """Return the terms to look for; words that occur nowhere stay, as not covered."""
     telling = sorted(terms, key=lambda term: -term.weight * rarity(counts[term], total) * bool(counts[term]))
@@ -91,8 +100,7 @@ def _candidates(
     few: int,
 ) -> set[int]:
     """Return the passages to rank: those best for the question's words, for near words, and for each sequence."""
-    words = sorted((one for one in terms if one.about and one.weight == 1 and counts[one]), key=counts.__getitem__)
-    chosen = [one for at, one in enumerate(words) if at < MIN_WORDS or counts[one] < few]
+    chosen = _choosing([one for one in terms if one.about and one.weight == 1], counts, few)
     near = [one for one in terms if one.about and one.weight < 1 and 0 < counts[one] < few]
     found = {*_best_of_any(connection, chosen, CANDIDATES), *_best_of_any(connection, near, NEAR_CANDIDATES)}
     for term, top in tops.items():
@@ -101,9 +109,15 @@ def _candidates(
     return found
 
 
-def _best_of_any(connection: sqlite3.Connection, terms: Iterable[Term], limit: int) -> Iterable[int]:
+def _choosing(words: Iterable[Term], counts: Counts, few: int) -> list[Term]:
+    """Return the words that choose passages: the rarest, and others only if they are rare."""
+    rarest = sorted((one for one in words if counts[one]), key=counts.__getitem__)
+    return [one for at, one in enumerate(rarest) if at < MIN_WORDS or counts[one] < few]
+
+
+def _best_of_any(connection: sqlite3.Connection, terms: Iterable[Term], limit: int) -> dict[int, float]:
     query = " OR ".join(rows.phrase(term.words) for term in terms)
-    return rows.best(connection, query, limit) if query else ()
+    return rows.best(connection, query, limit) if query else {}
 
 
 def _alive(connection: sqlite3.Connection, matches: Sequence[Match]) -> tuple[list[Match], dict[int, str]]:

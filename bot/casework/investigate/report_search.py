@@ -19,13 +19,14 @@ from bot.domain.search.question_names import names_in
 from bot.domain.search.report_parts import ReportParts, parts_of
 from bot.ports import PassageIndex
 
-# Shares of a file's score. Chosen on reports about requests and pytest (benchmarks/bug_reports.py); doubling or
-# dropping any but the frames changes the share of right files among the first five by at most one report in 23.
+# Shares of a file's score. Chosen on reports about requests and pytest (benchmarks/bug_reports.py); halving or doubling
+# one of them changes what is among the first five files for at most two reports in 23.
 TITLE: Final = 1.0
 OPENING: Final = 1.0
 NAMES: Final = 1.0
 ERRORS: Final = 0.5
-WHOLE: Final = 0.5
+WORDS: Final = 1.5
+"""Of the passages that share the most words with the whole report, whatever they cover of it."""
 FRAMES: Final = 3.0
 PATHS: Final = 2.0
 DEFINITIONS: Final = 1.0
@@ -72,8 +73,7 @@ def search_report(
     """Return the best passages for the parts of a report and the places of its frames; raises as `search_text`."""
     files: dict[str, float] = defaultdict(float)
     passages: dict[tuple[str, int], Passage] = {}
-    for share, part in _searched(parts):
-        found = _in_own_code(index.search(part, limit=SEARCHED), part)
+    for share, found in _searches(parts, index):
         _add(files, share, _best_of_files(found))
         _add_passages(passages, share, found)
     for share, pointed in (
@@ -88,6 +88,14 @@ def search_report(
     return _spread(list(passages.values()), files)[:limit]
 
 
+def _searches(parts: ReportParts, index: PassageIndex) -> Iterator[tuple[float, list[Passage]]]:
+    """Yield what each part finds, scored as if no kind of file was asked for, with its share."""
+    for share, part in _searched(parts):
+        yield share, _in_own_code(index.search(part, limit=SEARCHED), part)
+    similar = index.similar(parts.whole, limit=SEARCHED)
+    yield WORDS, [replace(one, score=one.score * path_weight(one.path, "")) for one in similar]
+
+
 def _searched(parts: ReportParts) -> Iterator[tuple[float, str]]:
     """Yield what to search for with its share; parts with the same text are one."""
     shares: dict[str, float] = defaultdict(float)
@@ -96,7 +104,6 @@ def _searched(parts: ReportParts) -> Iterator[tuple[float, str]]:
         (OPENING, parts.opening),
         (NAMES, parts.names),
         (ERRORS, parts.errors),
-        (WHOLE, parts.whole),
     ):
         shares[part] += share
     yield from ((share, part) for part, share in shares.items() if part)
@@ -112,10 +119,10 @@ def _best_of_files(found: Sequence[Passage]) -> Scores:
 
 
 def _add(files: dict[str, float], share: float, scores: Scores) -> None:
-    """Add to each file its part of a share; the best file of `scores` gets all of it."""
+    """Add to each file its part of a share; the best file of `scores` gets all of it, one half as good a quarter."""
     best = max(scores.values(), default=0.0)
     for path, score in scores.items():
-        files[path] += share * score / best
+        files[path] += share * (score / best) ** 2
 
 
 def _add_passages(passages: dict[tuple[str, int], Passage], share: float, found: Sequence[Passage]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.search.passage_search import find, terms_of
+from bot.adapters.search.passage_search import find, similar, terms_of
 from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from tests.gitrepo import commit_files, make_repo
@@ -62,3 +62,19 @@ def test_a_file_that_is_gone_is_among_no_candidates(tmp_path: Path) -> None:
             assert not {f"src/retry{number}.py" for number in range(2, 9)} & {
                 rows.place(connection, one.passage).path for one in found
             }
+
+
+def test_a_text_of_any_length_is_compared_without_being_covered(tmp_path: Path) -> None:
+    """A few of its words are enough, where a question would need more; a file that is gone is not found."""
+    code = make_repo(tmp_path / "code", {**FILES, "src/fee.py": "FEE = 'accounting wants it'\n"})
+    index = SqlitePassageIndex(GitRepo(code), tmp_path / "passages.sqlite")
+    index.refresh()
+    text = "the invoice of a customer from Madrid is wrong since Tuesday, said accounting"
+    assert index.search(text) == []
+    assert [one.path for one in index.similar(text, limit=3)][:1] == ["src/fee.py"]
+    commit_files(code, {"src/fee.py": "GONE = 1\n"})
+    index.refresh()
+    with PassageStore(tmp_path / "passages.sqlite").open() as connection:
+        for few in (2, 10_000):
+            found = similar(connection, text, 3, few)
+            assert "src/fee.py" not in {rows.place(connection, one.passage).path for one in found}

@@ -38,6 +38,9 @@ class Shelf:
     def places_called(self, name: str) -> list[str]:
         return []
 
+    def similar(self, text: str, *, limit: int) -> list[Passage]:
+        return self.search(text, limit=limit)
+
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         commit = self._repo.head()
         found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
