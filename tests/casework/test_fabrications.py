@@ -120,7 +120,8 @@ def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
         goes_on = first > 1 and re.search(
             r"\b(?:not|no|never|without|unless)(?:\s[^\s.,;:!?()]+){0,2}$", lines[first - 2]
         )
-        is_joined = re.match(r"\s*(?:and|or|else|AND|OR|[-+*/%<>=?]+)\s", "\n".join(lines[end : end + 1])) or (
+        joins = r"\s*(?:(?:and|or|else|AND|OR|[-+*/%<>=?]+)\s|if\s.*[^:]$)"
+        is_joined = re.match(joins, "\n".join(lines[end : end + 1])) or (
             first > 1 and re.search(r"(?:\b(?:and|or|not)|[-+*/%])[ (\\]*$", lines[first - 2])
         )
         is_whole = not goes_on and not is_joined

@@ -28,7 +28,8 @@ STATES = [
     *[in_status(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
     *[in_status(ThreadStatus.CLOSED, resolution=resolution) for resolution in Resolution],
 ]
-NEVER_MIND = "<@U1> wrote: never mind"
+NEVER_MIND = settled_by(in_status(ThreadStatus.INVESTIGATING).original_sender_id, "never mind")
+SETTLED: dict[str, Any] = {"doubts": (NEVER_MIND,), "stale_reasons": (NEVER_MIND.text,)}
 REMOTE = "git@github.com:acme/shop.git"
 NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
 
@@ -113,13 +114,13 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     ("state", "expected"),
     [
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
-        *[(in_status(status, stale_reasons=(NEVER_MIND,)), ["Dismiss", "Add context"]) for status in OPEN],
+        *[(in_status(status, **SETTLED), ["Dismiss", "Add context"]) for status in OPEN],
         (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **SETTLED),
             ["Dismiss", "Edit", "Post anyway", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, **SETTLED),
             ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (

@@ -130,7 +130,7 @@ def test_the_event_that_waits_in_the_queue_opens_the_thread_on_its_card(tmp_path
     office.queue(an_event())
     lose(office)
     assert len(office.messenger.cards) == 1
-    assert "being worked on" in office.messenger.told[-1]
+    assert "being investigated" in office.messenger.told[-1]
 
 
 def test_a_name_that_is_no_thread_is_reported_and_left(office: Office) -> None:
