@@ -21,7 +21,7 @@ from bot.cli.records import find_thread, name_pattern
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, InputError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES
 from bot.ports.threads import Threads
@@ -65,7 +65,7 @@ def _links(home: Path, config: Path | None) -> LinkTo:
     try:
         settings = settings_at(config, home)
         return code_links(GitRepo(settings.codebase).remote_url(), settings.code_host)
-    except ConfigError:
+    except (ConfigError, ProviderError, CodebaseUnreadable):
         return code_links(None)
 
 

@@ -21,7 +21,7 @@ from bot.domain.secrets import redact
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
-from bot.errors import ProviderError
+from bot.errors import CodebaseUnreadable, ProviderError
 
 NEIGHBOURS: Final = 3
 """How many lines before and after a quotation are shown with it."""
@@ -120,7 +120,7 @@ class EvidenceReader:
         }
         try:
             return readers.get(ref.kind, _outside)(ref)
-        except ProviderError:
+        except (ProviderError, CodebaseUnreadable):
             return EvidenceMissing("git could not read it")
 
     def _file(self, ref: EvidenceRef) -> Shown:

@@ -22,7 +22,7 @@ from bot.domain.citations.citation_lines import Lines, find_moved_lines, is_verb
 from bot.domain.memory.notes import MAX_QUOTE_CHARS, KeptNote, NoteCitation, opening
 from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Recheck, RecheckOutcome, recheck_id, with_new_pins
 from bot.domain.secrets import find_secrets
-from bot.errors import ConfigError, InputError, ProviderError, StoreError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError, StoreError
 from bot.ports import Clock, NoteStore, RecheckChat
 from bot.ports.collections import SingleDocument
 
@@ -107,7 +107,7 @@ class NoteRechecks:
         """Look the notes through if HEAD moved, then bring a few cards in line; what the chat refuses waits."""
         try:
             self._sweep()
-        except (ProviderError, ConfigError):
+        except (ProviderError, ConfigError, CodebaseUnreadable):
             log.warning("notes could not be looked up", extra={"action": "recheck_unread"}, exc_info=True)
         waiting = [one for one in self._known().values() if not one.is_shown]
         settled = 0
