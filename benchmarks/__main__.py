@@ -8,6 +8,7 @@ from importlib import import_module
 
 BENCHMARKS = (
     "classify",
+    "classifier_accuracy",
     "acknowledge",
     "approve",
     "first_index",

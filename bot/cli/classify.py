@@ -24,7 +24,8 @@ from bot.intake.replay.event_stream import EventStream, LineSource, batches
 @click.command("classify", help="Classify a stream of events with the rules.")
 @click.option("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
 @click.option("--config", metavar="FILE", type=FILE, help="a triage.yml whose `classifier` block is used")
-def command(bot_id: str | None, config: Path | None) -> int:
+@click.option("--why", is_flag=True, help="add `why`: the rule, or the n-grams that moved the score most")
+def command(bot_id: str | None, config: Path | None, why: bool) -> int:
     """Classify stdin to stdout; 0 at the end of the input and also when the reader has gone, as with `| head`.
 
     1 where there were lines and none was an event.
@@ -33,8 +34,10 @@ def command(bot_id: str | None, config: Path | None) -> int:
         ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
     """
     rules = rules_for(bot_id, config)
+    if rules.problem:
+        print(rules.problem, file=sys.stderr)
     try:
-        stream = pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
+        stream = pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules, explains=why)
     except BrokenPipeError:
         # Python flushes stdout once more at exit; there it must find somewhere to write to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,12 +59,12 @@ def rules_for(bot_id: str | None, config: Path | None) -> Rules:
     return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules
 
 
-def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> EventStream:
+def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules, *, explains: bool = False) -> EventStream:
     """Classify until the source ends; all that has arrived is written before waiting for more, so `tail -f` works.
 
     `classified_at` is the time at which a line was read. The counts come last, also when the operator interrupts.
     """
-    stream = EventStream(rules)
+    stream = EventStream(rules, explains=explains)
     try:
         for lines in batches(source):
             tagged, bad = stream.take(lines, at=datetime.now(UTC))

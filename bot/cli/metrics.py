@@ -27,6 +27,7 @@ from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import FILE, config_option, home_option
 from bot.cli.data_directory import home_of
 from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
+from bot.cli.metrics_training import train_team_weights
 from bot.cli.output import MARKS, WIDTH, to_json
 from bot.cli.records import reading
 from bot.config.settings import find_config, load_settings
@@ -56,6 +57,7 @@ def _days(text: str) -> float:
 @click.option(
     "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
 )
+@click.option("--train", is_flag=True, help="make weights for the classifier from the judgements, beside triage.yml")
 @click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
 @click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
 @config_option
@@ -69,6 +71,7 @@ def command(
     sample: int | None,
     seed: str | None,
     judge: str | None,
+    train: bool,
     picture: Path | None,
     rebuild: bool,
     config: Path | None,
@@ -78,12 +81,14 @@ def command(
 
     Raises:
         ConfigError: the data directory cannot be read.
-        InputError: a judgement cannot be read, or a picture would replace something else.
+        InputError: a judgement cannot be read, too few messages were judged, or a picture would replace something else.
         StoreError: a judgement or a picture cannot be written.
     """
     home, now = home_of(home), datetime.now(UTC)
     if rebuild:
         print(_rebuild(home, now))
+    elif train:
+        print(train_team_weights(home, config))
     elif picture:
         _refuse_options_beside_a_picture(ctx)
         print(write_week(home, picture, now))

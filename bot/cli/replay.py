@@ -10,7 +10,7 @@ import dataclasses
 import json
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from bot.domain.questions.approval_basis import SEARCH_RESULT
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError, InputError, TriageError
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events
+from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events, replay_thresholds
 from bot.intake.replay.slack_export import SlackExport
 
 DRAFT_LINES: Final = 4
@@ -109,14 +109,26 @@ def command(events: Path | None, shadow: int | None, bot_id: str | None, config:
     bot_id = bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
     allowed = settings.watcher.allow_bots if settings else ()
-    done = replay_events(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
+    rules = dataclasses.replace(rules, bot_id=bot_id)
+    if rules.problem:
+        print(rules.problem, file=sys.stderr)
+    done = replay_events(heard, rules, allow_bots=allowed)
+    others = replay_thresholds(heard, rules, allow_bots=allowed)
     drafts = []
     if settings and shadow:
         drafts = draft_past_questions(done.questions[:shadow], settings, environment)
     if as_json:
-        print(to_json({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}))
+        print(
+            to_json(
+                {
+                    **_facts(done, rules, bad),
+                    "thresholds": _threshold_facts(others),
+                    "drafts": [json.loads(draft[1]) for draft in drafts],
+                }
+            )
+        )
     else:
-        print("\n".join([render(done, rules, bad), *(draft[0] for draft in drafts)]))
+        print("\n".join([render(done, rules, bad), *_threshold_lines(others, rules), *(draft[0] for draft in drafts)]))
     return 0
 
 
@@ -197,6 +209,33 @@ def render(done: ReplayReport, rules: Rules, bad: int) -> str:
             for event in done.changes[before, now]
         ]
     return "\n".join(lines)
+
+
+def _threshold_lines(others: Mapping[float, ReplayReport], rules: Rules) -> list[str]:
+    """Return what each threshold would have woken, the one in use marked."""
+    if not others or rules.scorer is None:
+        return []
+    lines = ["", "What classifier.threshold would have done:"]
+    for threshold, done in others.items():
+        used = "  (in use)" if threshold == rules.scorer.threshold else ""
+        questions = _count(len(done.questions), "question")
+        lines.append(
+            f"  {threshold:.2f}: {done.today['actionable']:,} actionable ({percent(done.actionable_share)}),"
+            f" {questions}{used}"
+        )
+    return lines
+
+
+def _threshold_facts(others: Mapping[float, ReplayReport]) -> list[dict[str, Any]]:
+    return [
+        {
+            "threshold": threshold,
+            "actionable": done.today["actionable"],
+            "actionable_share": done.actionable_share,
+            "questions": len(done.questions),
+        }
+        for threshold, done in others.items()
+    ]
 
 
 def _facts(done: ReplayReport, rules: Rules, bad: int) -> dict[str, Any]:

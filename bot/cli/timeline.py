@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.journal_records import time_of
 from bot.casework.reports.measures import dollars, seconds
 from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import sibling_message_link
+from bot.domain.events import Event
 from bot.domain.paging import Paging
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
@@ -23,6 +26,9 @@ from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Resolution, Round, ThreadState, Transition
+from bot.intake.classifier.classification import explain
+from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.scorer import shown_why
 
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
@@ -42,21 +48,23 @@ Record = dict[str, Any]
 LinkTo = Callable[[EvidenceRef], str | None]
 
 
-def render_timeline(state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo) -> str:
+def render_timeline(
+    state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo, rules: Rules | None = None
+) -> str:
     """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
-    asked = _event_lines(events) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
+    asked = _event_lines(events, rules) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
     lines += ["", *asked, *_history(state), *_pages(state.paging), *_decision(state, replies)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
 
 
-def render_unanswered(events: Sequence[Record]) -> str:
+def render_unanswered(events: Sequence[Record], rules: Rules | None = None) -> str:
     """Return what the rules made of messages that no thread came of."""
-    lines = _event_lines(events)
+    lines = _event_lines(events, rules)
     if any(event.get("classification") == "actionable" for event in events):
         lines.append("It has no thread: its job may be waiting, or may have failed. Next: triage status")
     else:
@@ -64,7 +72,7 @@ def render_unanswered(events: Sequence[Record]) -> str:
     return "\n".join(lines)
 
 
-def _event_lines(events: Sequence[Record]) -> list[str]:
+def _event_lines(events: Sequence[Record], rules: Rules | None) -> list[str]:
     """Return the first message and what followed, with what the rules said of each."""
     lines: list[str] = []
     for event in events[:3]:
@@ -74,6 +82,7 @@ def _event_lines(events: Sequence[Record]) -> list[str]:
         at = _clock(time_of(event.get("create_time")))
         lines += _line(at, f"{who} in {where}: “{event.get('content')}”", lines=2)
         lines += _line(_clock(time_of(event.get("classified_at"))), _classified(event))
+        lines += _scored(event, rules) if rules else []
     if len(events) > 3:
         lines += _line("", f"… and {len(events) - 3} more messages")
     return lines
@@ -84,6 +93,19 @@ def _classified(event: Record) -> str:
     because = ", ".join(why) or "no rule found a request in it"
     sure, version = event.get("classifier_confidence"), event.get("classifier_version")
     return f"{event.get('classification')}: {because} (confidence {sure}, rules {version})"
+
+
+def _scored(event: Record, rules: Rules) -> list[str]:
+    """Return the n-grams that moved the score most; nothing where a rule alone decided."""
+    try:
+        found = explain(Event.model_validate(event), rules, inflight=event.get("mentions_thread_with_inflight") is True)
+    except ValidationError:
+        return []
+    if found.probability is None or found.threshold is None:
+        return []
+    since = "" if event.get("classifier_version") == rules.version else f", by the rules of today ({rules.version})"
+    said = f"probability of a question {found.probability:.2f}, threshold {found.threshold:.2f}{since}"
+    return [*_line("", said), *_line("", shown_why(found.ngrams), lines=2)]
 
 
 def _history(state: ThreadState) -> Iterator[str]:

@@ -22,6 +22,7 @@ from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
+from bot.intake.classifier.rules import Rules
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES
 from bot.ports.threads import Threads
@@ -56,8 +57,17 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None) 
         found = state.model_dump(mode="json") if state else None
         print(to_json({"events": events, "thread": found, "replies": replies}))
     else:
-        print(render_timeline(state, events, replies, _links(home, config)) if state else render_unanswered(events))
+        rules, links = _rules(home, config), _links(home, config)
+        print(render_timeline(state, events, replies, links, rules) if state else render_unanswered(events, rules))
     return 0
+
+
+def _rules(home: Path, config: Path | None) -> Rules:
+    """Return the team's rules; the shipped ones where there is no config that can be read."""
+    try:
+        return Rules(**settings_at(config, home).classifier.model_dump())
+    except ConfigError:
+        return Rules()
 
 
 def _links(home: Path, config: Path | None) -> LinkTo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,8 @@ REPLACEABLE_FOLDERS: Final = (
 DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 """The journals that say what was done already: without one of them, it would be done again."""
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Codebase:
@@ -155,7 +158,10 @@ class SharedServices:
 
     def rules(self) -> Rules:
         """Return the rules that sort messages."""
-        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.slack.me.user_id})
+        rules = Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.slack.me.user_id})
+        if rules.problem:
+            log.warning(rules.problem, extra={"action": "weights_unusable"})
+        return rules
 
     def tell(self) -> Callable[[str, str, str], None]:
         """Return a way to tell one person something only they see."""

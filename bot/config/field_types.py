@@ -116,6 +116,14 @@ PerhapsFolder = Annotated[
 ]
 """A folder that may be gone for a while; whoever uses it looks."""
 
+PerhapsFile = Annotated[
+    Path,
+    BeforeValidator(_no_problem),
+    AfterValidator(_looked_up),
+    described_as("path of a file; a relative one is meant from the folder of triage.yml"),
+]
+"""A file that may be missing or damaged; whoever reads it has something to fall back to."""
+
 
 def _interval(value: object) -> object:
     if isinstance(value, timedelta):

@@ -32,6 +32,7 @@ from bot.config.field_types import (
     Folder,
     InheritedValue,
     Interval,
+    PerhapsFile,
     SettingsBlock,
     Word,
     described_as,
@@ -131,6 +132,11 @@ class ClassifierSettings(SettingsBlock):
     """Whose shipped word lists are used; an empty list leaves only your own words."""
     skip_chatter: bool = False
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
+    threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """How likely a message must want an answer to be a question, between 0 and 1; absent: what the weights were made
+    for. A lower one hears more and wakes for more noise; `triage replay` shows what each would have done."""
+    weights: PerhapsFile | None = None
+    """Your own weights, as `triage metrics --train` writes them; absent: the shipped ones."""
 
 
 class Settings(SettingsBlock):
@@ -245,7 +251,11 @@ def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
     block = _read_yaml(path).get("classifier")
     try:
-        return ClassifierSettings() if block is None else ClassifierSettings.model_validate(block)
+        return (
+            ClassifierSettings()
+            if block is None
+            else ClassifierSettings.model_validate(block, context={"base": path.parent})
+        )
     except ValidationError as error:
         raise ConfigError(
             *[explain_validation_error(detail, Settings, "classifier") for detail in error.errors()]

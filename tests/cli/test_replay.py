@@ -154,3 +154,16 @@ def test_drafts_need_a_config(home: Path, capsys: pytest.CaptureFixture[str]) ->
     path = journal(home / "events.ndjson", LINES)
     assert main(["replay", path, "--shadow", "3"]) == 2
     assert "no config" in capsys.readouterr().err
+
+
+def test_each_threshold_is_tried_on_the_teams_own_history(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A higher threshold wakes for fewer messages; the one in use is among them."""
+    said = ("How often do we retry, and where is that set?", "the worker hangs since the update", "we moved the retro")
+    journal(home / "events.ndjson", [line(number, content) for number, content in enumerate(said)])
+    assert main(["replay", "events.ndjson", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    woken = [each["actionable"] for each in facts["thresholds"]]
+    assert woken == sorted(woken, reverse=True)
+    assert facts["today"]["actionable"] in woken
+    assert main(["replay", "events.ndjson"]) == 0
+    assert "(in use)" in capsys.readouterr().out

@@ -140,6 +140,7 @@ CHECKS: Mapping[str, Check] = {
     CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
     "journals": lambda patient: journal_check(patient.store(), patient.now),
     "classifier": lambda patient: classifier_check(patient.store(), patient.now),
+    "weights": machine_checks.weights,
     "pause": lambda patient: pause_check(patient.store()),
     "model": model_checks.model,
     "prices": model_checks.prices,

@@ -27,6 +27,7 @@ from bot.errors import CodebaseUnreadable, StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
+from bot.intake.classifier.rules import Rules
 from bot.ports.collections import ALL_COLLECTIONS
 from bot.ports.index_standing import read_index_standing
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
@@ -152,6 +153,15 @@ def _takes_gh(cwd: Path) -> bool:
     except StoreError:  # the check of sessions says so
         return False
     return text is None or "`gh " in text
+
+
+def weights(patient: DoctorContext) -> HealthCheck:
+    """Whether the team's own weights of the classifier can be used, if there are any."""
+    settings = patient.settings().classifier
+    rules = Rules(**settings.model_dump())
+    if rules.problem:
+        return wrong(rules.problem, "run that, or take classifier.weights out of triage.yml")
+    return well(f"{settings.weights or 'the shipped ones'}, rules {rules.version}")
 
 
 def disk(patient: DoctorContext) -> HealthCheck:

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from bot.domain.events import Classification, Event, MessageType
 from bot.intake.classifier import message_text
-from bot.intake.classifier.features import features, is_short, words_of
+from bot.intake.classifier.features import RULE, features, is_short, words_of
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
 from bot.intake.classifier.scorer import Contribution
@@ -85,7 +85,7 @@ class Reason:
     Attributes:
         rule: the row of the table that named the class: mention, question, inflight, alarm, ack, ambient, or `edit`.
         probability: how likely the message wants an answer, None where a rule alone decided.
-        threshold: the probability from which on a message counts as a question.
+        threshold: the probability from which on this message counts as a question.
         ngrams: what moved the score most, the weightiest first; empty where a rule alone decided.
     """
 
@@ -156,11 +156,12 @@ def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
         return Reason(rule="edit")
     if rule not in ("question", "ambient") or found.probability is None or rules.scorer is None:
         return Reason(rule=rule)
+    ngrams = ngrams_of(event.content, rules)
     return Reason(
         rule=rule,
         probability=found.probability,
-        threshold=rules.scorer.threshold,
-        ngrams=tuple(rules.scorer.weights.why(ngrams_of(event.content, rules))),
+        threshold=rules.scorer.needed(is_marked=RULE in ngrams),
+        ngrams=tuple(rules.scorer.weights.why(ngrams)),
     )
 
 

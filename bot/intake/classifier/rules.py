@@ -58,7 +58,11 @@ class Scorer:
         >>> scorer.is_question(0.45, is_marked=True), scorer.is_question(0.45, is_marked=False)
         (True, False)
         """
-        return probability >= self.threshold - (MARGIN if is_marked else 0.0)
+        return probability >= self.needed(is_marked=is_marked)
+
+    def needed(self, *, is_marked: bool) -> float:
+        """Return the probability from which on a message is a question."""
+        return round(self.threshold - (MARGIN if is_marked else 0.0), 4)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -23,6 +23,7 @@ from bot.errors import ConfigError
 SHIPPED: Final = Path(__file__).with_name("weights.json")
 MAX_BYTES: Final = 2_000_000
 WHY_COUNT: Final = 5
+_ENDS: Final = ("^", "$")
 
 
 class _File(BaseModel):
@@ -73,9 +74,10 @@ class Weights:
         return sigmoid(self.bias + total / math.sqrt(len(ngrams) or 1))
 
     def why(self, ngrams: frozenset[str], count: int = WHY_COUNT) -> list[Contribution]:
-        """Return the n-grams that move the score most, the weightiest first."""
+        """Return the n-grams that move the score most, the weightiest first; the ends, which all have, left out."""
         scale = 1 / math.sqrt(len(ngrams) or 1)
-        found = [Contribution(ngram, round(self.table[ngram] * scale, 3)) for ngram in ngrams if ngram in self.table]
+        known = [ngram for ngram in ngrams if ngram in self.table and ngram not in _ENDS]
+        found = [Contribution(ngram, round(self.table[ngram] * scale, 3)) for ngram in known]
         return sorted(found, key=lambda each: (-abs(each.weight), each.ngram))[:count]
 
     def to_json(self) -> str:

@@ -71,6 +71,31 @@ def train(
     return Weights(threshold=threshold, bias=round(model.bias, _DIGITS), table=table)
 
 
+def refit(examples: Sequence[Example], start: Weights) -> Weights:
+    """Return weights moved from `start` by what a team's people said of messages; one message is enough to count."""
+    return train(examples, threshold=start.threshold, start=start, least=1)
+
+
+def held_out_right(examples: Sequence[Example], start: Weights, count: int = 5) -> int:
+    """Return how many messages are right by weights that were refitted without them, in `count` folds."""
+    right = 0
+    for fold in range(min(count, len(examples))):
+        rest = [example for number, example in enumerate(examples) if number % count != fold]
+        weights = refit(rest, start) if rest else start
+        right += count_right(examples[fold::count], weights)
+    return right
+
+
+def count_right(examples: Iterable[Example], weights: Weights) -> int:
+    """Return how many messages the weights put on the right side of their threshold.
+
+    >>> weights = Weights(threshold=0.5, bias=-1.0, table={"help": 3.0})
+    >>> count_right([Example(frozenset(["help"]), True), Example(frozenset(["help"]), False)], weights)
+    1
+    """
+    return sum((weights.probability(each.ngrams) >= weights.threshold) == each.asks for each in examples)
+
+
 class _Row(NamedTuple):
     """An example: the n-grams that may learn from it, those that only count, and the scale of its score."""
 

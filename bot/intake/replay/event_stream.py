@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from bot.domain.events import Event
 from bot.domain.threads import thread_key
-from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules
+from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules, explain
 
 CHUNK_BYTES: Final = 1 << 16
 _BOM: Final = b"\xef\xbb\xbf"
@@ -48,11 +48,12 @@ class EventStream:
     """Classifies line after line and remembers which threads have work under way.
 
     A stream does not say when work begins or ends, so a thread counts as in flight from its first actionable event to
-    the end of the stream: too much attention rather than too little.
+    the end of the stream: too much attention rather than too little. One that `explains` adds `why` to each line.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, *, explains: bool = False) -> None:
         self._rules = rules
+        self._explains = explains
         self._validate = Event.model_validate_json
         self._inflight: set[str] = set()
         self._fields: dict[RuleResult, bytes] = {}
@@ -92,11 +93,15 @@ class EventStream:
     def _tagged(self, line: bytes, stamp: bytes) -> bytes:
         event = self._validate(line)
         key = thread_key(event)
-        verdict = evaluate_rules(event, self._rules, key in self._inflight)
+        is_inflight = key in self._inflight
+        verdict = evaluate_rules(event, self._rules, is_inflight)
         if verdict.classification == "actionable":
             self._inflight.add(key)
         self._counts[verdict.classification] += 1
         fields = self._fields.get(verdict) or self._encode(verdict)
+        if self._explains:
+            why = json.dumps(explain(event, self._rules, inflight=is_inflight).to_record(), ensure_ascii=False)
+            return _merged(line, b'{"why": ' + why.encode() + b", " + fields + stamp)
         if b"classifi" in line or b"is_" in line or b"mentions_t" in line:  # perhaps classified before
             return _merged(line, b"{" + fields + stamp)
         return line.rstrip()[:-1] + b", " + fields + stamp

@@ -6,8 +6,9 @@ ended; else a thread counts as under way from its first actionable message on.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from bot.intake.classifier.classification import evaluate_rules
 from bot.intake.classifier.rules import Rules
 
 EXAMPLES: Final = 3
+THRESHOLDS: Final = (0.3, 0.36, 0.48, 0.54, 0.6)
 _NO_MESSAGES: Final = (MessageType.EDIT, MessageType.DELETE)
 
 Change = tuple[str, str]
@@ -62,6 +64,20 @@ def replay_events(heard: Iterable[ReplayedEvent], rules: Rules, *, allow_bots: I
             continue
         _take(done, each, rules, under_way)
     return done
+
+
+def replay_thresholds(
+    heard: Sequence[ReplayedEvent], rules: Rules, *, allow_bots: Iterable[str] = ()
+) -> dict[float, ReplayReport]:
+    """Return what each of THRESHOLDS, and the one in use, would have made of past events; nothing without a score."""
+    if rules.scorer is None:
+        return {}
+    thresholds = sorted({*THRESHOLDS, rules.scorer.threshold})
+    allowed = frozenset(allow_bots)
+    return {
+        threshold: replay_events(heard, dataclasses.replace(rules, threshold=threshold), allow_bots=allowed)
+        for threshold in thresholds
+    }
 
 
 def _take(done: ReplayReport, each: ReplayedEvent, rules: Rules, under_way: set[str]) -> None:

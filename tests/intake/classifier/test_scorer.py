@@ -1,0 +1,159 @@
+"""The learned part: the same number for the same text, weights that explain themselves, and files that are damaged."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.domain.events import Event
+from bot.errors import ConfigError
+from bot.intake.classifier.classification import Rules, asks_question, classify, explain, ngrams_of, probability_of
+from bot.intake.classifier.scorer import MAX_BYTES, SHIPPED, Weights, read_weights, shipped_weights
+from training.evaluation import accuracy
+from training.examples import held_out_messages
+from training.fitting import score
+
+REQUIRED_F1 = 0.75
+MAX_SHIPPED_BYTES = 400_000
+
+
+def an_event(content: str) -> Event:
+    at = "2025-01-01T00:00:00Z"
+    return Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U9"}, content=content)
+
+
+@pytest.mark.parametrize("language", ["en", "es", "pt", "de", "fr", "id", "ja", "zh"])
+def test_each_language_is_heard_in_messages_nobody_trained_on(language: str) -> None:
+    """Half of the messages ask, half of those without a question mark."""
+    messages = held_out_messages(language)
+    asking = [message.text for message in messages if message.asks]
+    assert len(messages) >= 150
+    assert sum("?" in text or "？" in text for text in asking) <= 0.55 * len(asking)
+    assert accuracy(score(messages, shipped_weights()), shipped_weights().threshold).f1 >= REQUIRED_F1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I'm having an issue with the login flow",
+        "getting this error when I run the migrations",
+        "it doesn't work on iOS",
+        "not able to connect from outside, right",
+        "how docker able to scale mysql.....",
+        "has anyone run into this with the new runner, the build hangs",
+    ],
+)
+def test_a_problem_report_needs_no_question_mark(content: str) -> None:
+    """Reports of what is broken and requests for help are questions."""
+    assert asks_question(content, Rules())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "yes, on 2.7.1 and on the older one as well",
+        "have you looked at the logs of the container?",
+        "you need to set the variable before that works",
+        "thanks for the quick answer, I will try that tomorrow",
+        "we deployed version 1.4 to production this morning",
+    ],
+)
+def test_answers_and_follow_ups_are_no_questions(content: str) -> None:
+    """Whoever helps asks back and gives advice; whoever asked answers and thanks."""
+    assert not asks_question(content, Rules())
+
+
+def test_the_score_is_the_confidence_and_its_reason_is_named() -> None:
+    """A question has the probability as confidence, anything else the rest; the n-grams add up the weightiest first."""
+    rules = Rules()
+    asks = an_event("I keep getting a weird error when I start the worker")
+    likely = probability_of(asks.content, rules)
+    assert likely is not None
+    assert classify(asks, rules, inflight=False).classifier_confidence == likely
+    found = explain(asks, rules, inflight=False)
+    assert (found.rule, found.probability) == ("question", likely)
+    sizes = [abs(each.weight) for each in found.ngrams]
+    assert len(sizes) == 5
+    assert sizes == sorted(sizes, reverse=True)
+    says = an_event("we deployed version 1.4 to production this morning")
+    unlikely = probability_of(says.content, rules)
+    assert unlikely is not None
+    assert classify(says, rules, inflight=False).classifier_confidence == pytest.approx(1 - unlikely)
+
+
+def test_a_rule_that_decides_is_named_alone() -> None:
+    """Nothing is weighed where a rule is certain."""
+    for content, rule in (("thanks!", "ack"), ("why?", "question"), ("<@U0TRIAGE> look at this please", "mention")):
+        found = explain(an_event(content), Rules(bot_id="U0TRIAGE"), inflight=False)
+        assert found.to_record() == {"rule": rule}
+
+
+def test_a_threshold_moves_recall_against_noise() -> None:
+    """A higher threshold makes fewer messages questions, and shows in the version."""
+    texts = [message.text for message in held_out_messages("en")]
+    few, many = Rules(threshold=0.8), Rules(threshold=0.2)
+    heard = [sum(asks_question(text, rules) for text in texts) for rules in (few, Rules(), many)]
+    assert heard == sorted(heard)
+    assert heard[0] < heard[2]
+    assert len({few.version, Rules().version, many.version}) == 3
+    with pytest.raises(ConfigError, match=r"classifier\.threshold"):
+        Rules(threshold=1.5)
+
+
+def test_a_teams_own_keyword_is_certain() -> None:
+    """What a team calls a question is one, however it scores."""
+    said = "the weekly numbers for the board are here"
+    assert not asks_question(said, Rules())
+    assert asks_question(said, Rules(question_keywords=["weekly numbers"]))
+
+
+def test_own_weights_replace_the_shipped_ones(tmp_path: Path) -> None:
+    """A team's file decides, and names itself in the version."""
+    path = tmp_path / "own.json"
+    path.write_text(Weights(threshold=0.5, bias=-2.0, table={"teapot": 20.0}).to_json(), encoding="utf-8")
+    own = Rules(weights=path)
+    assert own.problem is None
+    assert asks_question("the teapot sings in the kitchen again", own)
+    assert not asks_question("it doesn't work on my machine at all", own)
+    assert own.version != Rules().version
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b" " * (MAX_BYTES + 1),
+        b'{"threshold": 0.4, "bias": 0, "weights": {"a": "b"}}',
+        b'{"threshold": 2, "bias": 0, "weights": {}}',
+        b'{"threshold": 0.4, "bias": NaN, "weights": {}}',
+    ],
+    ids=lambda damage: repr(damage[:30]),
+)
+def test_a_damaged_file_falls_back_to_the_shipped_weights_and_says_so(tmp_path: Path, damage: bytes) -> None:
+    """The bot hears as it did out of the box; the problem names the file."""
+    path = tmp_path / "own.json"
+    path.write_bytes(damage)
+    rules = Rules(weights=path)
+    assert rules.version == Rules().version
+    assert rules.problem is not None
+    assert str(path) in rules.problem
+    assert Rules(weights=tmp_path / "none.json").problem is not None
+
+
+def test_the_shipped_weights_are_small_and_read_back_alike() -> None:
+    """Writing what was read gives the same bytes, so that training again can be compared."""
+    assert SHIPPED.stat().st_size <= MAX_SHIPPED_BYTES
+    assert read_weights(SHIPPED).to_json() == SHIPPED.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("piece", ["?", "a ", "é", "@a ", "<", "`", "1", "...", "<@U1>", "あ", "x" * 999, "'", "a'a "])
+def test_hostile_text_is_scored_in_linear_time(piece: str) -> None:
+    """200 KB of anything takes no second."""
+    started = time.thread_time()
+    shipped_weights().probability(ngrams_of(piece * (200_000 // len(piece)), Rules()))
+    assert time.thread_time() - started < 1
