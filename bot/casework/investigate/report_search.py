@@ -33,7 +33,7 @@ DEFINITIONS: Final = 1.0
 OUTER_FRAME: Final = 0.3
 """How much less each further frame tells, as in 1 / (1 + 0.3 n)."""
 SAME_FILE: Final = 0.6
-SEARCHED: Final = 100
+SEARCHED: Final = 50
 """Passages of one part that are compared."""
 MAX_DEFINING_FILES: Final = 5
 """A name that more files define says nothing about the file."""
