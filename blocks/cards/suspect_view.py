@@ -28,16 +28,16 @@ def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list
     """
     shown = suspects[:SHOWN]
     earlier = [[other.ref for other in shown[:number]] for number in range(len(shown))]
-    lines = [_line(one, asked_at, is_last=one.ref not in refs) for one, refs in zip(shown, earlier, strict=True)]
+    lines = [_line(one, asked_at, is_again=one.ref in refs) for one, refs in zip(shown, earlier, strict=True)]
     return [context(TITLE), *map(context, lines)] if lines else []
 
 
-def _line(one: SuspectChange, asked_at: datetime, *, is_last: bool) -> str:
+def _line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> str:
     place = escape(plain(one.ref.replace("`", ""), PLACE_CHARS))
     author = escape(plain(redact(one.author), AUTHOR_CHARS))
     subject = escape(plain(redact(one.subject), SUBJECT_CHARS))
     age = f"{duration(asked_at - one.changed_at)} before the question" if one.changed_at <= asked_at else "after it"
-    changed = f"`{place}` last changed" if is_last else f"`{place}` before that"
+    changed = f"`{place}` {'before that' if is_again else 'last changed' if one.is_latest else 'changed'}"
     by = f" by {author}" if author else ""
     said = f": {subject}" if subject else ""
     return f"{changed} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"

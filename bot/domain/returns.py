@@ -74,7 +74,7 @@ class SuspectChange(FrozenValue):
     """A commit that lately changed the lines a stack trace leads to: a lead, not a proof.
 
     `ref` is `path:start-end` at the commit the draft was made at; `author` and `subject` are empty where they may not
-    be shown.
+    be shown. `is_latest`: whether no later commit changed these lines.
     """
 
     ref: str
@@ -82,6 +82,7 @@ class SuspectChange(FrozenValue):
     author: str
     subject: str
     changed_at: AwareDatetime
+    is_latest: bool = True
 
 
 class TrackRecord(FrozenValue):

@@ -12,17 +12,15 @@ from bot.casework.investigate.trace_places import TracePlace
 from bot.domain.citations.prose_spans import Spans
 from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.search.chunks import first_attached
-from bot.domain.search.definitions import Definition
+from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import Passage, best_lines, is_quotable
 from bot.domain.search.tokens import text_stems
 
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 MAX_ATTACHED = 8
 """How many lines of comments and decorators above a definition are quoted with it."""
-MAX_BODY = 400
 _DEFINITION_SIZES = (12, 6, 3, 1)
 _WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
-_CLOSERS = (")", "]", "}", "end", "{", "*/")
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 
@@ -132,27 +130,6 @@ def excerpts_of_file(path: str, lines: Sequence[str], spans: Spans, *, commit: s
         first = Excerpt(path=path, start=1, end=text.count("\n") + 1, commit=commit, text=text, covered=1)
         if text and (whole := whole_excerpt(first, lines, spans)):
             yield whole
-
-
-def definition_end(lines: Sequence[str], line: int) -> int:
-    """Return the last line of what is defined on `line` (both from 1): what is indented more, and what closes it.
-
-    >>> definition_end(["def a(", "    b,", "):", "    return b", "", "c = 1"], 1)
-    4
-    """
-    indent = _indent(lines[line - 1])
-    last = line
-    for at in range(line, min(len(lines), line + MAX_BODY)):
-        text = lines[at]
-        if text.strip():
-            if _indent(text) <= indent and not (_indent(text) == indent and text.strip().startswith(_CLOSERS)):
-                break
-            last = at + 1
-    return last
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def whole_excerpt(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:

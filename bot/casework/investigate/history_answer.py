@@ -14,10 +14,11 @@ from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.asked_definitions import Asked
-from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt, definition_end
+from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.search.definitions import definition_end
 from bot.domain.search.history_questions import HISTORY_WORDS, asks_for_origin, asks_why
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.question_names import names_in

@@ -44,8 +44,9 @@ def suspect_changes(places: Sequence[TracePlace], repo: GitRepo, commit: str) ->
         if not lines or place.line is None:
             continue
         start, end = max(1, place.line - AROUND_LINES), min(len(lines), place.line + AROUND_LINES)
-        for one in _commits(repo, commit, place.path, start, end):
-            found.setdefault(one.sha, _suspect(one, f"{place.path}:{start}-{end}"))
+        ref = f"{place.path}:{start}-{end}"
+        for number, one in enumerate(_commits(repo, commit, place.path, start, end)):
+            found.setdefault(one.sha, _suspect(one, ref, is_latest=number == 0))
     return tuple(sorted(found.values(), key=lambda one: one.changed_at, reverse=True)[:MAX_SUSPECTS])
 
 
@@ -57,7 +58,7 @@ def _commits(repo: GitRepo, commit: str, path: str, start: int, end: int) -> lis
         return []
 
 
-def _suspect(commit: Commit, ref: str) -> SuspectChange:
+def _suspect(commit: Commit, ref: str, *, is_latest: bool) -> SuspectChange:
     """Return a commit as it may be shown; words that hold a credential or would alert somebody are left out."""
     author, subject = one_line(commit.author, MAX_AUTHOR_CHARS), one_line(commit.subject, MAX_SUBJECT_CHARS)
     return SuspectChange(
@@ -66,6 +67,7 @@ def _suspect(commit: Commit, ref: str) -> SuspectChange:
         author=author if is_quotable(author) else "",
         subject=subject if is_quotable(subject) else "",
         changed_at=commit.committed_at,
+        is_latest=is_latest,
     )
 
 

@@ -1,16 +1,18 @@
 """Where the frames of a stack trace stand in the codebase as it is now.
 
 Reads the index for file names and definitions, git for lines; writes nothing. A frame whose file is gone is looked for
-by the name of its function.
+by the name of its function. A line that no longer lies in the frame's function moved since the program was built; the
+file's last versions tell which line it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.domain.search.definitions import Definition
+from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.file_kinds import is_indexed, path_weight
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
 from bot.ports import PassageIndex
@@ -18,6 +20,8 @@ from bot.ports import PassageIndex
 MAX_LOOKED_UP: Final = 60
 """Frames; the innermost ones are looked up."""
 MAX_PLACES: Final = 12
+MAX_VERSIONS: Final = 10
+"""Earlier versions of a file that may be the one which ran, the newest first."""
 OWN_CODE: Final = 0.5
 """A file whose kind weighs less (a test, vendored code) comes behind those of the product itself."""
 
@@ -59,8 +63,33 @@ def _place(
     if path is None or not is_indexed(path):
         return None
     lines = repo.lines_at(commit, path)
-    at = sorted(one.line for one in defined if one.path == path)
-    return TracePlace(frame, path, line_of(frame, lines, at)) if lines else None
+    return TracePlace(frame, path, _line_now(frame, path, lines, repo, commit)) if lines else None
+
+
+def _line_now(frame: StackFrame, path: str, lines: Sequence[str], repo: GitRepo, commit: str) -> int | None:
+    """Return the line that a frame means; where it left the frame's function, the one with the same text as then."""
+    starts = _starts(frame, path, lines)
+    found = line_of(frame, lines, starts)
+    is_same_text = found is not None and lines[found - 1].strip() == frame.source
+    if is_same_text or not starts or _enclosing(frame.line, lines, starts):
+        return found
+    for version in GitHistory(repo).commits(commit, limit=MAX_VERSIONS + 1, path=path)[1:]:
+        then = repo.lines_at(version.sha, path) or []
+        if start := _enclosing(frame.line, then, _starts(frame, path, then)):
+            text, offset = then[frame.line - 1].strip(), frame.line - start
+            same = [at for at, line in enumerate(lines, 1) if line.strip() == text and _enclosing(at, lines, starts)]
+            return min(same, key=lambda at: min(abs(at - now - offset) for now in starts), default=found)
+    return found
+
+
+def _starts(frame: StackFrame, path: str, lines: Sequence[str]) -> list[int]:
+    """Return the lines of a version of a file that define a frame's function."""
+    return [one.line for one in definitions_in(path, lines) if one.name == frame.function]
+
+
+def _enclosing(line: int, lines: Sequence[str], starts: Sequence[int]) -> int | None:
+    """Return where the definition begins that a line lies in."""
+    return next((start for start in reversed(starts) if start <= line <= definition_end(lines, start)), None)
 
 
 def _definitions(frame: StackFrame, index: PassageIndex) -> Iterator[Definition]:

@@ -43,6 +43,10 @@ class Definition:
     kind: DefinitionKind
 
 
+MAX_BODY: Final = 400
+"""So many lines of a definition are looked through for its end."""
+
+_CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
 _I: Final = r"^(?P<indent>[ \t]*+)"
 _NAME: Final = r"(?P<name>[^\W\d]\w*+)"
 _JS_NAME: Final = r"(?P<name>[A-Za-z_$][\w$]*+)"
@@ -267,3 +271,24 @@ def _kind(groups: Mapping[str, str]) -> DefinitionKind:
     if "type" in groups:
         return DefinitionKind.TYPE
     return DefinitionKind.VALUE if "value" in groups and "method" not in groups else DefinitionKind.FUNCTION
+
+
+def definition_end(lines: Sequence[str], line: int) -> int:
+    """Return the last line of what is defined on `line` (both from 1): what is indented more, and what closes it.
+
+    >>> definition_end(["def a(", "    b,", "):", "    return b", "", "c = 1"], 1)
+    4
+    """
+    indent = _indent(lines[line - 1])
+    last = line
+    for at in range(line, min(len(lines), line + MAX_BODY)):
+        text = lines[at]
+        if text.strip():
+            if _indent(text) <= indent and not (_indent(text) == indent and text.strip().startswith(_CLOSERS)):
+                break
+            last = at + 1
+    return last
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -33,6 +33,9 @@ _MADE_OF: Final = re.compile(r"\blambda\$(\w{1,100}?)\$\d|<(\w{1,100})>[db]_")
 _MADE: Final = re.compile(r"(?:::h[0-9a-f]{16}|\.func\d[\d.]*|<[^<>]{0,100}>|(?:::)?\{\{?closure\}?\})$")
 _SEPARATOR: Final = re.compile(r"::|[.#$/]|->|\s")
 _RUNTIME: Final = re.compile(r"(?:python|jdk|jre)-?[\d.]{1,20}")
+_MAX_CALL_CHARS: Final = 1_500
+_GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
+"""The line below a place in what gin writes of a panic: function and code."""
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -45,14 +48,17 @@ class _Tables(NamedTuple):
     parts: Parts
     patterns: tuple[_FrameForm, ...]
     heads: str
+    cause_first: str
     innermost_last: WordSet
     libraries: WordSet
+    go_packages: WordSet
     plain_functions: WordSet
 
 
 _TABLES: Final = read_table(__file__, "stack_frames.yml", _Tables)
 _FORMS: Final = [(one.language, LinearPattern(fill(one.pattern, _TABLES.parts))) for one in _TABLES.patterns]
 _HEADS: Final = LinearPattern(f"(?m){_TABLES.heads}")
+_CAUSE_FIRST: Final = LinearPattern(f"(?m){_TABLES.cause_first}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +79,7 @@ class StackFrame:
     def tail(self) -> str:
         """The path inside its package where it lies in a folder of libraries, else the whole path."""
         parts = self.path.split("/")
-        at = max((number for number, part in enumerate(parts) if _is_library(part)), default=-1)
+        at = max((number for number in range(len(parts)) if _ends_library(parts, number)), default=-1)
         return "/".join(parts[at + 1 :]) or self.path
 
     @property
@@ -90,6 +96,8 @@ class StackFrame:
 def frames_in(text: str) -> list[StackFrame]:
     r"""Return the frames of a text, each once: the last trace first, in each the innermost frame first.
 
+    A cause stands before what it caused.
+
     Of goroutines the first stands first: it is the one that failed.
 
     >>> [(one.path, one.line, one.function) for one in frames_in('  File "/srv/app/pay.py", line 7, in charge\n')]
@@ -98,14 +106,17 @@ def frames_in(text: str) -> list[StackFrame]:
     readable = readable_text(text)
     starts = [0, *(match.start() + 1 for match in re.finditer("\n", readable))]
     heads = [bisect_right(starts, start) for start, _ in _HEADS.spans(readable)]
+    results = [bisect_right(starts, start) for start, _ in _CAUSE_FIRST.spans(readable)]
     traces: list[list[StackFrame]] = []
     before: tuple[int, str] | None = None
     for at, frame in _found(readable, starts):
         line = bisect_right(starts, at)
         is_new = before is None or before[1] != frame.language or line - before[0] > MAX_GAP_LINES
         if is_new or (before and any(before[0] < head <= line for head in heads)):
-            traces.append([])
-        traces[-1].append(frame)
+            current: list[StackFrame] = []
+            is_result = before is not None and any(before[0] < result <= line for result in results)
+            traces.insert(len(traces) - is_result, current)
+        current.append(frame)
         before = line, frame.language
     ordered = traces if any(trace[0].language == "go" for trace in traces) else traces[::-1]
     inner = (trace[::-1] if trace[0].language in _TABLES.innermost_last else trace for trace in ordered)
@@ -145,16 +156,22 @@ def _frame(language: str, groups: dict[str, str], text: str, starts: Sequence[in
         path = _java_path(path, function)
     elif language in ("go", "rust") and not function and number > 1:
         function = _called(text[starts[number - 2] : starts[number - 1]], language)
-    below = _line_at(text, starts, number + 1) if language == "python" else ""
-    source = "" if below.startswith(("File ", "Traceback")) else below
+    source = ""
+    if language == "python":
+        below = _line_at(text, starts, number + 1, prefix=text[starts[number - 1] : start])
+        source = "" if below.startswith(("File ", "Traceback")) else below
+    elif language == "go" and not function and (said := _GO_RECOVERED.fullmatch(_line_at(text, starts, number + 1))):
+        function, source = said[1], said[2]
     return StackFrame(path=path, line=line, function=_last_name(function), language=language, source=source)
 
 
-def _line_at(text: str, starts: Sequence[int], number: int) -> str:
+def _line_at(text: str, starts: Sequence[int], number: int, *, prefix: str = "") -> str:
+    """Return a line without signs of quotation; of a log, without as many characters as stood before a frame."""
     if number > len(starts):
         return ""
     end = starts[number] - 1 if number < len(starts) else len(text)
-    return text[starts[number - 1] : end].lstrip("> |\t").removeprefix("INTERNALERROR>").strip()[:300]
+    start = starts[number - 1] + (len(prefix) if prefix.strip("> |+-\t") else 0)
+    return text[start:end].lstrip("> |\t").removeprefix("INTERNALERROR>").strip()[:300]
 
 
 def _plain_path(written: str) -> str:
@@ -175,7 +192,8 @@ def _called(line: str, language: str) -> str:
     """Return the function that Go and Rust name on the line above the place."""
     said = line.strip()
     if language == "go":
-        return said.rpartition("(")[0] if said.endswith(")") else ""
+        words = said[-_MAX_CALL_CHARS:].rpartition("(")[0].split() if said.endswith(")") else []
+        return words[-1] if words and words[-1].count("(") == words[-1].count(")") else ""
     return said.partition(": ")[2] if said[:1].isdigit() else ""
 
 
@@ -187,6 +205,16 @@ def _last_name(function: str) -> str:
     return name if name.startswith("<") else _SEPARATOR.split(name.rstrip(":.$"))[-1].strip("()*&`'\"")
 
 
+def _ends_library(parts: Sequence[str], number: int) -> bool:
+    """Whether what follows a part of a path is the path inside somebody else's package."""
+    before = parts[max(0, number - 2) : number]
+    is_of_go = parts[number] == "src" and any(part.startswith("go") or part == "x64" for part in before)
+    if is_of_go and number + 1 < len(parts) and parts[number + 1] in _TABLES.go_packages:
+        return True
+    is_of_ruby = before[-1:] == ["ruby"] and parts[number][:1].isdigit()
+    return is_of_ruby or _is_library(parts[number])
+
+
 def _is_library(part: str) -> bool:
     """Whether a folder holds other people's code: `site-packages`, `python3.11`, `requests-2.3.0-py2.7.egg`."""
     return part in _TABLES.libraries or part.endswith(".egg") or _RUNTIME.fullmatch(part) is not None
@@ -195,7 +223,8 @@ def _is_library(part: str) -> bool:
 def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:
     """Return the file of the codebase that a frame lies in; None if none fits.
 
-    The ends of both paths must agree: all of a frame's own path or all of a file's, else at least two parts of them.
+    The ends of both paths must agree: all of a frame's own path or all of a file's, else at least two parts of them;
+    of Java the whole package, for its folders are the package's.
 
     Args:
         frame: The frame.
@@ -211,7 +240,8 @@ def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:
         parts = path.split("/")
         same = _common_end(tail, parts)
         is_whole = same == len(tail) or (same == len(parts) and not frame.is_of_library)
-        if same and (is_whole or (same > 1 and not frame.is_of_library)):
+        may_differ = not frame.is_of_library and not path.endswith(".java")
+        if same and (is_whole or (same > 1 and may_differ)):
             fitting.append((-same, len(parts), path))
     return min(fitting)[2] if fitting else None
 

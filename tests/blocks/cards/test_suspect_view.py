@@ -33,6 +33,12 @@ def test_each_line_names_place_time_author_and_commit() -> None:
     assert second.startswith("`shop/pay.py:1-6` before that <!date^")
 
 
+def test_a_commit_is_not_called_the_last_where_a_later_one_changed_the_lines_too() -> None:
+    """The later one may stand with another place."""
+    line = said(suspect(is_latest=False))[1]
+    assert line.startswith("`shop/pay.py:1-6` changed <!date^")
+
+
 def test_nothing_is_said_of_nothing() -> None:
     """No trace, no line."""
     assert said() == []

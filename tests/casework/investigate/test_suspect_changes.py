@@ -68,6 +68,24 @@ def test_the_commits_of_the_frames_lines_are_suspect(repo: GitRepo, tmp_path: Pa
     assert {one.changed_at.isoformat() for one in suspects} == {"2026-01-05T09:00:00+00:00"}
 
 
+def test_only_the_newest_commit_of_a_place_is_its_latest(tmp_path: Path) -> None:
+    """Also where that commit is named for another place already."""
+    root = make_repo(
+        tmp_path / "shop", {"shop/pay.py": "def charge():\n    return 1\n", "shop/web.py": "def view():\n"}
+    )
+    files = {"shop/pay.py": "def charge():\n    return fee\n", "shop/web.py": "def view():\n    return charge()\n"}
+    commit_files(root, files, "Change both")
+    commit_files(root, {"shop/web.py": "def view():\n    return charge() or 1\n"}, "Change the view")
+    trace = f'File "/srv/shop/web.py", line 2, in view\n    return charge()\n{TRACE}'
+    found, _ = investigated(GitRepo(root), tmp_path, replace(ASKED, question=f"why?\n{trace}"))
+    latest = {(one.subject, one.ref.partition(":")[0], one.is_latest) for one in found.ret.suspect_changes}
+    assert latest == {
+        ("Change the view", "shop/web.py", True),
+        ("Change both", "shop/pay.py", True),
+        ("first", "shop/pay.py", False),
+    }
+
+
 def test_a_model_is_told_where_the_trace_leads(repo: GitRepo, tmp_path: Path) -> None:
     """As a section of data beside the question."""
     _, given = investigated(repo, tmp_path)

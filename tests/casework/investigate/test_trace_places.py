@@ -7,7 +7,7 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import trace_places
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo
 
 PAY = "import fees\n\n\ndef charge_order(order):\n    fees.add(order)\n    return order.total\n"
 FILES = {
@@ -47,6 +47,21 @@ def test_a_file_that_was_renamed_is_found_by_its_function(shop: tuple[GitRepo, S
     """Where one file defines it; a function that many programs have tells nothing."""
     assert places(shop, 'File "/srv/app/shop/money_back.py", line 9, in refund_order') == [("src/shop/refund.py", 1)]
     assert places(shop, 'File "/srv/app/shop/money_back.py", line 9, in main') == []
+
+
+def test_a_line_that_left_its_function_is_found_by_an_earlier_version(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """A head was put before the file since; the line is the one with the text of then, not the function's first."""
+    repo, index = shop
+    commit_files(repo.root, {"src/shop/pay.py": "# Copyright\n" * 9 + PAY}, "Add a head")
+    index.refresh()
+    assert places(shop, "at charge_order (/srv/shop/pay.py:6:1)") == [("src/shop/pay.py", 15)]
+
+
+def test_the_text_of_a_line_is_found_in_a_log(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """What the log puts before each line does not belong to the code."""
+    log = "2026-01-05 09:00:01 ERROR [w-1] "
+    trace = 'File "/srv/app/shop/pay.py", line 40, in charge_order\n'
+    assert places(shop, f"{log}  {trace}{log}    return order.total\n") == [("src/shop/pay.py", 6)]
 
 
 def test_a_line_that_is_gone_leaves_the_file(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:

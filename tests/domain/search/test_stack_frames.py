@@ -54,6 +54,56 @@ render@http://localhost:3000/src/app.js:12:3
 """
 LOGGED = r'{"stack":"Error: boom\n    at charge (/app/src/pay.js:12:5)\n    at /app/src/a.ts:4:4"}'
 
+GERMAN_CSHARP = """   bei Shop.Charge.<Run>d__2.MoveNext() in /src/Charge.cs:Zeile 42
+   --- Ende der internen Ausnahmestapelüberwachung ---
+   bei Shop.Api.Get(String id) in C:\\src\\Api.cs:Zeile 10
+"""
+RICH = """│ /app/src/web.py:15 in view │
+│ ❱ 15 │ charge(order) │
+│ /app/src/pay.py:7 in charge │
+"""
+PYTEST = """tests/test_pay.py:5:
+    assert charge() == 1
+src/pay.py:10: TypeError
+"""
+DIRECT_CAUSE = """Traceback (most recent call last):
+  File "/srv/pay.py", line 7, in charge
+    card["token"]
+KeyError: 'token'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/srv/web.py", line 10, in view
+    raise Failed from error
+Failed
+"""
+LARAVEL = """production.ERROR: Undefined key at /var/www/src/Mailer.php:15)
+[stacktrace]
+#0 /var/www/src/Mailer.php(11): App\\Mailer->render(Array)
+"""
+PHP_NEXT = """InvalidArgumentException: a in /srv/Pay.php:3
+Stack trace:
+#0 {main}
+
+Next RuntimeException: b in /srv/Api.php:9
+Stack trace:
+#0 {main}
+"""
+RUBY_CAUSE = """app/api.rb:4:in `show': failed (RuntimeError)
+app/pay.rb:9:in `charge': undefined method (NoMethodError)
+\tfrom app/order.rb:5:in `total'
+"""
+CONTAINER_JAVA = """api-1  | \tat com.acme.Api.get(Api.java:10)
+api-1  | Caused by: java.lang.IllegalStateException: b
+api-1  | \tat com.acme.Charge.run(Charge.java:42)
+"""
+GIN = """/usr/local/go/src/runtime/map.go:205 (0x4111)
+\tmapassign: panic(plainError("x"))
+/build/queue.go:17 (0x6f)
+\t(*Queue).Add: q.jobs[name] = job
+"""
+
 TRACES = {
     "python": (PYTHON, [("/srv/app/pay.py", 7, "charge"), ("/srv/app/web.py", 10, "view")]),
     "java and kotlin": (
@@ -90,6 +140,24 @@ TRACES = {
     "a line of a log": (LOGGED, [("/app/src/pay.js", 12, "charge"), ("/app/src/a.ts", 4, "")]),
     "an alert of Sentry": ("app/cart.py in checkout at line 42", [("app/cart.py", 42, "checkout")]),
     "a compiler": ("src/foo.ts(12,5): error TS2304", [("src/foo.ts", 12, "")]),
+    "c# in German": (GERMAN_CSHARP, [("/src/Charge.cs", 42, "Run"), ("/src/Api.cs", 10, "Get")]),
+    "rich": (RICH, [("/app/src/pay.py", 7, "charge"), ("/app/src/web.py", 15, "view")]),
+    "pytest": (PYTEST, [("src/pay.py", 10, ""), ("tests/test_pay.py", 5, "")]),
+    "a direct cause": (DIRECT_CAUSE, [("/srv/pay.py", 7, "charge"), ("/srv/web.py", 10, "view")]),
+    "the head of a php trace": (
+        LARAVEL,
+        [("/var/www/src/Mailer.php", 15, ""), ("/var/www/src/Mailer.php", 11, "render")],
+    ),
+    "a previous exception of php": (PHP_NEXT, [("/srv/Pay.php", 3, ""), ("/srv/Api.php", 9, "")]),
+    "a cause of ruby": (
+        RUBY_CAUSE,
+        [("app/pay.rb", 9, "charge"), ("app/order.rb", 5, "total"), ("app/api.rb", 4, "show")],
+    ),
+    "a log of a container": (CONTAINER_JAVA, [("com/acme/Charge.java", 42, "run"), ("com/acme/Api.java", 10, "get")]),
+    "a panic that gin recovered": (
+        GIN,
+        [("/usr/local/go/src/runtime/map.go", 205, "mapassign"), ("/build/queue.go", 17, "Add")],
+    ),
     "no frame": ("see http://x.example:80/a, foo.py, 10:30:22 and version 1.2.3", []),
 }
 
@@ -130,6 +198,14 @@ def test_a_trace_is_read_however_it_was_pasted(wrapped: str) -> None:
         ("/app/node_modules/express/lib/router.js", ["lib/router.js"], None),
         ("/srv/other/pay.py", ["src/shop/pay.py"], None),
         ("/srv/pay.py", ["pay.py"], "pay.py"),
+        ("/var/www/vendor/laravel/src/Http/Kernel.php", ["app/Http/Kernel.php"], None),
+        ("/usr/local/go/src/net/http/server.go", ["http/server.go"], None),
+        ("/home/ci/go/src/shop/http/server.go", ["http/server.go"], "http/server.go"),
+        ("/usr/lib/ruby/3.2.0/net/http.rb", ["lib/net/http.rb"], "lib/net/http.rb"),
+        ("/usr/lib/ruby/3.2.0/net/http/generic.rb", ["lib/http/generic.rb"], None),
+        ("org/other/orders/Order.java", ["main/com/acme/orders/Order.java"], None),
+        ("com/acme/orders/Order.java", ["main/com/acme/orders/Order.java"], "main/com/acme/orders/Order.java"),
+        ("com/acme/orders/Order.kt", ["src/acme/orders/Order.kt"], "src/acme/orders/Order.kt"),
         ("pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
     ],
 )
