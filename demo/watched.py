@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from bot.domain.heartbeats.checks import DEFAULT_COMMANDS
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
 from demo.workspace import ANA
 

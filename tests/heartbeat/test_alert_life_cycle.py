@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import finding_digest
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatResult, Wake
-from bot.domain.heartbeats.checks import Argv, commands_in
 from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding
 from bot.domain.playbook import parse

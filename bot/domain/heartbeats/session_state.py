@@ -101,7 +101,7 @@ class Removal(FrozenValue):
 class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/checks.py),
+    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/allowed_commands.py),
     `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """

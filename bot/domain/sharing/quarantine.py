@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, PLACEHOLDERS, matches
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, PLACEHOLDERS, matches
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import plain_text
 from bot.domain.secrets import find_secrets

@@ -21,7 +21,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
-from bot.domain.heartbeats.checks import checks_in
+from bot.domain.heartbeats.allowed_commands import checks_in
 from bot.domain.heartbeats.session_state import Removal
 from bot.domain.playbook import Playbook, parse
 from bot.errors import StoreError, TriageError

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.heartbeats.checks import Argv
+from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
 from bot.domain.text.did_you_mean import near_ones

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
-from bot.domain.heartbeats.checks import Argv, commands_in
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import remove
 from bot.domain.tiers import Tier

@@ -14,7 +14,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
 from bot.agent.tools.code_tools import repository_tools
-from bot.domain.heartbeats.checks import split_command
+from bot.domain.heartbeats.allowed_commands import split_command
 from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS
 from bot.domain.tiers import Tier
 from bot.errors import ConfigError

@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
-from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
 from bot.domain.heartbeats.task_history import Measurement, TaskHistory, TierMove, add_measurement
 from bot.domain.playbook import Playbook

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, adopted, commands_in
 from bot.domain.heartbeats.beats import Finding
-from bot.domain.heartbeats.checks import FLAGS_COMMAND, Argv, adopted, commands_in
 from bot.domain.heartbeats.repeated_alerts import ASSIGNMENTS, FLAGS, MESSAGE
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TierMove, suggested_moves

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
-from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.heartbeat.run.beat_record import OUTPUT_CHARS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.agent.tools.base import ToolProblem
-from bot.domain.heartbeats.checks import not_run_notice
+from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict
 from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
+from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Action, Receipt, missing_receipts
-from bot.domain.heartbeats.checks import identity_of
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.heartbeat.run.beat_prompt import build_sections

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.checks import Argv, commands_in, is_allowed, prints_json
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed, prints_json
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line

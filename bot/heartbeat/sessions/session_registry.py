@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import RotaSettings, SessionSettings
-from bot.domain.heartbeats.checks import FLAGS_COMMAND, Argv, commands_in, is_allowed
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError

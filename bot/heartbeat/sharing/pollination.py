@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib import resources
 from typing import Final
 
-from bot.domain.heartbeats.checks import commands_in
+from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.domain.heartbeats.task_history import suggested_moves
 from bot.domain.playbook import Playbook, parse

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.domain.heartbeats.checks import identity_of
+from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry

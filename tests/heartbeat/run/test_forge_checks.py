@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, FLAGS_COMMAND, commands_in, is_allowed
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.forge_checks import items_in

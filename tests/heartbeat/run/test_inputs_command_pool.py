@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from bot.domain.heartbeats.checks import Argv
+from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.jobs import Job, JobKind
 from bot.heartbeat.run.inputs import MAX_AGE_S, CommandPool
 from bot.heartbeat.run.probes import ProbeResult

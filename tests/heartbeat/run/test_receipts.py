@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Receipt, Wake
-from bot.domain.heartbeats.checks import not_run_notice
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TaskHistory, TierMove
 from bot.domain.playbooks.playbook_entries import task_id

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.heartbeats.checks import identity_of_lines
+from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
 from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.playbooks.playbook_entries import task_id

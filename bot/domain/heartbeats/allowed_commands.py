@@ -1,4 +1,4 @@
-"""The checks of a playbook: the commands its tasks name, which of them may run, and which check a task is. Pure.
+"""The commands a playbook names, which of them may run (`commands` of a session), and which check a task is. Pure.
 
 A template is a text such as "git log --oneline {branch}" or a list of words. A command fits one word for word: no
 prefix, no shell. Findings are remembered under the first command a task names, else under its text, so that what people

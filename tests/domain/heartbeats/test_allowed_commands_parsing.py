@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.heartbeats.checks import commands_in, is_allowed
+from bot.domain.heartbeats.allowed_commands import commands_in, is_allowed
 
 TEMPLATES = [("git", "log", "-n", "{number}", "{branch}"), ("cat", "{path}"), ("gh", "pr", "list")]
 

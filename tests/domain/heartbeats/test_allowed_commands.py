@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot.heartbeat
-from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, FLAGS_COMMAND, PLACEHOLDERS, matches, parse_template
+from bot.domain.heartbeats.allowed_commands import (
+    DEFAULT_COMMANDS,
+    FLAGS_COMMAND,
+    PLACEHOLDERS,
+    matches,
+    parse_template,
+)
 from bot.errors import ConfigError
 
 
