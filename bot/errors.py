@@ -26,7 +26,9 @@ _OF_THE_DISK: Final = frozenset(
 
 
 class TriageError(Exception):
-    """Something went wrong that triage understands."""
+    """Something went wrong that triage understands; `code` tells errors of one class apart, None where nothing does."""
+
+    code: str | None = None
 
 
 class ConfigError(TriageError):
@@ -75,6 +77,15 @@ class CodebaseUnreadable(DiskRefused):
 
 class IllegalTransition(TriageError):
     """The transition table holds no such step; nothing was changed."""
+
+
+def failure_kind(error: TriageError) -> str:
+    """Return what two failures of the same kind have in common: the error's class, and its code where it has one.
+
+    >>> failure_kind(StoreError("disk 1 is full")), failure_kind(ProviderError("no such channel", code="gone"))
+    ('StoreError', 'ProviderError:gone')
+    """
+    return ":".join(filter(None, [type(error).__name__, error.code]))
 
 
 def refusal(what: str, error: OSError, advice: str) -> StoreError:

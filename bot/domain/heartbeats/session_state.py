@@ -160,9 +160,12 @@ class OpenFinding(FrozenValue):
 
 
 class Failures(FrozenValue):
-    """The same failure in a row: `key` is its kind; until `paused_until` only a person's wake runs."""
+    """Failures of one kind in a row; until `paused_until` only a person's wake runs."""
 
+    kind: str = ""
+    """The code that `failure_kind` in bot/errors.py gives; empty: none, or an earlier version wrote it."""
     key: str = ""
+    """The text of the latest failure."""
     count: int = 0
     paused_until: AwareDatetime | None = None
     told: bool = False

@@ -114,12 +114,16 @@ class BeatOutcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryResult:
-    """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
+    """What was said: `delivered` is None where nothing was; `problem` is why something could not be.
+
+    `problem_kind` is the code of the problem (`failure_kind`).
+    """
 
     delivered: Delivered | None = None
     preview: str = ""
     suppressed: tuple[str, ...] = ()
     problem: str | None = None
+    problem_kind: str = ""
     says_ok: bool = False
 
     @property

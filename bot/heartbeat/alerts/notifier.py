@@ -12,7 +12,7 @@ from collections.abc import Callable
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Delivered, Finding
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_snoozed
-from bot.errors import ProviderError
+from bot.errors import ProviderError, failure_kind
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import (
     BeatOutcome,
@@ -51,7 +51,7 @@ class Notifier:
         self._said: list[str] = []
         self._told = False
         self._suppressed: list[str] = []
-        self._problem: str | None = None
+        self._problem: ProviderError | None = None
 
     def notify(self) -> DeliveryResult:
         """Say, update and close; returns what was said."""
@@ -73,7 +73,8 @@ class Notifier:
             preview=self._said[0] if self._said else preview_of(self._outcome),
             suppressed=tuple(self._suppressed),
             says_ok=bool(self._said) and not self._told,
-            problem=self._problem,
+            problem=str(self._problem) if self._problem else None,
+            problem_kind=failure_kind(self._problem) if self._problem else "",
         )
 
     def _as_seen(self, found: Finding) -> Callable[[OpenFinding | None], OpenFinding]:
@@ -200,7 +201,7 @@ class Notifier:
             posted = self._surface.send(str(self._route.to), alert)
         except ProviderError as error:
             log.warning("alert not sent", extra={"action": "alert_unsent", "session": self._session.id}, exc_info=True)
-            self._problem = str(error)
+            self._problem = error
             return None
         self._said.append(alert.text)
         return posted

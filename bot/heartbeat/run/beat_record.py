@@ -76,6 +76,8 @@ class BeatEnd:
     """What is to be said of the step, or of a beat that came to its end."""
     screen_error: str = ""
     error: str | None = None
+    failure: str = ""
+    """The kind of the error, as `failure_kind` gives it."""
     limits: Mapping[str, Any] = field(default_factory=dict)
     """Which limit of time ended a model run of the beat, if one did."""
     view: BeatView | None = None
@@ -153,7 +155,7 @@ def _after(begun: BeatStart, ending: BeatEnd, now: datetime) -> Callable[[Sessio
         if not (ending.good and ending.view):
             state = _uncompared(state, ending)
         if ending.result is BeatResult.FAILED:
-            return record_failure(state, " ".join((ending.error or "").split())[:200], now)
+            return record_failure(state, ending.failure, " ".join((ending.error or "").split())[:200], now)
         return _good(state, begun, ending) if ending.good and ending.view else state
 
     return change

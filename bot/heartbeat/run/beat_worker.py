@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -158,7 +159,7 @@ class BeatWorker:
             try:
                 self._alerts.tell_owner(session, _deletion_notice(session, open_))
             except ProviderError as error:
-                return BeatEnd(result=BeatResult.FAILED, step=BeatStep.EMPTY, detail=detail, error=str(error))
+                return replace(broken_off(session, error), step=BeatStep.EMPTY, detail=detail)
             self._store.save(session.id, lambda now: now.evolve(playbook_gone_told=True))
         return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
 

@@ -23,7 +23,7 @@ from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import LATE, duration, utc_text
 from bot.domain.tiers import Tier, includes
-from bot.errors import StoreError, TriageError
+from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -43,7 +43,8 @@ def broken_off(session: Session, error: TriageError, view: BeatView | None = Non
         return cancelled(view, error.usage)
     log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
     usage, limits = (error.usage, error.limits()) if isinstance(error, RunFailed) else (None, {})
-    return BeatEnd(result=BeatResult.FAILED, error=str(error), limits=limits, view=view, full=usage)
+    kind = failure_kind(error)
+    return BeatEnd(result=BeatResult.FAILED, error=str(error), failure=kind, limits=limits, view=view, full=usage)
 
 
 def cancelled(view: BeatView | None, usage: Usage | None = None) -> BeatEnd:
@@ -57,7 +58,7 @@ def end_of(
     """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
     good = sent.problem is None
     if not good and sent.silent:
-        return BeatEnd(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
+        return BeatEnd(result=BeatResult.FAILED, error=sent.problem, failure=sent.problem_kind, view=view, sent=sent)
     if not sent.silent:
         return BeatEnd(
             result=BeatResult.SENT,
@@ -184,7 +185,8 @@ class BeatPipeline:
                 self._store.save(view.session.id, lambda state: state.evolve(paid=paid))
             return self._reported(view, begun, report)
         except StoreError as error:
-            return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+            ending = broken_off(view.session, error, view)
+            return replace(ending, report=report, full=report.usage)
 
     def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
@@ -223,7 +225,8 @@ class BeatPipeline:
         try:
             self._stamp(ending.view, begun, boxes)
         except StoreError as error:
-            return replace(ending, result=BeatResult.FAILED, error=str(error), good=False)
+            kind = failure_kind(error)
+            return replace(ending, result=BeatResult.FAILED, error=str(error), failure=kind, good=False)
         return ending
 
     def _stamp(self, view: BeatView, begun: BeatStart, boxes: Mapping[str, bool]) -> None:

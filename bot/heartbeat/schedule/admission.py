@@ -6,7 +6,6 @@ of the same kind pause a session; each try that fails again doubles the pause.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,7 +25,6 @@ from bot.ports import Clock
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
 LONGEST_PAUSE: Final = timedelta(hours=24)
-_RUN: Final = re.compile(r"[\w-]+")
 
 
 TRACKED: Final = (
@@ -36,26 +34,17 @@ TRACKED: Final = (
 Route = Callable[[Session, SessionState], Delivered | None]
 
 
-def record_failure(state: SessionState, key: str, now: datetime) -> SessionState:
-    """Return the state after one more failure; `key` is its kind, such as `ProviderError: refused`.
+def record_failure(state: SessionState, kind: str, text: str, now: datetime) -> SessionState:
+    """Return the state after one more failure; `kind` is a code (`failure_kind`), `text` what people are told of it.
 
     From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
     kind doubles it, up to a day. Another kind starts to count anew.
     """
-    is_same = kind_of(key) == kind_of(state.failures.key)
-    before = state.failures.evolve(key=key) if is_same else Failures(key=key)
+    is_same = state.failures.kind in ("", kind)  # earlier versions stored no kind
+    before = state.failures.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
     count = before.count + 1
     paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
     return state.evolve(failures=before.evolve(count=count, paused_until=paused_until))
-
-
-def kind_of(key: str) -> str:
-    """Return what two failures of one kind have in common: all but numbers and the ids that hold some.
-
-    >>> kind_of("Overloaded, HTTP 529 (request req_011CSH)") == kind_of("Overloaded, HTTP 529 (request req_01A9)")
-    True
-    """
-    return _RUN.sub(lambda run: "#" if any(map(str.isdecimal, run[0])) else run[0], key)
 
 
 def record_success(state: SessionState) -> SessionState:
