@@ -206,7 +206,12 @@ class SqlitePassageIndex:
     def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
         """Return the passages with their lines as git has them; without those that it cannot read any more."""
         blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for _, place in found)))
-        lines = {blob: shown_lines(content) for blob, content in blobs.items() if not holds_any(content, self._secrets)}
+        clean = {place.blob for _, place in found if place.is_clean}
+        lines = {
+            blob: shown_lines(content, is_clean=blob in clean)
+            for blob, content in blobs.items()
+            if not holds_any(content, self._secrets)
+        }
         return [
             Passage(
                 path=place.path,

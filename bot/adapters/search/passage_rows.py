@@ -33,12 +33,13 @@ class Progress(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a passage stands: lines `start` to `end` of a blob."""
+    """Where a passage stands: lines `start` to `end` of a blob, which is clean if it holds no credential."""
 
     path: str
     blob: str
     start: int
     end: int
+    is_clean: bool
 
 
 def commit_of(connection: sqlite3.Connection) -> str | None:
@@ -98,8 +99,8 @@ def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
     """Store a file's passages in place of those it had."""
     forget(connection, file.path)
     row = connection.execute(
-        "INSERT INTO file (path, blob, skipped, spans) VALUES (?, ?, ?, ?)",
-        (file.path, file.blob, file.skipped, pack_spans(file.passages)),
+        "INSERT INTO file (path, blob, skipped, clean, spans) VALUES (?, ?, ?, ?, ?)",
+        (file.path, file.blob, file.skipped, file.is_clean, pack_spans(file.passages)),
     )
     number = row.lastrowid or 0
     first = number << FILE_BITS
@@ -196,11 +197,15 @@ def best(connection: sqlite3.Connection, query: str, limit: int) -> dict[int, fl
     return dict(found)
 
 
-def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int]) -> list[int]:
-    """Return those of some passages that a query of FTS5 matches."""
+def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int], *, is_common: bool) -> list[int]:
+    """Return those of some passages that a query of FTS5 matches.
+
+    Each passage is looked up where very many match; otherwise all matches are gone through, which is faster then.
+    """
+    column = "rowid" if is_common else "+rowid"  # the sign keeps SQLite from looking each passage up
     marks = ",".join("?" * len(passages))
     found = connection.execute(
-        f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({marks})",  # noqa: S608 - question marks only
+        f"SELECT rowid FROM words WHERE words MATCH ? AND {column} IN ({marks})",  # noqa: S608 - constants only
         (query, *passages),
     )
     return [passage for (passage,) in found]
@@ -219,10 +224,10 @@ def paths(connection: sqlite3.Connection, files: Iterable[int]) -> dict[int, str
 
 def place(connection: sqlite3.Connection, passage: int) -> Place:
     """Return where a passage stands."""
-    row = connection.execute("SELECT path, blob, spans FROM file WHERE id = ?", (passage >> FILE_BITS,))
-    path, blob, spans = row.fetchone()
+    row = connection.execute("SELECT path, blob, spans, clean FROM file WHERE id = ?", (passage >> FILE_BITS,))
+    path, blob, spans, is_clean = row.fetchone()
     start, end = unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
-    return Place(path, blob, start, end)
+    return Place(path, blob, start, end, bool(is_clean))
 
 
 def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:

@@ -17,7 +17,7 @@ from typing import Final
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 4
+LAYOUT: Final = 5
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 BUSY_S: Final = 60
@@ -31,7 +31,7 @@ _SCHEMA: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE NOT NULL, blob TEXT NOT NULL, skipped INTEGER NOT NULL,
-    spans BLOB NOT NULL
+    clean INTEGER NOT NULL, spans BLOB NOT NULL
 );
 CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE definition (

@@ -36,11 +36,12 @@ class StoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """One file as it was read; `skipped` if nothing of it may be found."""
+    """One file as it was read; `skipped` if nothing of it may be found, `is_clean` if it holds no credential."""
 
     path: str
     blob: str
     skipped: bool
+    is_clean: bool = False
     passages: Sequence[StoredPassage] = ()
     defined: Sequence[Defined] = ()
 
@@ -50,22 +51,32 @@ def is_readable(entry: TreeEntry) -> bool:
     return is_indexed(entry.path) and entry.size <= MAX_FILE_BYTES and not entry.is_missing
 
 
-def shown_lines(content: bytes) -> list[str]:
-    """Return the lines of a file as they may be shown; none of one that is binary, minified or kept in Git LFS."""
+def shown_lines(content: bytes, *, is_clean: bool = False) -> list[str]:
+    """Return the lines of a file as they may be shown; none of one that is binary, minified or kept in Git LFS.
+
+    `is_clean` says that the content was looked through for credentials before, and none was found.
+    """
+    lines = _text_lines(content)
+    return lines if is_clean else redact_lines(lines)
+
+
+def _text_lines(content: bytes) -> list[str]:
     is_shown = content and len(content) <= MAX_FILE_BYTES and not is_pointer(content)
     lines = split_lines(content) if is_shown else []
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return []
-    return redact_lines(lines)
+    return lines
 
 
 def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
     """Return the passages of one file, or the file as skipped; `content` is None where it was not read."""
-    lines = shown_lines(content) if content else []
-    if not lines:
+    found = _text_lines(content) if content else []
+    if not found:
         return StoredFile(path, blob, skipped=content != b"")
+    lines = redact_lines(found)
     chunks = split_into_chunks(lines, prose=is_prose(path))
-    return StoredFile(path, blob, False, [_stored(lines, one) for one in chunks], definitions_in(path, lines))
+    passages = [_stored(lines, one) for one in chunks]
+    return StoredFile(path, blob, False, lines == found, passages, definitions_in(path, lines))
 
 
 def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:

@@ -58,18 +58,22 @@ class GitRepo:
 
     Raises:
         ConfigError: `path` is not inside a git checkout (at construction).
-        CodebaseUnreadable: there is a .git, and git does not take it for a repository (at construction).
+        CodebaseUnreadable: there is a .git, and git does not take it for a repository (at construction, unless
+            `may_be_damaged`; then at every use until it is mended).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, may_be_damaged: bool = False) -> None:
         if not path.is_dir():
             raise ConfigError(f"codebase: {path} is not a folder; give the path of a git checkout")
         process = GitProcess(path.resolve())
         try:
             top = process.run("rev-parse", "--show-toplevel")
+            self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
         except ProviderError as error:
-            raise _refusal(process, path, str(error)) from error
-        self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
+            refusal = _refusal(process, path, str(error))
+            if not (may_be_damaged and isinstance(refusal, CodebaseUnreadable)):
+                raise refusal from error
+            self.root = _folders_with_git(path)[0]
         self.process = GitProcess(self.root)
 
     def head(self) -> str:
@@ -89,16 +93,27 @@ class GitRepo:
             raise damaged(self.root, str(error)) from error
 
     def _had_commit(self) -> bool:
-        """Whether HEAD leads somewhere, or did: only a repository where nobody committed has neither ref nor log."""
+        """Whether HEAD leads to a commit, or did; a branch where nobody committed has neither ref nor log."""
         try:
-            folder = self.root / os.fsdecode(self._git("rev-parse", "--git-dir").removesuffix(b"\n"))
-            if (folder / "logs" / "HEAD").exists() or (folder / "packed-refs").exists():
-                return True
+            if not self._is_there("logs") and self._is_there("packed-refs"):
+                return True  # no branch keeps a log here, so a lost one cannot be told from a new one
             ref = self._git("symbolic-ref", "--quiet", "HEAD").decode().strip()
-            found = self._git("rev-parse", "--git-path", ref)
-            return (self.root / os.fsdecode(found.removesuffix(b"\n"))).exists()
-        except ProviderError:
+            return self._is_there(ref) or self._is_there(f"logs/{ref}") or self._is_packed(ref)
+        except (ProviderError, OSError):
             return True  # not even this much can be read
+
+    def _is_packed(self, ref: str) -> bool:
+        packed = self._git_path("packed-refs")
+        if not packed.exists():
+            return False
+        return any(line.endswith(f" {ref}".encode()) for line in packed.read_bytes().splitlines())
+
+    def _is_there(self, name: str) -> bool:
+        return self._git_path(name).exists()
+
+    def _git_path(self, name: str) -> Path:
+        """Return where git keeps a file of its own; in a linked work tree refs and logs stand elsewhere than HEAD."""
+        return self.root / os.fsdecode(self._git("rev-parse", "--git-path", name).removesuffix(b"\n"))
 
     def resolve(self, revision: str) -> str | None:
         """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
@@ -311,9 +326,15 @@ def _refusal(process: GitProcess, path: Path, why: str) -> TriageError:
             f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
             "and give that folder"
         )
-    if any((folder / ".git").exists() for folder in (path, *path.resolve().parents)):
+    if _folders_with_git(path):
         return damaged(path, why)
     return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
+
+
+def _folders_with_git(path: Path) -> list[Path]:
+    """Return the folder and those above it that hold a .git, the nearest first."""
+    whole = path.resolve()
+    return [folder for folder in (whole, *whole.parents) if (folder / ".git").exists()]
 
 
 def damaged(path: Path, why: str) -> CodebaseUnreadable:

@@ -35,6 +35,35 @@ def test_a_repository_without_commits_has_no_head(tmp_path: Path) -> None:
     assert repo.resolve("HEAD") is None
 
 
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_new_branch_without_a_commit_is_not_damaged(tmp_path: Path, is_packed: bool) -> None:
+    """As `git switch --orphan` leaves one, in a repository that has a history."""
+    code = make_repo(tmp_path / "code", {"a.txt": "x\n"})
+    repo, head = GitRepo(code), git(code, "rev-parse", "HEAD")
+    if is_packed:
+        git(code, "pack-refs", "--all")
+    git(code, "switch", "--orphan", "new")
+    with pytest.raises(ConfigError, match="no commit yet"):
+        repo.head()
+    git(code, "switch", "main")
+    assert repo.head() == head
+
+
+def test_a_damaged_repository_can_be_opened_and_used_once_it_is_mended(tmp_path: Path) -> None:
+    """Whoever opens it so is told at each use; a folder that never was a checkout is refused as ever."""
+    code = make_repo(tmp_path / "code", {"src/a.txt": "x\n"})
+    whole = (code / ".git" / "HEAD").read_bytes()
+    (code / ".git" / "HEAD").unlink()
+    repo = GitRepo(code / "src", may_be_damaged=True)
+    with pytest.raises(CodebaseUnreadable, match="fsck"):
+        repo.head()
+    (code / ".git" / "HEAD").write_bytes(whole)
+    assert (repo.root, repo.head()) == (code.resolve(), git(code, "rev-parse", "HEAD"))
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(ConfigError, match="no git checkout"):
+        GitRepo(tmp_path / "plain", may_be_damaged=True)
+
+
 @pytest.mark.parametrize("damage", ["object", "ref", "empty ref", "HEAD", "packed"])
 def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage: str) -> None:
     """Its questions wait until it is mended; a new repository would need a commit."""
