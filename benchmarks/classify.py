@@ -24,7 +24,6 @@ BOT = "U0TRIAGE"
 FIELDS = (
     "message_id",
     "is_bot_mention",
-    "is_question",
     "is_ack_or_emoji",
     "is_alarm",
     "mentions_thread_with_inflight",

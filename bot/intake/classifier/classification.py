@@ -195,7 +195,7 @@ def _read(content: str, rules: Rules) -> _Reading:
         asks = True
     elif asks and _is_smalltalk(text, content, matchers):
         asks = False
-    elif rules.scorer is not None and not ack and any(map(str.isalnum, text)):
+    elif rules.scorer is not None and not ack and not alarm and any(map(str.isalnum, text)):
         words = words_of(content)
         if not (asks and is_short(words)):
             probability = round(rules.scorer.weights.probability(features(words, asks=asks)), 2)
