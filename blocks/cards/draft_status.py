@@ -33,11 +33,18 @@ _RUNNING = {
     ThreadStatus.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
 }
 
+_READING = (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED)
+WAITS_FOR_CODEBASE = (
+    ":warning: *Waiting:* git cannot read the codebase, so this question continues when its `.git` is mended"
+)
+
 
 def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
     if not state.is_open:
         return _ending(state)
+    if state.status in _READING and state.waits_for_codebase:
+        return WAITS_FOR_CODEBASE
     if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
         return _joined(_RUNNING[state.status], _since(state), doing)

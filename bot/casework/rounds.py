@@ -30,7 +30,7 @@ from bot.casework.thread_service import ThreadService
 from bot.casework.validate.validation import Validation, Validator
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
-from bot.errors import DiskRefused, TriageError
+from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
 from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
@@ -65,10 +65,24 @@ class Rounds:
         if state is not None and state.status in self._steps:
             self._desk.asker.begin(state)
         while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
-            self._steps[state.status](state)
+            try:
+                self._steps[state.status](state)
+            except CodebaseUnreadable:
+                self._note_wait(state, waits=True)
+                raise
+            self._note_wait(state, waits=False)
             self._desk.cards.show_card(thread_id)
         if state is not None and state.status is ThreadStatus.ESCALATED:
             self._escalations.launch(thread_id)
+
+    def _note_wait(self, state: ThreadState, *, waits: bool) -> None:
+        """Have the card say that the question waits for the codebase, or no longer."""
+
+        def note(now: ThreadState) -> ThreadState | None:
+            return None if now.waits_for_codebase is waits else now.evolve(waits_for_codebase=waits)
+
+        if self._desk.store.amend(state.thread_id, note) is not None and waits:
+            self._desk.cards.show_later(state.thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""

@@ -18,13 +18,14 @@ from typing import Final, NoReturn
 import click
 
 from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
+from bot.agent.git.git_repo import GitRepo
 from bot.app import App
 from bot.cli.arguments import config_option
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.errors import DiskRefused
+from bot.errors import CodebaseUnreadable, ConfigError, DiskRefused
 from bot.release import program_version
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
@@ -97,8 +98,7 @@ def command(config: Path | None, verbose: bool) -> int:
             f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
     print(f"investigator: {bot.casework.staff.described}.")
-    code = bot.ground.code.repo
-    print(f"codebase {code.root} at {code.head()[:12]}; `triage status` says how far it is indexed. Ctrl-C stops.")
+    print(f"{_standing(bot.ground.code.repo)} Ctrl-C stops.")
     sys.stdout.flush()
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
         if again.is_set():
@@ -108,6 +108,13 @@ def command(config: Path | None, verbose: bool) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def _standing(code: GitRepo) -> str:
+    try:
+        return f"codebase {code.root} at {code.head()[:12]}; `triage status` says how far it is indexed."
+    except (CodebaseUnreadable, ConfigError) as error:
+        return f"{error}. Questions wait until then."
 
 
 def _stop_once(stop: threading.Event) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,9 +32,10 @@ from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.domain.citations.links import code_links
+from bot.domain.citations.links import CodeHost, code_links
+from bot.domain.returns import EvidenceRef
 from bot.domain.search.file_kinds import is_indexed
-from bot.errors import ConfigError
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
@@ -180,7 +182,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     """Open the stores and reach the workspace.
 
     Raises:
-        ConfigError: the codebase cannot be used, or the ops channel is not private.
+        ConfigError: the codebase is none, holds no commit or no text file, or the ops channel is not private.
         ProviderError: Slack refused the token, or the ops channel; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
@@ -235,17 +237,43 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
 
 
 def _open_codebase(settings: Settings, environment: Environment) -> Codebase:
-    repo, database = GitRepo(settings.codebase), environment.home / "index" / "passages.sqlite"
-    if not any(is_indexed(entry.path) for entry in repo.each_entry(repo.head())):
-        raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
+    repo, database = GitRepo(settings.codebase, may_be_damaged=True), environment.home / "index" / "passages.sqlite"
+    with suppress(CodebaseUnreadable):  # questions wait until it is mended, and the watch over the index tells of it
+        _refuse_empty(repo)
     return Codebase(
         repo=repo,
         index=SqlitePassageIndex(
             repo, database, environment.secrets(), beside=IndexProcess(repo.root, database, environment.secrets())
         ),
         staleness=CitationStaleness(repo),
-        link_to=code_links(repo.remote_url(), settings.code_host),
+        link_to=CodeLinks(repo, settings.code_host),
     )
+
+
+def _refuse_empty(repo: GitRepo) -> None:
+    head = repo.head()
+    try:
+        is_empty = not any(is_indexed(entry.path) for entry in repo.each_entry(head))
+    except ProviderError:  # a clone without blobs, or damage
+        is_empty = not any(is_indexed(entry.path) for entry in repo.tree(head))
+    if is_empty:
+        raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
+
+
+class CodeLinks:
+    """From a citation to its URL; where the codebase was damaged at the start, as soon as git can read it."""
+
+    def __init__(self, repo: GitRepo, host: CodeHost | None) -> None:
+        self._repo, self._host = repo, host
+        self._known: LinkTo | None = None
+
+    def __call__(self, ref: EvidenceRef) -> str | None:
+        """Return the URL; None where there is none."""
+        if self._known is None:
+            if self._repo.resolve("HEAD") is None:
+                return None
+            self._known = code_links(self._repo.remote_url(), self._host)
+        return self._known(ref)
 
 
 def _open_slack(

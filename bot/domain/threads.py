@@ -212,6 +212,8 @@ class ThreadState(FrozenValue):
     """What changed since the draft was made; `with_doubts` adds to them."""
     stale_reasons: tuple[str, ...] = ()
     """The same in words, as the card shows them."""
+    waits_for_codebase: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether the machine's work stands still until git can read the codebase again."""
     post_intent: PostIntent | None = None
     dismiss_reason: str | None = None
     orchestrator_tokens: int | None = None

@@ -161,3 +161,10 @@ def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
     assert "To watch it" not in text_of(state.evolve(escalation_transcript_path=None))
     by_hand = step.model_copy(update={"why": "<@U2> asked for a long investigation"})
     assert "<@U2> asked" in text_of(state.evolve(status_history=(by_hand,)))
+
+
+@pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION])
+def test_a_question_that_waits_for_the_codebase_says_so(status: ThreadStatus) -> None:
+    """Only while it waits."""
+    assert "git cannot read the codebase" in status_line(in_status(status, waits_for_codebase=True))
+    assert "git cannot read the codebase" not in status_line(in_status(status))

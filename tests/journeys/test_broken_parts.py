@@ -13,6 +13,7 @@ from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
+from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 
 pytestmark = pytest.mark.timeout(180)
@@ -49,3 +50,30 @@ def _unsaid(control: Control, home: Path) -> list[str]:
     """Return the folders of which the ops channel was not told."""
     said = " ".join(message["text"] for message in control.messages(OPS.channel_id))
     return [name for name in REPLACEABLE_FOLDERS if f"{home / name}.corrupt was set aside" not in said]
+
+
+def test_a_bot_starts_on_a_damaged_codebase_and_answers_once_it_is_mended(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """It listens, the ops channel hears of it once, and the question's card says why it waits."""
+    head = shop / ".git" / "HEAD"
+    whole = head.read_bytes()
+    head.unlink()
+    office = Office(slack, control, tmp_path / "home", shop)
+    office.bot.start()
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        ts = office.ask(SESSIONS)
+        office.card(ts, "git cannot read the codebase")
+        control.wait_for(lambda: _said("cannot be searched", control), "the ops channel to be told")
+        head.write_bytes(whole)
+        office.draft(ts)
+        control.wait_for(lambda: _said("can be searched again", control), "the ops channel to be told")
+        assert len(_said("cannot be searched", control)) == 1
+    finally:
+        office.bot.stop()
+
+
+def _said(what: str, control: Control) -> list[str]:
+    """Return the messages of the ops channel that hold some words."""
+    return [said for message in control.messages(OPS.channel_id) if what in (said := message["text"])]
