@@ -65,6 +65,24 @@ def test_answers_and_follow_ups_are_no_questions(content: str) -> None:
     assert not asks_question(content, Rules())
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "moved the new config to staging this morning",
+        "Ejecución nocturna #77 en main sin errores",
+        "hotfix desplegado en producción hace diez minutos",
+        "correctif déployé en production il y a dix minutes",
+        "Nachtlauf #77 auf main ohne Fehler beendet",
+        "hotfix publicado em produção há dez minutos",
+        "tadi pagi konfigurasi baru sudah dipindah ke staging",
+        "夜間ビルド #77 は main でエラーなく終わりました",
+    ],
+)
+def test_notices_of_what_was_built_or_deployed_are_no_questions(content: str) -> None:
+    """Whatever tells of main or of staging asks nothing by that."""
+    assert not asks_question(content, Rules())
+
+
 def test_the_score_is_the_confidence_and_its_reason_is_named() -> None:
     """A question has the probability as confidence, anything else the rest; the n-grams add up the weightiest first."""
     rules = Rules()
