@@ -2,7 +2,8 @@
 
 Each command runs in a process of its own; what counts is its CPU time (user and system) less that of the same command
 over an empty directory, and its peak memory. Target: at most 0.3 s, and memory at most 1.5 times that of the small
-directory. Everything happened within four weeks, the time that reports look back on.
+directory. Everything happened within four weeks, the time that reports look back on. One message beside 600 open
+threads: at most 1.3 times what it costs beside 10.
 
 `--tree DIR` measures another checkout on the same directories, beside this one. `--make DIR` only fills a directory.
 """
@@ -32,6 +33,9 @@ TARGET_S: Final = 0.3
 MEMORY_AT_MOST: Final = 1.5
 WEEKS: Final = timedelta(weeks=4)
 LOOKS: Final = 300
+FACTOR_AT_MOST: Final = 1.3
+"""What a message may cost beside 600 open threads, against 10."""
+PER_MESSAGE: Final = ("ambient", "question")
 
 
 class Size(NamedTuple):
@@ -203,6 +207,26 @@ def _looks(tree: Path, home: Path) -> float:
     return float(subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout)
 
 
+def _messages(tree: Path, open_threads: int) -> dict[str, float]:
+    """Return the milliseconds of CPU of a message and of the ticks, the least of three runs (message_cost.py)."""
+    python, script = tree / ".venv" / "bin" / "python", Path(__file__).with_name("message_cost.py")
+    runs = []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as home:
+            command = [str(python if python.exists() else sys.executable), str(script), home, str(open_threads)]
+            runs.append(json.loads(subprocess.run(command, cwd=tree, capture_output=True, check=True).stdout))
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
+def _report_messages(tree: Path) -> list[str]:
+    """Print what messages cost beside few and many open threads, and return those that cost too much more."""
+    few, many = _messages(tree, SMALL.open), _messages(tree, CROWDED.open)
+    print(f"\nCPU with {SMALL.open} and {CROWDED.open} open threads")
+    for name in few:
+        print(f"{name:<20}{few[name]:>9.2f} ms{many[name]:>9.2f} ms")
+    return [name for name in PER_MESSAGE if many[name] > FACTOR_AT_MOST * few[name]]
+
+
 def main(argv: Sequence[str] = ()) -> int:
     """Print a table for each checkout, and return 0 if this one meets its targets."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks growth", description=__doc__)
@@ -233,6 +257,8 @@ def main(argv: Sequence[str] = ()) -> int:
                 if tree == here and (large.cpu_s > TARGET_S or large.peak_mb > MEMORY_AT_MOST * small.peak_mb):
                     missed.append(name)
             few, many = _looks(tree.resolve(), places["small"][0]), _looks(tree.resolve(), crowded)
+            too_much = _report_messages(tree.resolve())
+            missed += too_much if tree == here else []
             print(f"a look at one of {SMALL.open} and of {CROWDED.open} open threads: {few:.4f} and {many:.4f} ms")
     print(f"missed: {', '.join(missed)}" if missed else "target met")
     return 1 if missed else 0

@@ -7,7 +7,7 @@ A ring is on file once the chat confirmed it; one that a crash cut off is found 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from bot.casework.thread_service import ThreadService
@@ -41,8 +41,9 @@ class QuestionPages:
     def tick(self) -> None:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
         now = self._desk.clock.now()
-        self._ring(now)
-        for state in self._desk.store.open_threads():  # an ops channel that takes no ring is a reason to escalate
+        waiting = [state for state in self._desk.store.open_threads() if is_waiting(state)]
+        self._ring([state for state in waiting if self._is_ring_due(state, now)], now)
+        for state in waiting:  # an ops channel that takes no ring is a reason to escalate
             self._try_to_escalate(state.thread_id, now)
 
     def hear(self, event: Event, thread_id: str) -> None:
@@ -59,11 +60,8 @@ class QuestionPages:
         if self._is_approver(by, event.team_id) or was_told(self._desk, state, by):
             acknowledge(self._desk, thread_id, by=by)
 
-    def _ring(self, now: datetime) -> None:
+    def _ring(self, due: Sequence[ThreadState], now: datetime) -> None:
         """Ring for all that are due, in one message."""
-        due = [
-            state for state in self._desk.store.open_threads() if is_waiting(state) and self._is_ring_due(state, now)
-        ]
         rings = [PageRing(state, state.paging.rings + 1, _waited(state, now)) for state in due]
         if not rings:
             return

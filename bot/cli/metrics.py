@@ -112,10 +112,11 @@ def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | No
     since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
     with reading(home) as store:
         rollups, now = Rollups(store, saves=False), datetime.now(UTC)
-        rollups.catch_up(now, since)
+        backlog = rollups.catch_up(now, since)
         recent = min(window.start, window.end - timedelta(weeks=weeks))
         past = read_past(store, rollups, recent, now, drafts_since=since)
-    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
+    backlog = backlog._replace(has_records=past.has_uncounted_records)
+    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s, backlog=backlog)
 
 
 def _rebuild(home: Path, now: datetime) -> str:
@@ -225,7 +226,8 @@ def write_week(home: Path, path: Path, now: datetime) -> str:
     with reading(home) as store:
         week = read_week(store, Rollups(store, saves=False), now, UTC)
     replace_bytes(path, draw_week(week))
-    return f"{path.absolute()}: the last 7 days, to {week.until}"
+    missing = f"\n  ! {week.uncounted}" if week.uncounted else ""
+    return f"{path.absolute()}: the last 7 days, to {week.until}{missing}"
 
 
 def _refuse_to_replace(path: Path) -> None:

@@ -246,7 +246,7 @@ class Collection(Generic[Model]):
             self._on_damage(self._documents.set_aside(self._spec.name, document.id))
             return None
         self._parsed[document.id] = document, value
-        return value.model_copy()
+        return value if value.model_config.get("frozen") else value.model_copy()
 
     def _or_default(self, doc_id: str, stored: Model | None) -> Model:
         if stored is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
@@ -117,6 +118,8 @@ FINDING_CHARS = 160
 MAX_SUMMARIES: Final = 10
 SUMMARY_TOKENS: Final = 500
 """Of the lines on other open threads together, however many are open."""
+STEMMED_QUESTIONS: Final = 2_000
+"""Of how many open questions the stems are kept: every investigation compares its own with them all."""
 
 
 def build_assignment(
@@ -153,7 +156,7 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
     At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
     """
     others = [other for other in desk.store.open_threads() if other.thread_id != state.thread_id]
-    asked = text_stems(state.question)
+    asked = _stems(state.question)
     ranked = sorted(others, key=lambda other: (_likeness(asked, other.question), other.started_at), reverse=True)
     lines: list[str] = []
     for line in map(_summary, ranked[:MAX_SUMMARIES]):
@@ -165,8 +168,14 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
 
 def _likeness(asked: frozenset[str], question: str) -> float:
     """Return the share of the words of two questions that both hold, 0 to 1."""
-    other = text_stems(question)
-    return len(asked & other) / (len(asked | other) or 1)
+    other = _stems(question)
+    both = len(asked & other)
+    return both / (len(asked) + len(other) - both or 1)
+
+
+@lru_cache(maxsize=STEMMED_QUESTIONS)
+def _stems(question: str) -> frozenset[str]:
+    return text_stems(question)
 
 
 def count_tokens(read: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
 from bot.casework.reports.journal_records import time_of
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.week_report import read_week
 from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
@@ -76,13 +76,14 @@ class BriefSchedule:
             self._stored.update(dropped)
 
     def show_week(self) -> None:
-        """Post the picture of the last seven days; it holds counts only.
+        """Post the picture of the last seven days; it holds counts only, and says what is not counted yet.
 
         Raises:
             StoreError: the data directory cannot be read.
             ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
         """
-        self._pictures.show(read_week(self._store, Rollups(self._store), self._desk.clock.now(), self._zone))
+        now, allow = self._desk.clock.now(), Allowance.for_one_look()
+        self._pictures.show(read_week(self._store, Rollups(self._store), now, self._zone, allow=allow))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now."""

@@ -104,6 +104,8 @@ class JournalHistory:
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
+    has_uncounted_records: bool = False
+    """Whether journals hold records that are not in here, because only so much was to be read at once."""
 
 
 def read_past(
@@ -133,6 +135,7 @@ def read_past(
         recorded_since=_oldest(rollups, MESSAGES, days, now),
         bot_started_at=seen.started_at if seen else None,
         unreadable=unreadable + damaged,
+        has_uncounted_records=rollups.has_uncounted_records,  # asked last: reading may find a day to mend
     )
 
 
@@ -177,6 +180,7 @@ class BeatHistory:
 
     ran: Sequence[BeatSummary] = ()
     recorded_since: datetime | None = None
+    has_uncounted_records: bool = False
 
 
 def read_beats(rollups: Rollups, since: datetime, now: datetime) -> BeatHistory:
@@ -184,7 +188,8 @@ def read_beats(rollups: Rollups, since: datetime, now: datetime) -> BeatHistory:
     days, start = rollups.journal_days(BEATS, since, now), to_us(since)
     rows = [row for day in days for row in day["rows"] if row[0] >= start]
     ran = [BeatSummary(from_us(at), "", "", is_alert, is_failed) for at, is_alert, is_failed in rows]
-    return BeatHistory(ran=ran, recorded_since=_oldest(rollups, BEATS, days, now))
+    oldest, is_behind = _oldest(rollups, BEATS, days, now), rollups.has_uncounted_records
+    return BeatHistory(ran=ran, recorded_since=oldest, has_uncounted_records=is_behind)
 
 
 def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:

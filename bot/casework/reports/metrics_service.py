@@ -20,9 +20,6 @@ SINCE: Final = timedelta(days=7 * WEEKS + 1)
 """What the report looks back on: the weeks of replies without a human, and a day."""
 REST: Final = timedelta(minutes=1)
 """Between two looks at what is new, once everything is counted."""
-THREADS_AT_ONCE: Final = 300
-RECORDS_AT_ONCE: Final = 5_000
-"""What one call takes in, about 0.2 s each: more is left to the ticks that follow."""
 
 
 class MetricsService:
@@ -61,16 +58,13 @@ class MetricsService:
         if last is not None and timedelta() <= now - last < REST:
             return
         since = None if last is None else last - timedelta(days=1)
-        if not self._rollups.catch_up(now, since, allow=_a_little()):
+        if not self._rollups.catch_up(now, since, allow=Allowance.for_one_look()):
             self._counted_at = now
 
     def _report(self) -> MetricsReport:
         now = self._clock.now()
-        backlog = self._rollups.catch_up(now, now - SINCE, allow=_a_little())
+        backlog = self._rollups.catch_up(now, now - SINCE, allow=Allowance.for_one_look())
         window = Window.last(DAYS, now)
         past = read_past(self._store, self._rollups, window.start, now, drafts_since=now - SINCE)
+        backlog = backlog._replace(has_records=past.has_uncounted_records)
         return build_metrics(past, window, baseline_reply_s=self._baseline_reply_s, backlog=backlog)
-
-
-def _a_little() -> Allowance:
-    return Allowance(threads=THREADS_AT_ONCE, records=RECORDS_AT_ONCE)

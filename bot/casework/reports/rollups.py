@@ -42,8 +42,7 @@ LOOK_BACK: Final = timedelta(days=400)
 ESCALATIONS: Final = "escalations"
 RECORDS_AT_ONCE: Final = 2_000
 """Between two writes: what a kill in the middle costs."""
-
-
+THREADS_AT_ONCE: Final = 300
 MENDED_AT_ONCE: Final = 5_000
 _JOURNAL_FIELDS: Final = {"format", "day", "start", "until", "before", "oldest"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}
@@ -63,13 +62,15 @@ class Backlog(NamedTuple):
         """Whether anything is left."""
         return bool(self.threads or self.has_records)
 
-    def words(self) -> str:
-        """Return what is left in words, nothing where nothing is."""
+    def names(self) -> str:
+        """Return what is left in a few words, nothing where nothing is."""
         parts = [f"{self.threads:,} closed threads"] if self.threads else []
         parts += ["records of the journals"] if self.has_records else []
-        return (
-            f"not counted yet: {' and '.join(parts)}; triage is counting them, ask again in a minute" if parts else ""
-        )
+        return f"not counted yet: {' and '.join(parts)}" if parts else ""
+
+    def words(self) -> str:
+        """Return what is left in words, and what to do; nothing where nothing is left."""
+        return f"{self.names()}; triage is counting them, ask again in a minute" if self else ""
 
 
 COMPLETE: Final = Backlog()
@@ -81,6 +82,11 @@ class Allowance:
     def __init__(self, threads: int | None = None, records: int | None = None) -> None:
         self.threads = threads
         self.records = records
+
+    @classmethod
+    def for_one_look(cls) -> Allowance:
+        """Return what somebody who waits lets be taken in, about 0.2 s each: more is left to the ticks that follow."""
+        return cls(threads=THREADS_AT_ONCE, records=MENDED_AT_ONCE)
 
 
 class Rollups:
@@ -94,9 +100,15 @@ class Rollups:
         self._threads = Collection(store.documents, THREADS)
         self._unsaved: dict[str, Mapping[str, Any]] = {}
         self._forgotten: set[str] = set()
+        self._behind: set[str] = set()
         self.threads_read = self.records_read = 0
         """What was read from the archive and the journals, not from rollups."""
         self._lock = threading.Lock()
+
+    @property
+    def has_uncounted_records(self) -> bool:
+        """Whether the latest look at a journal, to take in what is new or to mend a day, ended before its end."""
+        return bool(self._behind)
 
     def catch_up(self, now: datetime, since: datetime | None = None, *, allow: Allowance | None = None) -> Backlog:
         """Take in what was closed and appended; `since` leaves out threads that closed on earlier days.
@@ -107,8 +119,10 @@ class Rollups:
         allow = allow or Allowance()
         while True:
             with self._lock, suppress(_Outrun):
-                left = [self._follow(kind, utc_day(now), allow) for kind in KINDS]
-                return Backlog(threads=self._take_threads(since, allow), has_records=any(left))
+                for kind in KINDS:
+                    self._follow(kind, utc_day(now), allow)
+                threads = self._take_threads(since, allow)
+                return Backlog(threads=threads, has_records=self.has_uncounted_records)
 
     def rebuild(self, now: datetime) -> None:
         """Forget every day and count anew; killed in the middle, the next `catch_up` goes on. Raises StoreError."""
@@ -121,7 +135,7 @@ class Rollups:
         """Return the days of a journal that hold records from a moment on, oldest first; raises StoreError.
 
         Where one was deleted or damaged, it and those after it are counted anew first, at most `MENDED_AT_ONCE`
-        records; more are left to `catch_up`.
+        records; more are left to `catch_up`, and `has_uncounted_records` says so.
         """
         found, gap = self._without_gap(kind, since, now)
         if gap is None:
@@ -171,14 +185,15 @@ class Rollups:
 
     # Journals.
 
-    def _follow(self, kind: RollupKind, today: str, allow: Allowance) -> bool:
-        """Take in what was appended since; True where more is left than was allowed."""
+    def _follow(self, kind: RollupKind, today: str, allow: Allowance) -> None:
+        """Take in what was appended since, and remember whether more is left than was allowed."""
         try:
-            return self._append(kind, today, allow)
+            is_behind = self._append(kind, today, allow)
         except Conflict:  # the journal is another one: put back from a backup, say
             log.warning("%s is counted anew: its journal is another", kind.name, extra={"action": "rollups_anew"})
             self._forget_from(kind, "0001-01-01", today)
-            return self._append(kind, today, allow)
+            is_behind = self._append(kind, today, allow)
+        (self._behind.add if is_behind else self._behind.discard)(kind.name)
 
     def _append(self, kind: RollupKind, today: str, allow: Allowance) -> bool:
         part = self._latest(kind, today)

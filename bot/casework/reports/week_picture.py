@@ -68,6 +68,8 @@ def draw_week(week: WeekSummary) -> bytes:
     sheet = _Canvas()
     sheet.text(_LEFT, 36, "The last 7 days", size=20, colour=_INK, bold=True)
     sheet.text(_RIGHT, 36, f"each bar 24 h, to {week.until}", anchor="rs")
+    if week.uncounted:
+        sheet.text(_LEFT, 56, week.uncounted, size=12, colour=_WARNS)
     for number, bars in enumerate(week.bars):
         _draw_bars(sheet, _ROW + number * _ROW_HEIGHT, bars)
     _draw_labels(sheet, _FOOT - 28, week.labels)

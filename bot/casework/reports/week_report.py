@@ -6,6 +6,7 @@ Pure but for `read_week`, which reads the data directory; writes nothing, needs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Final
 
@@ -13,7 +14,7 @@ from bot.casework.reports.acceptance import BAND, first_round_passes
 from bot.casework.reports.journal_history import BeatHistory, JournalHistory, read_beats, read_past
 from bot.casework.reports.measures import Window, dollars, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.thread_facts import from_us
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.threads import ThreadStatus
@@ -22,12 +23,18 @@ from bot.ports import Store
 DAYS: Final = 7
 
 
-def read_week(store: Store, rollups: Rollups, now: datetime, zone: tzinfo) -> WeekSummary:
-    """Return the week before now, its days named in a zone; raises StoreError for what cannot be read."""
+def read_week(
+    store: Store, rollups: Rollups, now: datetime, zone: tzinfo, *, allow: Allowance | None = None
+) -> WeekSummary:
+    """Return the week before now, its days named in a zone, and what of it is not counted yet.
+
+    Without `allow` all that is new is counted first. Raises StoreError for what cannot be read.
+    """
     window = Window.last(DAYS, now)
-    rollups.catch_up(now, window.start)
+    backlog = rollups.catch_up(now, window.start, allow=allow)
     past, beats = read_past(store, rollups, window.start, now), read_beats(rollups, window.start, now)
-    return build_week(past, beats, window, zone)
+    backlog = backlog._replace(has_records=past.has_uncounted_records or beats.has_uncounted_records)
+    return replace(build_week(past, beats, window, zone), uncounted=backlog.names())
 
 
 def build_week(past: JournalHistory, beats: BeatHistory, window: Window, zone: tzinfo) -> WeekSummary:

@@ -58,11 +58,13 @@ class WeekSummary:
     bars: Sequence[DailyCounts]
     gauge: ShareWithBand
     cost: WeekCost
+    uncounted: str = ""
+    """What is left out because it is not counted yet."""
 
     def in_words(self) -> str:
         """Return what the picture shows, for who cannot see it; a few hundred characters."""
         counted = [f"{each.title}: {each.missing or f'{each.main}, {each.rest}; {each.note}'}." for each in self.bars]
         gauge = f"{self.gauge.title}: {self.gauge.shown}, {self.gauge.says}."
-        return " ".join(
-            [f"The last 7 days, to {self.until}.", *counted, gauge, f"Cost: {self.cost.shown}, {self.cost.says}."]
-        )
+        cost, missing = f"Cost: {self.cost.shown}, {self.cost.says}.", f"{self.uncounted.capitalize()}."
+        words = [f"The last 7 days, to {self.until}.", *counted, gauge, cost]
+        return " ".join([*words, missing] if self.uncounted else words)

@@ -16,7 +16,8 @@ from bot.casework.reports.journal_history import JournalHistory, read_beats, rea
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, build_metrics
 from bot.casework.reports.metrics_service import MetricsService
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import MENDED_AT_ONCE, Allowance, Rollups
+from bot.casework.reports.week_report import read_week
 from bot.domain.threads import QuestionType, Resolution
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, ROLLUPS, SPEND
@@ -188,6 +189,33 @@ def test_a_long_backlog_is_told_of_and_worked_off(tmp_path: Path) -> None:
     assert "4 closed threads" in build_metrics(read(store, rollups), Window.last(7, NOW), backlog=left).uncounted
     assert not rollups.catch_up(NOW, MONTH_AGO)
     assert rollups.catch_up(NOW, MONTH_AGO).words() == ""
+
+
+def test_a_report_says_that_a_day_it_mends_is_not_counted_yet(tmp_path: Path) -> None:
+    """A day was deleted that holds more than one look may read; ticks count the rest."""
+    store, clock = FileStore(tmp_path), FakeClock()
+    fill(store, days=2)
+    line = (tmp_path / f"{CLASSIFIED}.ndjson").read_text().splitlines()[-1]
+    with (tmp_path / f"{CLASSIFIED}.ndjson").open("a") as file:
+        file.writelines(f"{line.replace('1700000005', str(number))}\n" for number in range(MENDED_AT_ONCE))
+    assert report(store).tally.messages == MENDED_AT_ONCE + 6
+    min((tmp_path / "rollups").glob("messages.*")).unlink()
+    service = MetricsService(store, Rollups(store), clock, baseline_reply_s=None)
+    seen = service.report()
+    assert (seen.tally.messages, seen.uncounted != "") == (MENDED_AT_ONCE, True)
+    service.tick()
+    seen = service.report()
+    assert (seen.tally.messages, seen.uncounted) == (MENDED_AT_ONCE + 6, "")
+
+
+def test_a_picture_of_the_week_counts_a_part_and_says_so(tmp_path: Path) -> None:
+    """It comes with a brief, which nobody lets wait."""
+    store = FileStore(tmp_path)
+    fill(store, days=3)
+    some = read_week(store, Rollups(store), NOW, UTC, allow=Allowance(threads=2, records=4))
+    assert "4 closed threads and records" in some.uncounted
+    assert "4 closed threads and records" in some.in_words()
+    assert read_week(store, Rollups(store), NOW, UTC).uncounted == ""
 
 
 def test_who_asks_at_the_same_time_gets_the_same_report(tmp_path: Path) -> None:
