@@ -41,6 +41,7 @@ PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
+REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
@@ -187,7 +188,12 @@ class App:
         every(COUNT_EVERY_S, ground.metrics.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
+        self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
+
+    def _repeat_partial_answers(self) -> None:
+        if self._index_watch.is_whole:
+            self.casework.upkeep.partial_answers.repeat()
 
     def _reload(self) -> ConfigReload:
         return ConfigReload(

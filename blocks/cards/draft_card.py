@@ -337,7 +337,8 @@ def _not_searched(state: ThreadState) -> list[Block]:
     ret = state.investigator_return
     if ret is None or not ret.not_searched:
         return []
-    return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · `triage doctor` says what to type")]
+    then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to type"
+    return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}")]
 
 
 def _doubts(state: ThreadState) -> list[Block]:

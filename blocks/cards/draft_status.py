@@ -47,7 +47,7 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
         return WAITS_FOR_CODEBASE
     if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
-        return _joined(_RUNNING[state.status], _since(state), doing)
+        return _joined(_RUNNING[state.status], _since(state), _again(state), doing)
     return _joined(_badge(state), _changed(state), _origin(state), thread_cost_line(state.usage))
 
 
@@ -71,6 +71,13 @@ def judged_by(state: ThreadState) -> str | None:
     """Return the model that judged the latest draft; None where code alone did, or nobody."""
     verdict = state.validator_return
     return verdict.validator_model if verdict and verdict.validator_model != CODE_CHECKS else None
+
+
+def _again(state: ThreadState) -> str:
+    """Return why a question is investigated again, where the answer before was from part of the files."""
+    ret = state.investigator_return
+    is_again = state.status is ThreadStatus.INVESTIGATING and ret is not None and ret.index_unfinished
+    return "again, because the draft before was from part of the files" if is_again else ""
 
 
 def _since(state: ThreadState) -> str:

@@ -17,6 +17,7 @@ from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.partial_answers import PartialAnswers
 from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.failed_jobs import GivingUp
@@ -78,6 +79,7 @@ class CaseworkUpkeep:
     """What is looked after every minute; `pages` hears of messages, too."""
 
     waiting: DraftReminders
+    partial_answers: PartialAnswers
     pages: QuestionPages
     briefs: BriefSchedule
     lessons: LessonNotes
@@ -144,6 +146,7 @@ def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
     bulletin = OpsChannelPosts(on.slack.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
     return CaseworkUpkeep(
         waiting=_waiting(on, bulletin),
+        partial_answers=PartialAnswers(on.desk),
         pages=_pages(on),
         briefs=_briefs(on, bulletin),
         lessons=LessonNotes(on.desk, on.memory.notes, on.single(LESSON_BACKLOG)),

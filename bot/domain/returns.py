@@ -116,6 +116,8 @@ class InvestigatorReturn(FrozenValue):
     research_notes: str = ""
     not_searched: str | None = None
     """Which files of the codebase the search could not look into, filled in by code; one line."""
+    index_unfinished: bool = False
+    """Whether some of these were only not indexed yet, filled in by code."""
     track_record: TrackRecord | None = None
     """Of a draft made without a model, what became of such drafts; filled in by code."""
     suspect_changes: tuple[SuspectChange, ...] = ()

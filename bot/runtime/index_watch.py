@@ -26,9 +26,16 @@ class IndexWatch:
         self._refresh, self._stored, self._say = refresh, stored, say
         self._written: IndexStanding | None = None
         self._problem: str | None = None
+        self._is_whole = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last look found every file of HEAD indexed."""
+        return self._is_whole
 
     def tick(self) -> None:
         """Look once; raises StoreError where what is known cannot be written."""
+        self._is_whole = False
         try:
             gaps = self._refresh().gaps
         except CodebaseUnreadable as error:
@@ -38,6 +45,7 @@ class IndexWatch:
         except TriageError as error:
             self._note(str(error))
         else:
+            self._is_whole = not gaps.waiting
             self._note(None)
             self._write(IndexStanding(waiting=gaps.waiting, total=gaps.total))
 

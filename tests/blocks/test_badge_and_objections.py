@@ -168,3 +168,11 @@ def test_a_question_that_waits_for_the_codebase_says_so(status: ThreadStatus) ->
     """Only while it waits."""
     assert "git cannot read the codebase" in status_line(in_status(status, waits_for_codebase=True))
     assert "git cannot read the codebase" not in status_line(in_status(status))
+
+
+def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> None:
+    """And the draft before says that this will happen."""
+    partial = a_return(not_searched="38 of 50 files", index_unfinished=True)
+    assert "part of the files" in status_line(in_status(ThreadStatus.INVESTIGATING, investigator_return=partial))
+    assert "part of the files" not in status_line(in_status(ThreadStatus.INVESTIGATING))
+    assert "investigated again" in text_of(waiting(investigator_return=partial))

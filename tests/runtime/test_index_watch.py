@@ -40,7 +40,9 @@ def test_progress_is_read_by_others_until_the_index_is_finished() -> None:
     code = Code()
     assert code.tick(waiting=38_000) == "12,000 of 50,000 files indexed"
     assert code.tick(waiting=1) == "49,999 of 50,000 files indexed"
+    assert not code.watch.is_whole
     assert code.tick() == ""
+    assert code.watch.is_whole
     assert code.said == []
 
 
@@ -49,6 +51,7 @@ def test_a_codebase_that_cannot_be_read_is_said_once_and_its_end_once() -> None:
     code = Code()
     assert "the .git is damaged" in code.tick(error=CodebaseUnreadable("the .git is damaged"))
     code.tick(error=CodebaseUnreadable("the .git is damaged"))
+    assert not code.watch.is_whole
     assert len(code.said) == 1
     assert "the .git is damaged" in code.said[0]
     assert code.tick() == ""

@@ -263,15 +263,17 @@ class GapNamingInvestigator:
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
         """Return the draft; raises what the investigator raises, and CodebaseUnreadable."""
-        gaps = self._gaps()  # before, so that what is indexed meanwhile does not count as searched
+        words, unfinished = self._gaps()  # before, so that what is indexed meanwhile does not count as searched
         found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        return replace(found, ret=found.ret.model_copy(update={"not_searched": gaps or None}))
+        known = {"not_searched": words or None, "index_unfinished": unfinished}
+        return replace(found, ret=found.ret.model_copy(update=known))
 
-    def _gaps(self) -> str:
+    def _gaps(self) -> tuple[str, bool]:
         try:
-            return self.index.refresh().gaps.words()
+            gaps = self.index.refresh().gaps
+            return gaps.words(), gaps.waiting > 0
         except CodebaseUnreadable:
             raise
         except TriageError:
             log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
-            return NO_INDEX
+            return NO_INDEX, False
