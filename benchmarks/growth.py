@@ -55,6 +55,8 @@ COMMANDS: Final = (
     ("metrics", "--picture", "{home}/week.png"),
     ("status",),
     ("why", "{thread}"),
+    ("doctor",),
+    ("brief",),
 )
 
 
