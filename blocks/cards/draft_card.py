@@ -51,7 +51,7 @@ from blocks.text.outgoing_text import (
     truncate,
     verbatim,
 )
-from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
+from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, without_middle
 from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
@@ -217,7 +217,7 @@ def click_of(state: ThreadState) -> DraftClick:
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
     where = f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
-    asked = truncate(escape_text(state.question), QUESTION_CHARS) or "(no text)"
+    asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
         text=MarkdownTextObject(
             text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote_block(asked)}"
