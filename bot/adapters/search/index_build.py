@@ -53,7 +53,8 @@ def bring_up_to(
 ) -> int | None:
     """Index what a commit changed; returns how many blobs were read, or None if that is more than `at_most` files.
 
-    What could not be read before is read again. A file that holds one of `secrets` is skipped.
+    What could not be read before is read again. A file that holds one of `secrets` is skipped. Where it is left to
+    others how many files wait is written down.
 
     Raises:
         CodebaseUnreadable: git cannot list the commit.
@@ -69,6 +70,8 @@ def bring_up_to(
             connection.execute(_TODO)
         todo = connection.execute("SELECT count(*) FROM todo").fetchone()[0]
         if at_most is not None and todo > at_most:
+            with transaction(connection):
+                _begin(connection, commit, todo)
             return None
         done = read = 0
         for batch in chain(_batches(connection), [[]] if not todo else []):

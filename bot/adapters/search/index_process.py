@@ -94,11 +94,9 @@ def main() -> int:
 
 
 def index(root: Path, database: Path, secrets: Collection[str]) -> None:
-    """Bring the index of a checkout up to HEAD, unless another process does; raises what `bring_up_to` raises."""
+    """Bring the index of a checkout up to HEAD, after whoever else is at it; raises what `bring_up_to` raises."""
     repo, store = GitRepo(root), PassageStore(database)
-    with store.building() as is_ours:
-        if not is_ours:
-            return
+    with store.building(waits=True):
         commit, known = repo.head(), [secret.encode() for secret in secrets]
         try:
             bring_up_to(commit, repo, store, known)
@@ -108,7 +106,8 @@ def index(root: Path, database: Path, secrets: Collection[str]) -> None:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1):  # not sys.stdin.read: Python aborts if it ends while a thread is in that
+        pass
     os._exit(0)
 
 

@@ -163,6 +163,8 @@ class SqlitePassageIndex:
             is_current = rows.commit_of(connection) == commit
         if is_current and not ((gaps.unreadable or gaps.lfs) and self._may_try_again()):
             return 0
+        if self._beside is not None and self._beside.is_running:
+            return None  # whoever lists the files again keeps it waiting
         with self._store.building() as is_ours:
             at_most = None if self._beside is None else self._at_once
             read = self._build(commit, on_progress, at_most) if is_ours else None

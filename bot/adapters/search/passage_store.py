@@ -83,13 +83,16 @@ class PassageStore:
             ) from error
 
     @contextlib.contextmanager
-    def building(self) -> Iterator[bool]:
-        """Give whether nobody else, in this process or another, writes the index; if so, keep others from it."""
+    def building(self, *, waits: bool = False) -> Iterator[bool]:
+        """Give whether nobody else, in this process or another, writes the index; if so, keep others from it.
+
+        With `waits`, wait until nobody else does.
+        """
         self._database.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(f"{self._database}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
             except BlockingIOError:
                 yield False
             else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -53,6 +55,18 @@ def wait_for_end(process: IndexProcess) -> None:
         time.sleep(0.02)
 
 
+def wait_until_it_waits(process: IndexProcess) -> None:
+    """Return once it sleeps on the lock; the kernel lists who waits for one as `->`."""
+    deadline = time.monotonic() + 60
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    while not any(
+        f"-> FLOCK  ADVISORY  WRITE {pid} " in Path("/proc/locks").read_text() for pid in children.read_text().split()
+    ):
+        assert process.is_running
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_while_another_process_builds_what_is_there_is_searched_and_the_rest_named(code: Path, tmp_path: Path) -> None:
     """Nobody waits longer than agreed, and not again for the same commit."""
     database = tmp_path / "passages.sqlite"
@@ -78,13 +92,44 @@ def test_many_files_are_left_to_the_process_beside(code: Path, tmp_path: Path) -
     beside = IndexProcess(code, database, ["a-secret-of-ours"])
     passages = SqlitePassageIndex(GitRepo(code), database, beside=beside, at_once=FILES - 1)
     try:
-        assert passages.refresh(waits=False).read == 0
+        report = passages.refresh(waits=False)
+        assert (report.read, report.gaps.waiting, report.gaps.total) == (0, FILES, FILES)
         assert beside.is_running
         assert passages.refresh().gaps.waiting == 0
         assert passages.refresh(waits=False).files == FILES
     finally:
         passages.close()
     assert not beside.is_running
+
+
+def test_a_process_that_comes_while_the_index_is_looked_at_waits_its_turn(code: Path, tmp_path: Path) -> None:
+    """It once ended at once, and each question that looked kept the next one from its work."""
+    database = tmp_path / "passages.sqlite"
+    beside = IndexProcess(code, database, [])
+    passages = SqlitePassageIndex(GitRepo(code), database, beside=beside, at_once=0)
+    try:
+        with PassageStore(database).building() as is_ours:
+            assert is_ours
+            assert beside.start()
+            wait_until_it_waits(beside)
+            assert passages.refresh(waits=False).read == 0
+            assert beside.is_running
+        wait_for_end(beside)
+        assert passages.refresh(waits=False).gaps.waiting == 0
+    finally:
+        passages.close()
+
+
+def test_the_process_ends_well(code: Path, tmp_path: Path) -> None:
+    """Python aborts, with a trace in the log, where a thread reads standard input at the end."""
+    request = json.dumps({"root": str(code), "database": str(tmp_path / "passages.sqlite"), "secrets": []})
+    argv = [sys.executable, "-m", IndexProcess.__module__]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(request.encode() + b"\n")
+        process.stdin.flush()
+        assert (process.wait(60), process.stderr.read()) == (0, b"")
 
 
 def test_a_process_that_was_closed_starts_no_more(code: Path, tmp_path: Path) -> None:
