@@ -85,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments == ["--version"]:
+    if arguments[:1] == ["--version"]:
         print(f"triage {program_version()}")
         return 0
     if not arguments or arguments[0] == "help":

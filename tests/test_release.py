@@ -8,6 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from bot.__main__ import main
 from bot.release import program_version
 
 ROOT = Path(__file__).parents[1]
@@ -27,3 +30,9 @@ def test_the_command_prints_it() -> None:
     """And nothing else."""
     done = subprocess.run([sys.executable, "-m", "bot", "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, f"triage {program_version()}\n")
+
+
+def test_what_stands_behind_it_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--version --json` once said that there is no `--version`."""
+    assert main(["--version", "--json"]) == 0
+    assert capsys.readouterr().out == f"triage {program_version()}\n"

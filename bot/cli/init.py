@@ -61,6 +61,7 @@ def command(folder: Path, no_input: bool, **options: str | None) -> int:
         print("" if no_input else _WELCOME, end="")
         answers = ask_question(given, None if no_input else input, hidden, say=print)
     except EOFError:
+        print()
         raise InputError("The input ended before the last answer; nothing was written.") from None
     except KeyboardInterrupt:
         print("\nNothing was written.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -69,6 +69,11 @@ def _watch(text: str) -> list[dict[str, str]]:
             raise ValueError(f"{chat_id} is named twice")
         chats.append({"chat_id": _slack_id(ChannelId, chat_id), **({"name": name} if name else {})})
     return chats
+
+
+def _watch_others(chats: Sequence[Mapping[str, str]], answers: Mapping[str, Any]) -> None:
+    if any(chat["chat_id"] == answers["ops_channel"] for chat in chats):
+        raise ValueError(f"{answers['ops_channel']} is the channel for drafts; watch those where people ask")
 
 
 def _sessions(text: str) -> dict[str, Path]:
@@ -154,7 +159,13 @@ QUESTIONS: Final = (
         "Id of the private channel for drafts (at the end of the channel's details)",
         lambda text: _slack_id(ChannelId, text),
     ),
-    InitQuestion("watch", "Channels to watch, as C0123HELP=help, C0123ENG (empty: mentions only)", _watch, ""),
+    InitQuestion(
+        "watch",
+        "Channels to watch, as C0123HELP=help, C0123ENG (empty: mentions only)",
+        _watch,
+        "",
+        check=_watch_others,
+    ),
     InitQuestion("approvers", "Who may approve, as U0123ALICE, S0123ONCALL (empty: all in it)", _approvers, ""),
     InitQuestion("language", "The team's language", _language, "en"),
     InitQuestion(

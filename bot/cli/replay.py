@@ -105,6 +105,8 @@ def command(events: Path | None, shadow: int | None, bot_id: str | None, config:
     """
     environment = environment_at(None)
     settings = _settings(config, environment.home, is_needed=bool(config or shadow))
+    if events is None and not (environment.home / "events-classified.ndjson").is_file():
+        raise InputError(f"no message was recorded in {environment.home} yet; name an events.ndjson or a Slack export")
     heard, bad = _heard(events or environment.home, bot_id)
     bot_id = bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()

@@ -62,10 +62,12 @@ def render_timeline(
     return "\n".join(lines)
 
 
-def render_unanswered(events: Sequence[Record], rules: Rules | None = None) -> str:
-    """Return what the rules made of messages that no thread came of."""
+def render_unanswered(events: Sequence[Record], rules: Rules | None = None, *, unreadable: str = "") -> str:
+    """Return what the rules made of messages that no thread came of, or whose thread's file cannot be read."""
     lines = _event_lines(events, rules)
-    if any(event.get("classification") == "actionable" for event in events):
+    if unreadable:
+        lines.append(f"Its thread is in state/{unreadable}, which cannot be read; look at it, then remove it.")
+    elif any(event.get("classification") == "actionable" for event in events):
         lines.append("It has no thread: its job may be waiting, or may have failed. Next: triage status")
     else:
         lines.append("So nothing was done. Next: triage replay shows what today's rules do with it.")

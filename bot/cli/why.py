@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import click
 
 from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import config_option, home_option, json_option
 from bot.cli.data_directory import home_of, settings_at
 from bot.cli.output import to_json
@@ -52,14 +54,25 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None) 
         StoreError: a file cannot be read.
     """
     home = home_of(home)
-    events, state, replies = find_message(FileStore(home, is_reader=True), thread)
+    store = FileStore(home, is_reader=True)
+    events, state, replies = find_message(store, thread)
     if as_json:
         found = state.model_dump(mode="json") if state else None
         print(to_json({"events": events, "thread": found, "replies": replies}))
     else:
         rules, links = _rules(home, config), _links(home, config)
-        print(render_timeline(state, events, replies, links, rules) if state else render_unanswered(events, rules))
+        if state:
+            print(render_timeline(state, events, replies, links, rules))
+        else:
+            print(render_unanswered(events, rules, unreadable=_unreadable_thread(store, events)))
     return 0
+
+
+def _unreadable_thread(store: Store, said: list[Record]) -> str:
+    """Return the name of the thread's file where it is there and cannot be read."""
+    roots = {(one.get("chat_id"), one.get("thread_id") or one.get("message_id")) for one in said}
+    known = overview(store, datetime.now(UTC)).unreadable
+    return next((name for name in known if any(f".{chat}.{ts}." in name for chat, ts in roots)), "")
 
 
 def _rules(home: Path, config: Path | None) -> Rules:
@@ -145,7 +158,9 @@ def _near(store: Store, place: ThreadLocation | None) -> str:
 
     nearest = sorted(known, key=distance)[:NEAR]
     lead = "; near it" if place else "; the latest threads"
-    return f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; it has no threads yet"
+    return (
+        f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; there are no threads yet"
+    )
 
 
 def _thread_ids(store: Store) -> Iterator[str]:

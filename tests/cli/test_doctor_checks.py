@@ -360,6 +360,7 @@ def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None
         journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
     assert classifier_check(FileStore(tmp_path), NOW) == HealthCheck(ok=True, says="version 7, last classified 0 s ago")
     journal.append({**event, "classification": "ambient"})
+    journal.append({"damaged": "a line without a version"})
     found = classifier_check(FileStore(tmp_path), NOW)
     assert (found.ok, "41% of the last 100" in found.says) == (False, True)
 

@@ -44,6 +44,13 @@ def written(place: Path) -> set[str]:
     return {path.name for path in place.iterdir()} - {"code"}
 
 
+def test_the_channel_for_drafts_is_not_watched(place: Path) -> None:
+    """What approvers say to each other there is no question to anybody."""
+    argv = ["--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", "--watch", "C0123HELP,C0123OPS"]
+    done = init(place, *argv)
+    assert (done.returncode, "is the channel for drafts" in " ".join(done.stderr.split())) == (1, True)
+
+
 def test_answers_become_files_the_bot_can_use(place: Path) -> None:
     """And the way on is printed: three steps, and none to make an app that is there."""
     done = init(place, typed=ANSWERS)

@@ -120,6 +120,15 @@ def test_a_slack_export_is_read(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert "1 question would open a thread" in out
 
 
+def test_a_data_directory_that_heard_nothing_is_called_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who named no folder did not mean a Slack export."""
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
+    assert main(["replay"]) == 1
+    assert "no message was recorded" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["none.ndjson", "folder"])
 def test_what_is_neither_is_said(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """A file that is not there, a folder that is no export."""

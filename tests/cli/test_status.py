@@ -16,7 +16,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
-from bot.domain.threads import ThreadStatus
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
 from bot.ports.threads import Threads
@@ -48,6 +48,17 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert re.search(r"^  [0-9.]+ (bytes|KiB) on disk$", done.stdout, re.MULTILINE)
     assert "why is the night export late?" in done.stdout
     assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+def test_the_columns_of_open_threads_stand_in_line(tmp_path: Path) -> None:
+    """However long the words for how they stand are."""
+    threads = Threads(FileDocuments(tmp_path))
+    for number, reason in enumerate((PendingReason.APPROVAL, PendingReason.DISAGREEMENT)):
+        waiting = in_status(ThreadStatus.PENDING_USER, reason, question="when does it run?")
+        threads.put(waiting.evolve(thread_id=f"T1.C1.17951652{number:02}.000100"))
+    shown = [line for line in status(tmp_path, "--home", str(tmp_path)).stdout.splitlines() if "when does" in line]
+    assert len(shown) == 2
+    assert len({line.index("when does") for line in shown}) == 1
 
 
 def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_what_is_not_on_record_is_met_with_near_ones(home: Path, capsys: pytest.
 def test_an_empty_home_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is created."""
     assert main(["why", THREAD_ID, "--home", str(tmp_path / "none")]) == 1
-    assert "it has no threads yet" in " ".join(capsys.readouterr().err.split())
+    assert "there are no threads yet" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "none").exists()
 
 
@@ -213,6 +213,20 @@ def test_a_page_says_how_often_it_rang_who_was_told_and_who_has_it(
     assert "09:30:00  rang again, 2 times so far" in out
     assert "09:31:00  escalated to S0ONCALL: nobody acknowledged it" in out
     assert "09:32:00  acknowledged by U2" in out
+
+
+def test_a_thread_whose_file_is_damaged_is_not_called_unanswered(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message is shown, and which file to look at."""
+    event = an_event(ts="1795168888.000100").model_dump(mode="json")
+    NdjsonJournal(home / "events-classified.ndjson").append(event | FOUND)
+    thread_id = THREAD_ID.replace(QUESTION_TS, "1795168888.000100")
+    (home / "state" / f"{thread_id}.json").write_text('{"half')
+    assert main(["why", thread_id]) == 0
+    out = capsys.readouterr().out
+    assert f"state/{thread_id}.json, which cannot be read" in " ".join(out.split())
+    assert "It has no thread" not in out
 
 
 def test_no_sdk_is_loaded() -> None:

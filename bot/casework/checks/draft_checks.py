@@ -35,6 +35,17 @@ from bot.domain.threads import QuestionType
 
 MAX_DRAFT_CHARS: Final = 12_000  # what `check_outbound` lets leave: nobody could post a longer draft
 MAX_SUMMARY_SENTENCES: Final = 2
+_KIND_WORDS: Final = {
+    EvidenceKind.FILE: "lines of a file (`file`)",
+    EvidenceKind.LOG_QUERY: "the result of a query (`log_query`)",
+    EvidenceKind.GIT_COMMIT: "a commit (`git_commit`)",
+}
+_TYPE_WORDS: Final = {
+    QuestionType.TECHNICAL_QA: "a question about the code",
+    QuestionType.STATUS_CHECK: "a question about how things stand now",
+    QuestionType.DATA_LOOKUP: "a question about data",
+    QuestionType.API_CONTRACT: "a question about an interface",
+}
 _NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
 
 
@@ -159,10 +170,11 @@ def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
 
 
 def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> CitationResult:
-    kinds = ", ".join(sorted(rubric.required_kinds))
+    kinds = " or ".join(_KIND_WORDS.get(kind, kind) for kind in sorted(rubric.required_kinds))
     if rubric.required_kinds and not any(ref.kind in rubric.required_kinds for ref in refs):
-        return CitationResult(False, f"a {rubric.question_type} answer needs a citation of kind {kinds}")
-    return CitationResult(True, f"a citation of kind {kinds} is there" if kinds else "any kind of citation will do")
+        asks = _TYPE_WORDS.get(rubric.question_type, "a question of this type")
+        return CitationResult(False, f"{asks} needs {kinds} as evidence, and the draft cites none")
+    return CitationResult(True, f"cites {kinds}" if kinds else "any kind of citation will do")
 
 
 def _grounded(marks: Sequence[bool | None]) -> CitationResult:

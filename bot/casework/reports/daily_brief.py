@@ -126,7 +126,8 @@ def brief_cost_line(brief: DailyBrief) -> str:
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
     beats = f"{counted(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
-        quiet = not (brief.open_findings or brief.findings or brief.remarks or brief.replies or brief.failed_beats)
+        told = brief.open_findings or brief.findings or brief.remarks or brief.replies or brief.failed_beats
+        quiet = not (told or brief.drafts)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."

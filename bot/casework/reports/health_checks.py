@@ -96,7 +96,7 @@ def journal_check(store: Store, now: datetime) -> HealthCheck:
 
 def classifier_check(store: Store, now: datetime) -> HealthCheck:
     """When the rules last looked at a message, and whether they find too much work in what they see."""
-    sorted_ = tail(store, CLASSIFIED)
+    sorted_ = [record for record in tail(store, CLASSIFIED) if record.get("classifier_version")]
     if not sorted_:
         return well("nothing classified yet")
     at, version = time_of(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")

@@ -114,6 +114,7 @@ def test_a_claim_is_one_sentence(repo: Path) -> None:
 def test_the_rubric_s_kind_of_evidence_is_required(repo: Path) -> None:
     """A question on the state of things is not answered by a file."""
     assert "log_query" in failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK))["required_evidence"]
+    assert "status_check" not in failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK))["required_evidence"]
     assert failures(repo, rubric=rubric_for(QuestionType.TECHNICAL_QA)) == {}
 
 

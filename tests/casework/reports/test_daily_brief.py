@@ -41,6 +41,13 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
     assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
 
 
+def test_while_drafts_wait_it_is_not_quiet(tmp_path: Path) -> None:
+    """One of them may be a page."""
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
+    text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
+    assert "1 draft to decide on. 0 beats" in text
+
+
 def test_what_people_answered_and_how_the_day_ended_is_counted(tmp_path: Path) -> None:
     """A draft that still waits beside a person's answer, and threads closed since; nothing of the day before."""
     threads = Threads(FileDocuments(tmp_path))
