@@ -22,6 +22,8 @@ from bot.errors import InputError
 APPROVE: Final = "triage_approve"
 EDIT: Final = "triage_edit"
 DISMISS: Final = "triage_dismiss"
+ANSWER_TOO: Final = "triage_answer_too"
+NOT_SAME: Final = "triage_not_same"
 REINVESTIGATE: Final = "triage_reinvestigate"
 ADD_CONTEXT: Final = "triage_add_context"
 ESCALATE: Final = "triage_escalate"
@@ -83,7 +85,7 @@ _SUGGESTION = "triage_suggestion:"
 _RECHECK = "triage_recheck:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
-_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
+_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|([0-9]{1,5}))?")
 
 
 def _foreign() -> InputError:
@@ -116,7 +118,8 @@ def encode_click(click: DraftClick) -> str:
     >>> encode_click(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
     'T1.C1.1.2|3|00112233aabbccdd|1'
     """
-    return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}"
+    twins = f"|{click.twins}" if click.twins else ""
+    return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}{twins}"
 
 
 def decode_click(value: object) -> DraftClick:
@@ -130,7 +133,11 @@ def decode_click(value: object) -> DraftClick:
     if match is None:
         raise _foreign()
     return DraftClick(
-        thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3])
+        thread_id=check_thread_id(thread_id),
+        version=int(match[1]),
+        draft_hash=match[2],
+        seen=int(match[3]),
+        twins=int(match[4] or 0),
     )
 
 

@@ -164,6 +164,7 @@ class App:
         every = self._ticker.every
         every(CATCH_UP_EVERY_S, ground.desk.cards.catch_up)
         every(CATCH_UP_EVERY_S, ground.desk.asker.tick)
+        every(CATCH_UP_EVERY_S, casework.questions.twins.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, ground.ops.flush)

@@ -34,6 +34,7 @@ from blocks.cards.draft_status import basis, objections, status_line
 from blocks.cards.lesson_card import lesson_blocks
 from blocks.cards.patch_view import patch_line
 from blocks.cards.suspect_view import suspect_lines
+from blocks.cards.twin_lines import earlier_lines, twin_blocks
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message
 from blocks.text.outgoing_text import (
@@ -178,6 +179,7 @@ def card_blocks(
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
+    parts += [*earlier_lines(state), *twin_blocks(state)]
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         buttons = _buttons(state, offers_notes, can_approve=can_approve)
@@ -204,13 +206,14 @@ def card_text(state: ThreadState) -> str:
     return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
 
 
-def click_of(state: ThreadState) -> DraftClick:
-    """Return the click that the buttons of the current card carry."""
+def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
+    """Return the click that the buttons of the current card carry; some are about the twins, too."""
     return DraftClick(
         thread_id=state.thread_id,
         version=state.draft_version,
         draft_hash=state.draft_hash or "",
         seen=min(len(state.stale_reasons), ids.MAX_SEEN),
+        twins=len(state.twins) if with_twins else 0,
     )
 
 
@@ -437,7 +440,18 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
         approve = _button("Approve", ids.APPROVE, click, style="danger", confirm=_despite_objections())
     else:
         approve = _button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
-    return [edit, approve] if is_search else [approve, edit]
+    too = _answer_too(state, approve)
+    return [edit, approve, *too] if is_search else [approve, *too, edit]
+
+
+def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElement]:
+    """Return the button that posts the draft in the threads of the twins as well; it is bound to those shown."""
+    count = len(state.shown_twins)
+    if not count:
+        return []
+    value = ids.encode_click(click_of(state, with_twins=True))
+    label = f"Answer there too ({count})"
+    return [_button(label, ids.ANSWER_TOO, value, style=approve.style, confirm=approve.confirm)]
 
 
 def _without_draft(state: ThreadState) -> list[InteractiveElement]:
@@ -457,7 +471,8 @@ def _buttons_meanwhile(state: ThreadState) -> list[InteractiveElement]:
 
 def _dismiss(state: ThreadState) -> ButtonElement:
     """Return the way out; it comes first where the asker needs no answer any more."""
-    return _button("Dismiss", ids.DISMISS, _click(state), style="primary" if state.is_settled else None)
+    click = ids.encode_click(click_of(state, with_twins=True))
+    return _button("Dismiss", ids.DISMISS, click, style="primary" if state.is_settled else None)
 
 
 def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:

@@ -136,6 +136,9 @@ class CardUpdates:
         if state is None:
             return
         self._asker.follow(state)
+        if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
+            self.show_later(state.twin_of)
+            return
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
         if state.card_ts is None:

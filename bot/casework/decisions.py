@@ -18,6 +18,7 @@ from bot.casework.orchestrator import reopen
 from bot.casework.question_pages import acknowledge
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
+from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.jobs import ContinueThread
 from bot.domain.secrets import find_secrets, redact
@@ -32,22 +33,31 @@ MAX_REPLY_CHARS = 12_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftClick:
-    """The draft a button belongs to, and how many of its doubts the card showed."""
+    """The draft a button belongs to, and how many of its doubts the card showed.
+
+    `twins` is how many of the thread's twins the card showed, where the click is about them, too.
+    """
 
     thread_id: str
     version: int
     draft_hash: str
     seen: int = 0
+    twins: int = 0
 
 
 class Decisions:
     """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked."""
 
     def __init__(
-        self, desk: ThreadService, replies: Replies, still_stands: StillStands, escalations: Escalations
+        self,
+        desk: ThreadService,
+        replies: Replies,
+        still_stands: StillStands,
+        escalations: Escalations,
+        twins: Twins,
     ) -> None:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
-        self._escalations = escalations
+        self._escalations, self._twins = escalations, twins
         self._saving = threading.Lock()
 
     def acknowledge(self, thread_id: str, *, by: str) -> None:
@@ -55,7 +65,10 @@ class Decisions:
         acknowledge(self._desk, thread_id, by=by)
 
     def approve(self, click: DraftClick, *, by: str) -> str:
-        """Post the draft, unless something changed that the card did not show; returns what happened."""
+        """Post the draft, unless something changed that the card did not show; returns what happened.
+
+        With `click.twins` also in the threads of the twins that the card showed.
+        """
         if self._settled(click, by):
             return "Posted."
         state = self._bound(click)
@@ -69,11 +82,30 @@ class Decisions:
             self._desk.cards.show_card(state.thread_id)
             count = len(doubts) - click.seen
             return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
+        twins = self._twins.answerable(state, click.twins)
         try:
-            self._replies.post(state, by=by)
+            self._replies.post(state, by=by, twins=twins)
         except Conflict as error:
             raise Conflict(self._who_decided(state.thread_id)) from error
-        return "Posted."
+        return self._said_posted(state, click, twins)
+
+    def take_out(self, click: DraftClick, *, by: str) -> str:
+        """Make a twin a thread of its own, also after it was answered; returns what happened."""
+        return self._twins.part(click.thread_id, by=by)
+
+    def _said_posted(self, state: ThreadState, click: DraftClick, twins: Sequence[str]) -> str:
+        """Return where a draft was posted, and where not."""
+        wanted = sum(not twin.is_apart for twin in state.twins[: click.twins])
+        if not wanted:
+            return "Posted."
+        ended = [self._desk.store.last_closed(twin) for twin in twins]
+        count = sum(one is not None and one.posted_message_id is not None for one in ended)
+        said = f"Posted here and in {count} of {wanted} other threads."
+        if later := len(twins) - count:
+            said += f" Slack did not take {later} yet; triage tries again, or gives them a card of their own."
+        if changed := wanted - len(twins):
+            said += f" In {changed} something changed meanwhile: they get a card of their own."
+        return said
 
     def check_reply(self, text: str) -> None:
         """Refuse words that must not leave, from the words alone; raises InputError."""
@@ -108,6 +140,8 @@ class Decisions:
         why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
         closed = state.close(ending, at=at, why=why, dismiss_reason=reason)
         self._put(closed)
+        if ending is Resolution.DISMISSED:
+            self._twins.dismiss(state, click.twins, why=why)
         self._desk.cards.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 

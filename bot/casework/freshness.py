@@ -47,7 +47,8 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedel
         return [Doubt(code=DoubtCode.QUESTION_DELETED)]
     doubts = [question_edited(original.text)] if original.text != state.question else []
     known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
-    since = int((state.status_history[-1].at - ahead).timestamp())
+    drafted_at = state.status_history[-1].at if state.status_history else state.started_at
+    since = int((drafted_at - ahead).timestamp())
     newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]
     doubts += [wrote_in_thread(m.sender_id, datetime.fromtimestamp(float(m.message_id), UTC)) for m in newer]
     return list(dict.fromkeys(doubts))

@@ -15,6 +15,7 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
+from bot.casework.twins import Twins
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
@@ -39,7 +40,8 @@ class Orchestrator:
 
     `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
     they were asked. `pages` gets each message with the id of the open thread it came into. While `pausing` is on a
-    message gets its card and no more; the rest waits in the queue.
+    message gets its card and no more; the rest waits in the queue. A thread of which `twins` says that the same is
+    asked in another one gets neither card nor investigation.
     """
 
     def __init__(
@@ -52,9 +54,10 @@ class Orchestrator:
         rules: Rules,
         pausing: PauseSwitch,
         pages: QuestionPages,
+        twins: Twins,
     ) -> None:
         self._desk, self._pausing, self._rules = desk, pausing, rules
-        self._pages = pages
+        self._pages, self._twins = pages, twins
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
@@ -142,7 +145,8 @@ class Orchestrator:
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
             last_event_at=event.create_time,
         )
-        self._desk.store.put(state if asked is event else _with_followup(state, event))
+        may_join = asked is event and event.thread_id is None and closed is None
+        self._twins.open_thread(state if asked is event else _with_followup(state, event), may_join=may_join)
         return True
 
     def _speaks_of_alarm(self, *said: str) -> bool:
@@ -172,6 +176,8 @@ class Orchestrator:
 
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
+        if self._twins.hold(thread_id):
+            return
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
             self._desk.cards.show_card(thread_id)  # nothing is looked into unseen
@@ -201,6 +207,8 @@ class Orchestrator:
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
             return
+        if not settles and (event.sender.id == state.original_sender_id or self._bot_user_id in event.mentions):
+            self._twins.take_out(state.thread_id)  # whoever goes on in a twin's thread wants an answer there
         asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
 
         def record(now: ThreadState) -> ThreadState | None:
@@ -226,6 +234,7 @@ class Orchestrator:
             return changed.with_doubts([question_edited(event.content)])
 
         self._desk.store.amend(state.thread_id, edited)
+        self._twins.sort_out(state.thread_id)
         self._work_on(state.thread_id)
 
     def note_deletion(self, deletion: MessageDeleted) -> None:
@@ -235,6 +244,7 @@ class Orchestrator:
             return
         if event.message_id == state.original_message_id:
             self._desk.store.amend(state.thread_id, self._withdrawn)
+            self._twins.unlist(state)
             self._desk.cards.finish(state.thread_id)
             return
         self._desk.store.amend(

@@ -144,7 +144,7 @@ def acknowledge(desk: ThreadService, thread_id: str, *, by: str) -> None:
 
 def is_waiting(state: ThreadState) -> bool:
     """Whether a page still wants somebody: an open question that nobody deals with and its asker did not take back."""
-    is_page = state.severity is Severity.PAGE and state.is_open
+    is_page = state.severity is Severity.PAGE and state.is_open and state.twin_of is None  # its first thread rings
     return is_page and state.paging.acknowledged_by is None and state.post_intent is None and not state.is_settled
 
 

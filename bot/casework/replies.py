@@ -51,8 +51,10 @@ class Replies:
         self._under_way: set[str] = set()
         self._unsettled: set[str] = set()
 
-    def post(self, state: ThreadState, *, by: str) -> ThreadState:
+    def post(self, state: ThreadState, *, by: str, twins: Sequence[str] = ()) -> ThreadState:
         """Claim the draft for `by`, post it, log it, close the thread; returns the closed state.
+
+        Then the same in the threads of those `twins`, one after the other; what of them fails is settled later.
 
         Raises:
             Conflict: somebody else claimed it first.
@@ -61,7 +63,7 @@ class Replies:
         """
         assert state.draft_hash is not None
         at = self._desk.clock.now()
-        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.doubts))
+        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.doubts), twins=tuple(twins))
 
         def claim(now: ThreadState) -> ThreadState | None:
             if now.status is not state.status or now.post_intent or _draft(now) != _draft(state):
@@ -207,14 +209,33 @@ class Replies:
                 return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
-        if not state.has_edited_draft and (kept := note_with_approval(self._desk, state)):
+        if state.twin_of is None and not state.has_edited_draft and (kept := note_with_approval(self._desk, state)):
             state = self._must_amend(state, **kept)
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
+        twins = self._claim_twins(state)
         closed = self._close(state)
         self._unsettled.discard(state.thread_id)
         self._desk.cards.try_to_finish(state.thread_id)
+        for twin in twins:
+            self._post_twin(twin)
         return closed
+
+    def _claim_twins(self, state: ThreadState) -> list[ThreadState]:
+        """Claim the draft for the chosen twins; on file before the first thread closes, so no crash forgets one."""
+        chosen = state.post_intent.twins if state.post_intent else ()
+        at = self._desk.clock.now()
+        claims = [self._desk.store.amend(twin, lambda now: _with_draft_of(state, now, at)) for twin in chosen]
+        return [claim for claim in claims if claim is not None]
+
+    def _post_twin(self, twin: ThreadState) -> None:
+        """Post a claimed reply; one that is refused leaves its thread to the next tick of the twins."""
+        try:
+            with self._alone(twin.thread_id):
+                self._finish(twin, posted=None)
+        except (ProviderError, Conflict):
+            extra = {"action": "twin_unanswered", "thread_id": twin.thread_id}
+            log.warning("a twin is not answered yet", extra=extra, exc_info=True)
 
     def _send(self, state: ThreadState) -> str:
         assert state.draft_pending is not None
@@ -289,6 +310,31 @@ def standing_reply(state: ThreadState, messages: Sequence[ChatMessage]) -> ChatM
     return next((m for m in messages if m.reply_mark and m.reply_mark.rpartition(":")[0] == mark), None)
 
 
+def _with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> ThreadState | None:
+    """Return a twin with the approved draft of its first thread and the intent to post it; None if it is none by now.
+
+    What the investigation cost is counted once, for the first thread.
+    """
+    if not twin.is_open or twin.twin_of != first.thread_id or twin.post_intent or first.draft_hash is None:
+        return None
+    return twin.evolve(
+        post_intent=PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts)),
+        approved_by=first.approved_by,
+        user_approved_at=first.user_approved_at,
+        draft_pending=first.draft_pending,
+        draft_version=first.draft_version,
+        draft_hash=first.draft_hash,
+        pending_reason=first.pending_reason,
+        investigator=first.investigator,
+        investigator_task_id=first.investigator_task_id,
+        investigator_round=first.investigator_round,
+        investigator_return=first.investigator_return,
+        validator_task_id=first.validator_task_id,
+        validator_return=first.validator_return,
+        is_escalated=first.is_escalated,
+    )
+
+
 def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
     """Return the thread with a reply as its draft: with the words that were posted, if they are not the draft's."""
     posted_hash = (reply.reply_mark or "").rpartition(":")[2]
@@ -331,6 +377,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         "evidence_refs": [ref.model_dump(mode="json") for ref in ret.evidence_refs] if ret else [],
         "latency_s": round((at - state.started_at).total_seconds(), 3),
         "usage": usage.model_dump() if usage else None,
+        **({"twin_of": state.twin_of} if state.twin_of else {}),
     }
 
 

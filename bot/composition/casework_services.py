@@ -26,6 +26,7 @@ from bot.casework.reminders import DraftReminders
 from bot.casework.replies import Replies
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
+from bot.casework.twins import Twins
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.shared_services import SharedServices, paged
@@ -72,6 +73,7 @@ class QuestionServices:
     recovery: CrashRecovery
     giving_up: GivingUp
     escalation_watch: EscalationWatch
+    twins: Twins
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +123,7 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
     still_stands, rules, me = quotes_at_head(on.settings.codebase), on.rules(), on.slack.me
     runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
     replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
+    twins = Twins(on.desk, still_stands)
     orchestrator = Orchestrator(
         on.desk,
         Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies),
@@ -129,8 +132,9 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
         rules=rules,
         pausing=on.pausing,
         pages=pages,
+        twins=twins,
     )
-    decisions = Decisions(on.desk, replies, still_stands, escalations)
+    decisions = Decisions(on.desk, replies, still_stands, escalations, twins)
     return QuestionServices(
         orchestrator=orchestrator,
         mentions=_mentions(on, orchestrator, decisions),
@@ -139,6 +143,7 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
         recovery=CrashRecovery(on.desk, replies),
         giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
         escalation_watch=EscalationWatch(on.desk, runs, staff.runs, secrets=on.environment.secrets()),
+        twins=twins,
     )
 
 

@@ -165,6 +165,38 @@ class PostIntent(FrozenValue):
     draft_hash: str
     doubts: int = 0
     """How many of the `doubts` the approver had seen; more by now, and the reply is not posted late."""
+    twins: Annotated[tuple[str, ...], Field(exclude_if=operator.not_)] = ()
+    """The ids of the twins in whose threads the reply is to be posted as well."""
+
+
+class Twin(FrozenValue):
+    """Another thread in which the same was asked while this one was open; its own record names this one as `twin_of`.
+
+    The list only grows, so that a click can say how much of it the card showed.
+    """
+
+    thread_id: str
+    chat_id: str
+    message_id: str
+    asker: str
+    asked_at: AwareDatetime
+    permalink: str | None = None
+    reason: str
+    """By what code found it to be the same (bot/domain/questions/twins.py)."""
+    is_apart: bool = False
+    """Whether it is no twin any more: taken out, deleted, edited, or somebody went on in its thread."""
+
+
+class EarlierReply(FrozenValue):
+    """A reply that was approved to the same question before."""
+
+    chat_id: str
+    message_id: str
+    text: str
+    posted_at: AwareDatetime
+    approved_by: str | None = None
+    changed: tuple[str, ...] = ()
+    """Its citations of files whose lines are no longer as they were."""
 
 
 class ThreadState(FrozenValue):
@@ -222,6 +254,12 @@ class ThreadState(FrozenValue):
     posted_message_id: str | None = None
     triage_file_path: str | None = None
     usage: Usage | None = None
+    twins: Annotated[tuple[Twin, ...], Field(exclude_if=operator.not_)] = ()
+    """The other threads in which the same was asked, in the order in which they were found."""
+    twin_of: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """The thread that is investigated for this one, which has no card of its own."""
+    earlier_reply: Annotated[EarlierReply | None, Field(exclude_if=operator.not_)] = None
+    """An approved answer to the same question in another thread."""
     started_at: AwareDatetime
     last_event_at: AwareDatetime
     closed_at: AwareDatetime | None = None
@@ -236,6 +274,14 @@ class ThreadState(FrozenValue):
     def is_open(self) -> bool:
         """Whether work on the thread may still happen."""
         return self.status is not ThreadStatus.CLOSED
+
+    @property
+    def shown_twins(self) -> tuple[Twin, ...]:
+        """The twins that are answered with it if somebody wants that; once it is closed, those that were."""
+        if self.is_open:
+            return tuple(twin for twin in self.twins if not twin.is_apart)
+        answered = self.post_intent.twins if self.post_intent else ()
+        return tuple(twin for twin in self.twins if twin.thread_id in answered)
 
     @property
     def has_edited_draft(self) -> bool:

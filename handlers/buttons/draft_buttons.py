@@ -141,6 +141,8 @@ class DraftButtons:
         }
         self.actions: Mapping[str, Listener] = {
             ids.APPROVE: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
+            ids.ANSWER_TOO: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
+            ids.NOT_SAME: on.decides(lambda click, draft: decisions.take_out(draft, by=click.user)),
             ids.EDIT: on.opens(self._editor),
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
             ids.ADD_CONTEXT: add_context,

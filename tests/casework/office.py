@@ -23,6 +23,7 @@ from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
+from bot.casework.twins import Twins
 from bot.casework.validate.validation import Validation
 from bot.config.settings import Settings
 from bot.domain.events import Event
@@ -181,6 +182,7 @@ class Office:
             is_approver=lambda user, team: team == "T1" and user in self.approvers,
             say=self.messenger.tell_ops,
         )
+        self.twins = Twins(self.desk, self._still_stands)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
         self.orchestrator = Orchestrator(
             self.desk,
@@ -190,10 +192,11 @@ class Office:
             rules=RULES,
             pausing=self.pausing,
             pages=self.pages,
+            twins=self.twins,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lessons_stored)
-        self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
+        self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations, self.twins)
         self.table = JobTable(
             (
                 row(QuestionAsked, self.orchestrator.take_question),

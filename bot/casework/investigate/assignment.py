@@ -155,7 +155,9 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
 
     At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
     """
-    others = [other for other in desk.store.open_threads() if other.thread_id != state.thread_id]
+    others = [
+        other for other in desk.store.open_threads() if other.thread_id != state.thread_id and other.twin_of is None
+    ]
     asked = _stems(state.question)
     ranked = sorted(others, key=lambda other: (_likeness(asked, other.question), other.started_at), reverse=True)
     lines: list[str] = []

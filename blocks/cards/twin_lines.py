@@ -1,0 +1,75 @@
+"""Twins on a card: where else the same was asked, each with a way to take it out; and what was answered before. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Final
+
+from slack_sdk.models.blocks import (
+    Block,
+    ButtonElement,
+    MarkdownTextObject,
+    Option,
+    SectionBlock,
+    StaticSelectElement,
+)
+
+from blocks import ids
+from blocks.text.escaping import local_time
+from blocks.text.outgoing_text import context, escape, plain
+from bot.casework.decisions import DraftClick
+from bot.domain.citations.links import sibling_message_link
+from bot.domain.secrets import redact
+from bot.domain.threads import ThreadState, Twin
+
+SHOWN: Final = 5
+"""Twins with a button of their own; the others stand in a menu."""
+MAX_OPTIONS: Final = 100
+"""Of a menu.  Source: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element"""
+EARLIER_CHARS: Final = 300
+NOT_SAME: Final = "Not the same"
+
+
+def twin_blocks(state: ThreadState) -> list[Block]:
+    """Return where else the same was asked, or was answered; nothing where it was not."""
+    twins = state.shown_twins
+    if not twins:
+        return []
+    there = f"{len(twins)} other thread{'s' * (len(twins) > 1)}"
+    title = f"*Also asked in {there}*" if state.is_open else f"*Answered there too:* {there}"
+    lines: list[Block] = [context(f":busts_in_silhouette: {title}")]
+    for twin in twins[:SHOWN]:
+        button = ButtonElement(text=NOT_SAME, action_id=ids.NOT_SAME, value=_value(twin))
+        lines.append(SectionBlock(text=MarkdownTextObject(text=_line(twin)), accessory=button))
+    if rest := twins[SHOWN:]:
+        options = [Option(text=_option_text(twin), value=_value(twin)) for twin in rest[:MAX_OPTIONS]]
+        menu = StaticSelectElement(action_id=ids.NOT_SAME, placeholder=NOT_SAME, options=options)
+        lines.append(SectionBlock(text=MarkdownTextObject(text=f"… and {len(rest)} more"), accessory=menu))
+    return lines
+
+
+def earlier_lines(state: ThreadState) -> list[Block]:
+    """Return the reply that was approved to the same question before, and whether what it cites changed since."""
+    earlier = state.earlier_reply
+    if earlier is None or not state.is_open:
+        return []
+    link = sibling_message_link(state.permalink, earlier.chat_id, earlier.message_id)
+    where = f"<{link}|Answered before>" if link else "Answered before"
+    by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
+    said = escape(plain(redact(earlier.text), EARLIER_CHARS))
+    refs = ", ".join(f"`{escape(plain(ref.replace('`', ''), 90))}`" for ref in earlier.changed)
+    changed = f"\n:warning: the cited lines changed since: {refs}" if refs else ""
+    return [context(f":leftwards_arrow_with_hook: *{where}*{by}, {local_time(earlier.posted_at)}: {said}{changed}")]
+
+
+def _line(twin: Twin) -> str:
+    link = f" · <{twin.permalink}|open thread>" if twin.permalink else ""
+    return f"<@{twin.asker}> in <#{twin.chat_id}>, {local_time(twin.asked_at)}{link}"
+
+
+def _option_text(twin: Twin) -> str:
+    return f"{twin.asked_at.astimezone(UTC):%H:%M:%S} UTC, {twin.chat_id}"
+
+
+def _value(twin: Twin) -> str:
+    return ids.encode_click(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))

@@ -1,0 +1,254 @@
+"""Whether a question or an alert was asked before in other words, or with other numbers. Pure, and no model.
+
+Two are the same only if nothing telling differs: after fillers, word forms and known phrases are taken away, the words
+that are left stand in the same order. An overlap of most words is not enough, for the one word that differs is the
+service, the environment or the "not" (docs/decisions/twins.md). Of alerts, what differs from one occurrence to the
+next is taken away, too: times, ids, hosts and plain numbers; codes, versions and customers stay.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from bot.domain.search.stack_frames import frames_in
+from bot.domain.search.tokens import stem
+from bot.domain.tables import Words, WordSet, read_table
+
+MAX_CHARS: Final = 8_000
+"""How much of a text is compared; two longer ones are never the same unless their beginnings are."""
+LEAST_WORDS: Final = 2
+"""Fewer telling words ask for what only their surroundings say."""
+LEAST_FRAMES: Final = 2
+POD_SUFFIX_CHARS: Final = 5
+"""How long the random end of a pod's name is, which may be of letters alone."""
+
+
+class TwinReason(StrEnum):
+    """By what two were found to be the same."""
+
+    WORDS = "same-words"
+    FRAMES = "same-stack-frames"
+    ERROR = "same-error"
+
+
+class Asked(NamedTuple):
+    """What was asked in a thread; `is_alert`: a bot said it, or it pages."""
+
+    thread_id: str
+    text: str
+    is_alert: bool = False
+
+
+class TwinMatch(NamedTuple):
+    """The thread in which the same was asked, and what says so."""
+
+    thread_id: str
+    reason: TwinReason
+
+
+class _Lists(NamedTuple):
+    phrases: list[tuple[str, str]]
+    stop: WordSet
+    weak: WordSet
+    same: list[Words]
+    environments: WordSet
+    kept_labels: WordSet
+    status_labels: WordSet
+    statuses: WordSet
+    host_labels: WordSet
+    id_prefixes: Words
+    occurrence: WordSet
+
+
+class _Form(NamedTuple):
+    """What of a text is compared."""
+
+    words: tuple[str, ...]
+    pairs: frozenset[str]
+    prose: frozenset[str]
+    error: str
+    frames: tuple[str, ...]
+
+
+_LISTS: Final = read_table(__file__, "twins.yml", _Lists)
+_PHRASES: Final = [(re.compile(rf"\b(?:{pattern})\b"), put) for pattern, put in _LISTS.phrases]
+_ONE: Final = {word: line[0] for line in _LISTS.same for word in line}
+_ASKING: Final = frozenset({"why", "how", "what", "when", "where", "who", "which", "often", "many", "much"})
+_NOT: Final = "not"
+
+_MARKUP: Final = re.compile(r"<[@#!][^>\n]{1,80}>|(?<!\w):[a-z][a-z0-9_+-]{1,40}:(?!\w)")
+_LINK: Final = re.compile(r"<(https?://[^>|\s]{1,1000})(?:\|([^>\n]{0,300}))?>")
+_ERROR: Final = re.compile(r"\b([A-Za-z][\w.]{0,80}(?:Error|Exception|Failure|Fault|Panic)): ([^\n]{8,300})")
+_TIME: Final = re.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+)
+_ID: Final = re.compile(
+    r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
+    r"|\b(?=[a-f]{0,40}\d)[0-9a-f]{7,64}\b(?![.-]?\w)"
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b|\bip-\d{1,3}(?:-\d{1,3}){3}\b"
+    rf"|\b(?:{'|'.join(_LISTS.id_prefixes)})[-_#]?\d{{1,18}}\b"
+)
+_REGION: Final = re.compile(r"(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central){1,2}-?\d")
+_PAIR: Final = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,40})=(\"[^\"\n]{0,200}\"|[^\s,;|}\])]{1,200})")
+_TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}\"'’`|<>=*~“”„«»…¿¡？！。、，]+")
+_CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
+_NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
+_PLURAL_STATUS: Final = re.compile(r"([45]\d\d)s|([45]xx)")
+_TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
+
+
+def twin_of(asked: Asked, open_threads: Iterable[Asked]) -> TwinMatch | None:
+    """Return the first of the threads in which the same was asked; never the thread itself.
+
+    >>> first = Asked("a", "How often do we retry a failed charge?")
+    >>> twin_of(Asked("b", "Hi, how frequently do we retry failed charges?"), [first])
+    TwinMatch(thread_id='a', reason=<TwinReason.WORDS: 'same-words'>)
+    >>> twin_of(Asked("b", "How often do we retry a failed charge in staging?"), [first]) is None
+    True
+    """
+    for other in open_threads:
+        if other.thread_id == asked.thread_id:
+            continue
+        is_alert = asked.is_alert and other.is_alert
+        if (reason := same_reason(asked.text, other.text, is_alert=is_alert)) is not None:
+            return TwinMatch(other.thread_id, reason)
+    return None
+
+
+def same_reason(one: str, other: str, *, is_alert: bool = False) -> TwinReason | None:
+    """Return by what two texts ask the same; None if they do not, or nothing says so.
+
+    `is_alert`: both are alerts, so numbers, times, ids and hosts do not count.
+    """
+    first, second = _form(one[:MAX_CHARS], is_alert), _form(other[:MAX_CHARS], is_alert)
+    if (len(one) > MAX_CHARS or len(other) > MAX_CHARS) and len(one) != len(other):
+        return None
+    if first.frames and first.frames == second.frames and first.error == second.error:
+        return TwinReason.FRAMES if _goes_with(first, second) else None
+    if first.frames != second.frames:
+        return None
+    if first.pairs == second.pairs and _is_telling(first) and _same_order(first.words, second.words):
+        return TwinReason.WORDS
+    if first.error and first.error == second.error and first.pairs == second.pairs and _goes_with(first, second):
+        return TwinReason.ERROR
+    return None
+
+
+def _goes_with(one: _Form, other: _Form) -> bool:
+    """Whether what stands beside an error is the same, or stands beside one of them only and names no place."""
+    if one.prose == other.prose:
+        return True
+    more = one.prose or other.prose
+    return not (one.prose and other.prose) and not any(_is_key(word) for word in more) and len(more) <= LEAST_WORDS
+
+
+def _is_key(word: str) -> bool:
+    return word in _LISTS.environments or word == _NOT or any(letter.isdigit() for letter in word)
+
+
+def _is_telling(form: _Form) -> bool:
+    words = {word for word in form.words if word not in _ASKING}
+    return len(words) + len(form.pairs) >= LEAST_WORDS or any(len(w) >= 6 and not w.isascii() for w in words)
+
+
+def _same_order(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether the words are the same, in the same order but for a part that was moved from one end to the other."""
+    if one == other:
+        return True
+    count = len(one)
+    if count != len(other) or count < 4 or sorted(one) != sorted(other):
+        return False
+    return any(tuple(one[at:]) + tuple(one[:at]) == tuple(other) for at in range(1, count))
+
+
+@lru_cache(maxsize=2_048)
+def _form(text: str, is_alert: bool) -> _Form:
+    text = _LINK.sub(lambda link: link[2] or link[1], _MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+    frames = tuple(f"{frame.path}:{frame.function}" for frame in frames_in(text))
+    frames = frames if len(frames) >= LEAST_FRAMES else ()
+    found = _ERROR.search(text)
+    error = f"{found[1]} {' '.join(_words(found[2], is_alert=True))}" if found else ""
+    beside = text.replace(found[0], " ") if found else text
+    if frames:
+        beside = "\n".join(line for line in beside.splitlines() if not _TRACE_LINE.match(line))
+    pairs, rest = _pairs(text) if is_alert else (frozenset[str](), text)
+    prose = frozenset(_words(beside, is_alert=is_alert)) - _LISTS.weak
+    return _Form(tuple(_words(rest, is_alert=is_alert)), pairs, prose, error, frames)
+
+
+def _pairs(text: str) -> tuple[frozenset[str], str]:
+    """Return `key=value` of an alert without what names one occurrence, in any order, and the text without them."""
+    pairs = set()
+    for key, value in _PAIR.findall(text):
+        name = key.casefold()
+        words = _words(f"{name} {value}", is_alert=True)[name not in _LISTS.occurrence :]
+        if name in _LISTS.host_labels:
+            words = [word for word in words if word in _LISTS.environments]
+        if words and name not in _LISTS.occurrence:
+            pairs.add(f"{name}={' '.join(words)}")
+    return frozenset(pairs), _PAIR.sub(" ", text)
+
+
+def _words(text: str, *, is_alert: bool) -> list[str]:
+    """Return the telling words of a text, each in one form."""
+    if is_alert:
+        text = _ID.sub(" ", _TIME.sub(" ", text))
+    spelled = [token for found in _TOKEN.findall(text) if (token := found.strip(".:/-&_"))]
+    folded = " ".join(token if is_alert and _CODE.fullmatch(token) else token.casefold() for token in spelled)
+    if not is_alert:
+        folded = _asked_plainly(text.casefold())
+    tokens = [token for found in folded.split() if (token := found.strip(".:/-&_"))]
+    return [word for token in (_masked(tokens) if is_alert else tokens) if (word := _word(token, is_alert))]
+
+
+def _asked_plainly(text: str) -> str:
+    text = text.replace("’", "'")
+    for pattern, put in _PHRASES:
+        text = pattern.sub(put, text)
+    return " ".join(_TOKEN.findall(text))
+
+
+def _word(token: str, is_alert: bool) -> str:
+    """Return a word's one form, "" for one that tells nothing."""
+    if token in _LISTS.stop or (is_alert and token in _LISTS.occurrence):
+        return ""
+    known = _ONE.get(token)
+    if known is not None or any(letter.isdigit() for letter in token) or not token.isalpha():
+        return known or token
+    rooted = stem(token)
+    return _ONE.get(rooted, rooted)
+
+
+def _masked(tokens: Sequence[str]) -> list[str]:
+    """Return the words of an alert without hosts and plain numbers."""
+    kept: list[str] = []
+    for at, token in enumerate(tokens):
+        before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
+        if before in _LISTS.host_labels and not token.isalpha():
+            kept += [part for part in re.split(r"[-._]", token) if _ONE.get(part, part) in _LISTS.environments]
+        elif not any(letter.isdigit() for letter in token) or _CODE.fullmatch(token) or _VERSION.fullmatch(token):
+            kept.append(token)
+        elif status := _PLURAL_STATUS.fullmatch(token):
+            kept.append(status[1] or status[2])
+        elif _NUMBER.fullmatch(token):
+            is_status = token in _LISTS.statuses and not {stem(before), stem(after)}.isdisjoint(_LISTS.status_labels)
+            kept += [token] * (is_status or before in _LISTS.kept_labels)
+        else:
+            kept += _host_parts(token)
+    return kept
+
+
+def _host_parts(token: str) -> list[str]:
+    """Return what names all machines of a kind: `checkout` of `checkout-7d9f8b6c5-x2x4z`."""
+    region = _REGION.search(token)
+    parts = [part for part in re.split(r"[-._/:#]", _REGION.sub("", token)) if part]
+    first = next((at for at, part in enumerate(parts) if any(letter.isdigit() for letter in part)), len(parts))
+    behind = [part for part in parts[first:] if part.isalpha() and len(part) != POD_SUFFIX_CHARS]
+    return [*parts[:first], *behind, *([region[0]] if region else [])]

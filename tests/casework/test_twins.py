@@ -1,0 +1,241 @@
+"""The same question or alert in several threads: one investigation, one card, a post in each chosen thread."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from blocks.cards.draft_card import click_of
+from bot.casework.decisions import DraftClick
+from bot.domain.events import MessageType
+from bot.domain.severity import Severity
+from bot.domain.threads import Resolution, ThreadState
+from bot.errors import Conflict, ProviderError
+from tests.builders import QUESTION_TS, an_event
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.fakes import Faults
+
+QUESTION = "How often do we retry a failed charge?"
+AGAIN = ("Hi, how frequently do we retry failed charges?", "how often do we retry failed charges", QUESTION)
+
+
+def a_twin(number: int, text: str = QUESTION, chat: str = "C2") -> str:
+    return f"T1.{chat}.{float(QUESTION_TS) + number:.6f}"
+
+
+def ask_again(office: Office, number: int = 1, text: str = QUESTION, chat: str = "C2", sender: str = "U3") -> str:
+    """Let somebody ask in another thread; returns its id."""
+    ts = f"{float(QUESTION_TS) + number:.6f}"
+    office.arrive(an_event(text, ts, chat_id=chat, sender={"id": sender}))
+    office.work()
+    return f"T1.{chat}.{ts}"
+
+
+def with_twins(office: Office) -> list[str]:
+    office.asked(QUESTION)
+    ids = [ask_again(office, number, text, f"C{number + 1}") for number, text in enumerate(AGAIN, 1)]
+    office.desk.cards.catch_up()
+    return ids
+
+
+def too(office: Office) -> DraftClick:
+    """Return the click on "Answer there too" of the card as it stands."""
+    return click_of(office.shown, with_twins=True)
+
+
+def closed(office: Office, thread_id: str) -> ThreadState:
+    state = office.store.last_closed(thread_id)
+    assert state is not None
+    return state
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    return Office(tmp_path)
+
+
+def test_the_same_question_in_four_threads_is_one_card_and_one_investigation(office: Office) -> None:
+    """The card lists the other threads."""
+    ids = with_twins(office)
+    assert (len(office.messenger.cards), len(office.investigator.assignments)) == (1, 1)
+    assert [twin.thread_id for twin in office.shown.shown_twins] == ids
+
+
+def test_one_click_answers_all_each_once_and_each_with_its_line(office: Office) -> None:
+    """Four posts in four threads, four lines in the log, nothing left open."""
+    ids = with_twins(office)
+    said = office.decisions.approve(too(office), by=BEN)
+    assert said == "Posted here and in 3 of 3 other threads."
+    assert len({(post.chat_id, post.thread_ts) for post in office.messenger.posts}) == len(office.messenger.posts) == 4
+    assert [record["thread_id"] for record in office.log.records()] == [office.ended.thread_id, *ids]
+    assert office.store.threads() == []
+
+
+def test_a_twin_that_the_card_did_not_show_yet_is_not_answered(office: Office) -> None:
+    """It gets its own card once the first thread is closed."""
+    with_twins(office)
+    click = too(office)
+    late = ask_again(office, 9, chat="C9")
+    office.decisions.approve(click, by=BEN)
+    assert len(office.messenger.posts) == 4
+    office.twins.tick()
+    office.work()
+    state = office.store.get(late)
+    assert state is not None
+    assert (state.twin_of, state.card_ts is not None, state.earlier_reply is not None) == (None, True, True)
+
+
+def test_approval_of_the_first_alone_leaves_one_card_for_all_others(office: Office) -> None:
+    """The oldest of the twins is investigated, the others are its twins."""
+    ids = with_twins(office)
+    office.decisions.approve(office.click(), by=BEN)
+    office.twins.tick()
+    office.work()
+    first = office.store.get(ids[0])
+    assert first is not None
+    assert first.twin_of is None
+    assert [twin.thread_id for twin in first.shown_twins] == ids[1:]
+    assert len(office.messenger.cards) == 2
+
+
+def test_a_twin_is_taken_out_by_one_click_and_investigated(office: Office) -> None:
+    """It has its own card, and the first card does not show it."""
+    ids = with_twins(office)
+    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+    office.work()
+    state = office.store.get(ids[0])
+    assert state is not None
+    assert (state.twin_of, state.draft_pending is not None) == (None, True)
+    assert [twin.thread_id for twin in office.state.shown_twins] == ids[1:]
+    with pytest.raises(Conflict):
+        office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+
+
+def test_a_twin_is_taken_out_also_after_it_was_answered(office: Office) -> None:
+    """The reply stands; a new investigation knows what was wrong, and its draft is not taken for posted."""
+    ids = with_twins(office)
+    office.decisions.approve(too(office), by=BEN)
+    office.decisions.take_out(DraftClick(thread_id=ids[1], version=0, draft_hash=""), by=BEN)
+    office.work()
+    state = office.store.get(ids[1])
+    assert state is not None
+    assert (state.draft_pending is not None, len(state.human_context), len(office.messenger.posts)) == (True, 1, 4)
+
+
+def test_a_dismissal_closes_the_twins_that_the_card_showed(office: Office) -> None:
+    """Nothing is posted anywhere."""
+    ids = with_twins(office)
+    office.decisions.dismiss(too(office), by=BEN, reason="noise")
+    assert [closed(office, twin).resolution for twin in ids] == [Resolution.DISMISSED] * 3
+    assert office.messenger.posts == []
+
+
+def test_whoever_asks_on_in_a_twins_thread_gets_an_answer_there(office: Office) -> None:
+    """It becomes a thread of its own."""
+    ids = with_twins(office)
+    event = an_event(
+        "it is about refunds", f"{float(QUESTION_TS) + 50:.6f}", chat_id="C2", sender={"id": "U3"},
+        thread_id=ids[0].split(".", 2)[2], msg_type=MessageType.THREAD_REPLY,
+    )  # fmt: skip
+    office.arrive(event)
+    office.work()
+    state = office.store.get(ids[0])
+    assert state is not None
+    assert (state.twin_of, state.card_ts is not None) == (None, True)
+
+
+@pytest.mark.parametrize(("kind", "left"), [(MessageType.DELETE, None), (MessageType.EDIT, "own")])
+def test_a_twin_that_is_deleted_or_asks_something_else_leaves_the_card(
+    office: Office, kind: MessageType, left: str | None
+) -> None:
+    """A deleted one is closed; an edited one is investigated."""
+    ids = with_twins(office)
+    ts = ids[0].split(".", 2)[2]
+    office.queue(an_event("Why is staging slow today?", ts, chat_id="C2", sender={"id": "U3"}, msg_type=kind))
+    office.work()
+    state = office.store.get(ids[0])
+    assert ("own" if state is not None and state.twin_of is None else None) == left
+    assert [twin.thread_id for twin in office.state.shown_twins] == ids[1:]
+
+
+def test_an_alarm_makes_a_page_of_the_first_card_and_rings_there_only(office: Office) -> None:
+    """Whoever is paged is paged once for all of them."""
+    office.asked("Is checkout in prod down?", mention=True)
+    state = office.state.evolve(severity=Severity.ACT)
+    office.store.put(state)
+    ask_again(office, 1, "Is checkout in prod down?")
+    office.store.amend(a_twin(1), lambda now: now.evolve(severity=Severity.PAGE))
+    assert len(office.messenger.cards) == 1
+
+
+def test_a_chat_that_refuses_one_twin_does_not_hold_up_the_others(office: Office) -> None:
+    """The refused one gets a card of its own."""
+    with_twins(office)
+    office.messenger.meanwhile = lambda: setattr(office.messenger, "refuse", None)
+    office.decisions.approve(too(office), by=BEN)
+    office.messenger.refuse = ProviderError("no")
+    assert len(office.messenger.posts) == 4
+
+
+def test_a_crash_at_any_point_posts_in_each_thread_once(tmp_path: Path) -> None:
+    """Whatever was approved is posted everywhere, once, with one line in the log each."""
+
+    def story(office: Office) -> None:
+        with_twins(office)
+        office.decisions.approve(too(office), by=BEN)
+
+    numbers = iter(range(10_000))
+
+    def build(faults: Faults) -> Office:
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        return Office(folder, faults=faults)
+
+    for point, office in crash_everywhere(build, story):
+        office.faults.crash_at = None
+        office.restart()
+        office.twins.tick()
+        office.work()
+        places = [(post.chat_id, post.thread_ts) for post in office.messenger.posts]
+        lines = [record["thread_id"] for record in office.log.records()]
+        assert len(places) == len(set(places)), point
+        assert len(lines) == len(set(lines)) == len(places), point
+
+
+CAUSES = (
+    "[FIRING:{n}] HighErrorRate service=checkout env=prod host=web-{n} value={n}.5 at {t}",
+    "[FIRING:{n}] HighErrorRate service=billing env=prod host=web-{n} value={n}.5 at {t}",
+    "CRITICAL: disk 9{d}% full on db-prod-{n}",
+    "CRITICAL: disk 9{d}% full on db-staging-{n}",
+    "{t} ERROR payment gateway timeout after {n} ms, order {n}{n}, trace {u}",
+    "ALERT queue lag {n} messages on orders since {t}",
+    "ALERT queue lag {n} messages on refunds since {t}",
+    "prod is down: checkout-{u8}-x2z4k returns 500 for request {u}",
+    "prod is down: checkout-{u8}-x2z4k returns 503 for request {u}",
+    "Certificate of api.example.com expires in {n} hours",
+)
+
+
+def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Path) -> None:
+    """Ids, hosts, numbers, times, channels and the order differ."""
+    office = Office(tmp_path, watcher={"allow_bots": ["B1"]})
+    chance = random.Random(7)
+    causes = [cause for cause in CAUSES for _ in range(20)]
+    chance.shuffle(causes)
+    for number, cause in enumerate(causes, 1):
+        text = cause.format(
+            n=chance.randrange(1, 900), d=chance.randrange(10), t=f"2026-11-22T14:{chance.randrange(60):02}:11Z",
+            u=f"{chance.getrandbits(64):016x}", u8=f"{chance.getrandbits(32) | 1:08x}0",
+        )  # fmt: skip
+        event = an_event(text, f"{float(QUESTION_TS) + number:.6f}", chat_id=f"C{number % 4 + 1}")
+        event = event.model_copy(update={"sender": event.sender.model_copy(update={"id": "B1", "type": "bot"})})
+        office.arrive(event)
+        office.work()
+    office.desk.cards.catch_up()
+    assert 10 <= len(office.messenger.cards) <= 12
+    listed = sum(1 + len(card.shown[-1].shown_twins) for card in office.messenger.cards)
+    unlisted = [s for s in office.store.open_threads() if s.twin_of is None and s.card_ts is None]
+    assert (listed, unlisted) == (200, [])
+    assert ANN
