@@ -1,4 +1,4 @@
-"""Twins on a card: where else the same was asked, each with a way to take it out; and what was answered before. Pure."""
+"""Twins on a card: where else the same was asked, each with a way to take it out; and an earlier reply. Pure."""
 
 from __future__ import annotations
 
