@@ -85,7 +85,7 @@ _SUGGESTION = "triage_suggestion:"
 _RECHECK = "triage_recheck:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
-_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|([0-9]{1,5}))?")
+_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
 
 
 def _foreign() -> InputError:
@@ -118,7 +118,7 @@ def encode_click(click: DraftClick) -> str:
     >>> encode_click(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
     'T1.C1.1.2|3|00112233aabbccdd|1'
     """
-    twins = f"|{click.twins}" if click.twins else ""
+    twins = f"|t{click.twins}" if click.twins else ""
     return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}{twins}"
 
 
