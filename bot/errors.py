@@ -88,13 +88,15 @@ def failure_kind(error: TriageError) -> str:
     return ":".join(filter(None, [type(error).__name__, error.code]))
 
 
-def refusal(what: str, error: OSError, advice: str) -> StoreError:
+def refusal(what: str, error: OSError, advice: str, *, instead: str = "move it away") -> StoreError:
     """Return the error to raise for what the system refused; `what` and `advice` are said around its reason.
+
+    `instead` is the advice where a folder is in the place of a file.
 
     >>> refusal("cannot write a.json", OSError(errno.ENOSPC, "No space left on device"), "free space")
     DiskRefused('cannot write a.json: No space left on device; free space')
     """
     kind = DiskRefused if error.errno in _OF_THE_DISK else StoreError
     if error.errno == errno.EISDIR:
-        advice = "a folder is where a file belongs; move it away"
+        advice = f"a folder is where a file belongs; {instead}"
     return kind(f"{what}: {error.strerror}; {advice}")

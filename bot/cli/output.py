@@ -44,7 +44,7 @@ def terminal_words(text: str) -> str:
     """Return text that names commands of Slack with those of the terminal.
 
     >>> terminal_words("Next: /triage heartbeat why shop; to resume: /triage resume")
-    'Next: triage heartbeat why shop; to resume: /triage resume'
+    'Next: triage heartbeat why shop; to resume: triage resume'
     """
     return _SLASH.sub("triage", text)
 

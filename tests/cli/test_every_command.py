@@ -172,5 +172,5 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.Capt
     assert main(["metrics", "--sample", "3", "--home", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert "events-classified.ndjson" in said.err
-    assert "run this as the user who runs triage" in said.err.replace("\n", " ")
+    assert "move it away" in said.err.replace("\n", " ")
     assert said.out == ""

@@ -25,14 +25,14 @@ from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.fakes import FakeClock
 from tests.journeys.office import Office, environment_of, write_config
-from tests.journeys.shop import RETRIES, SESSIONS
+from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running
 from tests.journeys.wire import Wire, wire
 
 CONNECTION = "slack/connection.json"
 
 
-QUESTIONS = (SESSIONS, RETRIES, "Where is the retry limit set?")
+QUESTIONS = (SESSIONS, RETRIES, TIMEOUTS)
 
 
 def heard(home: Path) -> list[str]:

@@ -127,7 +127,7 @@ def test_a_snoozed_finding_is_quiet_and_one_said_to_be_fixed_that_comes_back_is_
     shop.becomes("bad again")
     assert office.beat(shop)["silent"]
     office.press(card, ids.FIXED)
-    assert f"says <@{ANA.user_id}>" in shown_text(office.alert(lacking=ids.FIXED))
+    assert f"by <@{ANA.user_id}>" in shown_text(office.alert(lacking=ids.FIXED))
     office.press(card, ids.ACKNOWLEDGE)
     office.answered(ANA.user_id, f"Already closed: <@{ANA.user_id}> said it is fixed")
     shop.becomes("bad once more")

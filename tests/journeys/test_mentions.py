@@ -82,7 +82,7 @@ def test_a_thread_that_begins_with_a_notice_is_about_its_last_question(office: O
         ("pause", "Type it as a command: /triage pause"),
         ("", "Ask in your own words"),
         ("look into this", "Look into what?"),
-        ("approve", "decided with the buttons"),
+        ("approve", "with the buttons"),
     ],
 )
 def test_an_instruction_that_is_no_question_is_answered_to_one_and_changes_nothing(
@@ -121,7 +121,7 @@ def test_a_word_under_a_card_is_context_from_an_approver_and_nothing_from_others
     assert [(note["by"], note["text"]) for note in state["human_context"]] == [(ANA.user_id, f"also check {RETRIES}")]
     assert len(state["rounds"]) == 2
     office.ask(f"{AT_TRIAGE} approve", user=ANA.user_id, channel=OPS.channel_id, thread=card["ts"])
-    told(office, ANA.user_id, "decided with the buttons", channel=OPS.channel_id)
+    told(office, ANA.user_id, "with the buttons", channel=OPS.channel_id)
     assert office.posted(root) == []
     assert len(office.cards(root)) == 1
 

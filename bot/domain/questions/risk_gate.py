@@ -110,7 +110,7 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
     >>> risky_advice("The job deletes old rows."), risky_advice("Roll back the deploy.")
     ([], ['rollback: “Roll back the deploy”'])
     >>> risky_advice("Schalte die TLS-Prüfung ab.")
-    ['weaker security: “Schalte die TLS-Prüfung ab”']
+    ['weaker security: “Schalte die TLS-Prüfung ab”', 'skipped safeguard: “Schalte die TLS-Prüfung ab”']
     """
     quotes = list(quotes)
     found: list[tuple[str, str]] = []

@@ -20,5 +20,5 @@ def test_a_session_that_cannot_be_read_is_listed_with_why(tmp_path: Path) -> Non
     disk.documents.unreadable = {"shop"}
     zones = OwnerZones(FakeWorkspace(), clock, local="UTC")
     shop, web = rows(sessions, SessionMemory(disk), zones, BeatLog(MemoryJournal()), clock.now())
-    assert shop.notes[0] == "it does not beat: cannot read sessions/shop: Permission denied; fix its owner"
+    assert shop.notes[0] == "no heartbeats: cannot read sessions/shop: Permission denied; fix its owner"
     assert not any("does not beat" in note for note in web.notes)

@@ -41,8 +41,8 @@ class NdjsonJournal:
         except FileNotFoundError:
             return
         except OSError as error:
-            advice = "put the journal back from a backup, or fix its owner"
-            raise refusal(f"cannot read {self._path}", error, advice) from error
+            back = "put the journal back from a backup"
+            raise refusal(f"cannot read {self._path}", error, f"{back}, or fix its owner", instead=back) from error
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk.
