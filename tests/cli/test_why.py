@@ -192,7 +192,7 @@ def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.Captur
     assert main(["why", THREAD_ID]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert len(lines) <= 60
+    assert len(lines) <= 64
 
 
 def test_a_page_says_how_often_it_rang_who_was_told_and_who_has_it(
