@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import click
 
+from bot.cli.data_directory import home_of
 from bot.cli.output import terminal_words
+from bot.cli.records import names_at
 from bot.domain.text.did_you_mean import near_ones
 
 FILE: Final = click.Path(path_type=Path)
@@ -32,7 +34,8 @@ def prints(make: Callable[[Path | None, Path | None], object]) -> Callable[[Call
         @config_option
         @wraps(answer)
         def command(home: Path | None, config: Path | None, **arguments: Any) -> int:
-            print(terminal_words(answer(make(home, config), **arguments)))
+            said = terminal_words(answer(make(home, config), **arguments))
+            print(said if arguments.get("as_json") else names_at(home_of(home)).text(said))
             return 0
 
         return command

@@ -13,7 +13,7 @@ from bot.casework.reports.status_overview import ThreadLine, overview
 from bot.cli.arguments import home_option, json_option
 from bot.cli.data_directory import home_of
 from bot.cli.output import to_json, wrapped
-from bot.cli.records import reading
+from bot.cli.records import names_at, reading
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 
@@ -31,7 +31,9 @@ def open_command(home: Path | None, as_json: bool) -> int:
     if as_json:
         print(to_json([thread_json(line) for line in drafts]))
     else:
-        print("\n".join(_line(line, now) for line in drafts) or "No draft waits. Next: triage status")
+        print(
+            names_at(home).text("\n".join(_line(line, now) for line in drafts)) or "No draft waits. Next: triage status"
+        )
     return 0
 
 
@@ -39,9 +41,9 @@ def open_command(home: Path | None, as_json: bool) -> int:
 @home_option
 def brief_command(home: Path | None) -> int:
     """Print the brief; raises ConfigError where the data directory cannot be read."""
-    now = datetime.now(UTC)
-    with reading(home_of(home)) as store:
-        print("\n".join(render(build_brief(store, now - WINDOW, now))))
+    home, now = home_of(home), datetime.now(UTC)
+    with reading(home) as store:
+        print(names_at(home).text("\n".join(render(build_brief(store, now - WINDOW, now)))))
     return 0
 
 

@@ -19,11 +19,14 @@ from typing import Any, Final, TextIO
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import Judgement, Sample, draw_sample
 from bot.cli.output import WIDTH
+from bot.cli.records import names_at
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 from bot.ports.collections import CLASSIFIED, JUDGEMENTS
+from bot.ports.names import Names
 
 COUNT: Final = 20
+NO_NAMES: Final = Names()
 ASK: Final = "ask"
 """Where judgements come from if not from a file."""
 _ASK: Final = "right to ignore it? [y]es, [n]o, [s]kip, [q]uit: "
@@ -49,10 +52,10 @@ def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
     """
     if judge is None:
         found = _sample(home, asked)
-        return _sample_lines(found) if asked.as_json else render_sample(found)
+        return _sample_lines(found) if asked.as_json else names_at(home).text(render_sample(found))
     if judge != ASK:
         return _said(_keep(home, _filled_in(judge)))
-    judged = ask_judgement(_sample(home, asked), by=getpass.getuser(), stdin=sys.stdin, say=print)
+    judged = ask_judgement(_sample(home, asked), by=getpass.getuser(), stdin=sys.stdin, say=print, names=names_at(home))
     return _said(_keep(home, judged))
 
 
@@ -80,18 +83,23 @@ def _shown(each: Sample, number: int) -> list[str]:
     """Return a message that nothing in it can turn into a terminal's command."""
     text = " ".join(strip_hidden(each.content)[0].split()) or "(no text)"
     said = textwrap.wrap(textwrap.shorten(text, 400, placeholder=" …"), WIDTH - 4) or ["(no text)"]
-    return [f"{number:>2}. {each.classification}, {each.chat_id} {each.message_id}", *(f"    {line}" for line in said)]
+    return [
+        f"{number:>2}. {each.classification}, <#{each.chat_id}> {each.message_id}",
+        *(f"    {line}" for line in said),
+    ]
 
 
 def _sample_lines(found: Iterable[Sample]) -> str:
     return "\n".join(json.dumps({**each._asdict(), "right": None}) for each in found)
 
 
-def ask_judgement(found: Sequence[Sample], *, by: str, stdin: TextIO, say: Callable[[str], object]) -> list[Judgement]:
+def ask_judgement(
+    found: Sequence[Sample], *, by: str, stdin: TextIO, say: Callable[[str], object], names: Names = NO_NAMES
+) -> list[Judgement]:
     """Ask for each message; the end of the input ends the questions, and what was said until then counts."""
     judged: list[Judgement] = []
     for number, each in enumerate(found, 1):
-        say("\n".join(_shown(each, number)))
+        say(names.text("\n".join(_shown(each, number))))
         answer = ""
         while answer not in ("y", "n", "s", "q"):
             say(_ASK)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
+from bot.ports.names import NameBook, Names
 from bot.ports.threads import Threads
 
 _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
@@ -30,6 +32,11 @@ def reading(home: Path) -> Iterator[Store]:
         yield FileStore(home, is_reader=True)
     except StoreError as error:
         raise ConfigError(str(error)) from error
+
+
+def names_at(home: Path) -> Names:
+    """Return what people and channels are called, as far as the bot has learned it."""
+    return NameBook(FileDocuments(home, is_reader=True)).names()
 
 
 def find_thread(store: Store, asked: str) -> ThreadState:

@@ -72,7 +72,7 @@ def _shown(event: Event, found: LocalInvestigation) -> str:
 
 
 def _head(event: Event) -> str:
-    return f"\n{event.chat_id} {event.message_id} {one_line(event.content, 46)}"
+    return f"\n{event.chat_name or event.chat_id} {event.message_id} {one_line(event.content, 46)}"
 
 
 TARGET: Final = 0.30
@@ -207,7 +207,7 @@ def render(done: ReplayReport, rules: Rules, bad: int) -> str:
     for (before, now), count in done.counts.most_common():
         lines.append(f"  {before} → {now}: {count:,}")
         lines += [
-            f"    {event.chat_id} {event.message_id} {one_line(event.content, 42)}"
+            f"    {event.chat_name or event.chat_id} {event.message_id} {one_line(event.content, 42)}"
             for event in done.changes[before, now]
         ]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from bot.cli.arguments import home_option, json_option
 from bot.cli.data_directory import home_of
 from bot.cli.drafts import thread_json
 from bot.cli.output import to_json, wrapped
-from bot.cli.records import reading
+from bot.cli.records import names_at, reading
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
@@ -37,7 +37,8 @@ def command(home: Path | None, as_json: bool, check: bool) -> int:
     with reading(home) as store:
         state = connection_state(read_presence(store.documents), now)
         seen = overview(store, now)
-        print(status_json(seen, home, state) if as_json else render(seen, home, now, disk))
+        shown = status_json(seen, home, state) if as_json else names_at(home).text(render(seen, home, now, disk))
+        print(shown)
         return 1 if check and state != "up" else 0
 
 

@@ -5,7 +5,6 @@ Chat text and the words of models are shown on one line each, without what a ter
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -29,13 +28,13 @@ from bot.domain.threads import Resolution, Round, ThreadState, Transition
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import shown_why
+from bot.ports.names import Names
 
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
 MAX_REFS: Final = 8
 MAX_DIFF_LINES: Final = 60
 _INDENT: Final = 10
-_USER: Final = re.compile(r"<@(\w+)>")
 _WHY: Final = {
     "is_bot_mention": "mentions the bot",
     "is_question": "is a question",
@@ -44,27 +43,37 @@ _WHY: Final = {
     "is_ack_or_emoji": "is an acknowledgement",
     "is_internal_chatter": "is addressed to another person",
 }
+NO_NAMES: Final = Names()
 Record = dict[str, Any]
 LinkTo = Callable[[EvidenceRef], str | None]
 
 
 def render_timeline(
-    state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo, rules: Rules | None = None
+    state: ThreadState,
+    events: Sequence[Record],
+    replies: Sequence[Record],
+    link_to: LinkTo,
+    rules: Rules | None = None,
+    *,
+    names: Names = NO_NAMES,
 ) -> str:
     """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events, rules) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
-    lines += ["", *asked, *_history(state), *_pages(state.paging), *_decision(state, replies)]
+    told = [*asked, *_history(state), *_pages(state.paging), *_decision(state, replies)]
+    lines += ["", *map(names.text, told)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
 
 
-def render_unanswered(events: Sequence[Record], rules: Rules | None = None, *, unreadable: str = "") -> str:
+def render_unanswered(
+    events: Sequence[Record], rules: Rules | None = None, *, unreadable: str = "", names: Names = NO_NAMES
+) -> str:
     """Return what the rules made of messages that no thread came of, or whose thread's file cannot be read."""
-    lines = _event_lines(events, rules)
+    lines = [names.text(line) for line in _event_lines(events, rules)]
     if unreadable:
         lines.append(f"Its thread is in state/{unreadable}, which cannot be read; look at it, then remove it.")
     elif any(event.get("classification") == "actionable" for event in events):
@@ -79,8 +88,8 @@ def _event_lines(events: Sequence[Record], rules: Rules | None) -> list[str]:
     lines: list[str] = []
     for event in events[:3]:
         sender = event.get("sender")
-        who = sender.get("id") if isinstance(sender, dict) else None
-        where = event.get("chat_name") or event.get("chat_id")
+        who = f"<@{sender.get('id')}>" if isinstance(sender, dict) and sender.get("id") else "somebody"
+        where = event.get("chat_name") or f"<#{event.get('chat_id')}>"
         at = _clock(time_of(event.get("create_time")))
         lines += _line(at, f"{who} in {where}: “{event.get('content')}”", lines=2)
         lines += _line(_clock(time_of(event.get("classified_at"))), _classified(event))
@@ -118,8 +127,7 @@ def _history(state: ThreadState) -> Iterator[str]:
         yield from _line("", f"… {left} earlier steps")
     shown: set[int] = set()
     for step in state.status_history[-MAX_STEPS:]:
-        why = _USER.sub(r"\1", step.why)
-        yield from _line(_clock(step.at), f"→ {step.to}: {why}")
+        yield from _line(_clock(step.at), f"→ {step.to}: {step.why}")
         number = _round_of(step)
         if number in rounds and number not in shown:
             shown.add(number)
@@ -133,9 +141,9 @@ def _pages(paging: Paging) -> Iterator[str]:
     if paging.rings:
         yield from _line(_clock(paging.rung_at), f"rang again, {paging.rings} time{'s' * (paging.rings > 1)} so far")
     if paging.escalated_to:
-        yield from _line(_clock(paging.escalated_at), f"escalated to {paging.escalated_to}: nobody acknowledged it")
+        yield from _line(_clock(paging.escalated_at), f"escalated to <@{paging.escalated_to}>: nobody acknowledged it")
     if paging.acknowledged_by:
-        yield from _line(_clock(paging.acknowledged_at), f"acknowledged by {paging.acknowledged_by}")
+        yield from _line(_clock(paging.acknowledged_at), f"acknowledged by <@{paging.acknowledged_by}>")
 
 
 def _round_of(step: Transition) -> int:
@@ -178,7 +186,7 @@ def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
     """Return who decided, what was posted, and what it took."""
     lines: list[str] = []
     if state.user_approved_at and state.resolution not in (Resolution.APPROVED, Resolution.EDITED):
-        lines += _line(_clock(state.user_approved_at), f"approved by {state.approved_by}")
+        lines += _line(_clock(state.user_approved_at), f"approved by <@{state.approved_by}>")
     if state.dismiss_reason:
         lines += _line("", f"dismissed: {state.dismiss_reason}")
     for reply in replies[-2:]:

@@ -19,7 +19,7 @@ from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import config_option, home_option, json_option
 from bot.cli.data_directory import home_of, settings_at
 from bot.cli.output import to_json
-from bot.cli.records import find_thread, name_pattern
+from bot.cli.records import find_thread, name_pattern, names_at
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
@@ -61,10 +61,12 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None) 
         print(to_json({"events": events, "thread": found, "replies": replies}))
     else:
         rules, links = _rules(home, config), _links(home, config)
-        if state:
-            print(render_timeline(state, events, replies, links, rules))
+        names = names_at(home)
+        if state is None:
+            unreadable = _unreadable_thread(store, events)
+            print(render_unanswered(events, rules, unreadable=unreadable, names=names))
         else:
-            print(render_unanswered(events, rules, unreadable=_unreadable_thread(store, events)))
+            print(render_timeline(state, events, replies, links, rules, names=names))
     return 0
 
 

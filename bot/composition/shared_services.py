@@ -50,6 +50,7 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.migrations import refuse_newer
+from bot.ports.names import NameBook
 from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
@@ -195,7 +196,10 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(_set_aside(path))
     code, notes = _open_codebase(settings, environment), NoteFiles(home / "memory")
-    slack = _open_slack(settings, environment, bot_token, clock, ChatClock(clock, noted.append))
+    names = NameBook(storage.documents)
+    for chat in settings.watched_chats:
+        names.learn(chat.chat_id, chat.name)
+    slack = _open_slack(settings, environment, bot_token, names, clock, ChatClock(clock, noted.append))
     memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store, pausing = Threads(storage.documents), PauseSwitch(storage.documents, clock)
@@ -277,7 +281,7 @@ class CodeLinks:
 
 
 def _open_slack(
-    settings: Settings, environment: Environment, bot_token: str, clock: Clock, chat_clock: ChatClock
+    settings: Settings, environment: Environment, bot_token: str, names: NameBook, clock: Clock, chat_clock: ChatClock
 ) -> SlackAccess:
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
     me = patiently(lambda: _identify(client, chat_clock))
@@ -290,7 +294,9 @@ def _open_slack(
         poster=poster,
         publisher=CardPublisher(client, poster, pacing.updates),
         reactions=pacing.reactions,
-        workspace=SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id),
+        workspace=SlackWorkspace(
+            client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
+        ),
         clock=chat_clock,
     )
 

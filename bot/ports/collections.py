@@ -106,6 +106,9 @@ TASK_LISTS: Final = "task_lists"
 REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
 
+PEOPLE: Final = "people"
+"""What people and channels are called, by Slack id (bot/ports/names.py)."""
+
 ROLLUPS: Final = "rollups"
 """Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
 
@@ -127,6 +130,7 @@ ALL_COLLECTIONS: Final = (
     INDEX,
     TASK_LISTS,
     REMOVED_CHECKS,
+    PEOPLE,
 )
 """Every collection by its name, but for `rollups`, which is a cache: what another version wrote is made anew."""
 

@@ -1,5 +1,7 @@
 """Port Workspace over Slack's Web API; people are remembered for a minute unless asked afresh, memberships never.
 
+What it learns people and channels are called is stored for the terminal (bot/ports/names.py).
+
 Port History over Slack's Web API, one page a call.
 
 Its client does not wait by itself when Slack asks for patience: whoever reads may be told to stop meanwhile.
@@ -20,6 +22,7 @@ from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.normalise import extract_text
 from bot.ports import Channel, ChatMessage, Page, Person
+from bot.ports.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
 
 PAGE = 200
@@ -92,11 +95,12 @@ class SlackWorkspace:
         team_id: str,
         bot_user_id: str | None = None,
         enterprise_id: str | None = None,
+        names: NameBook | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._team_id, self._bot_user_id, self._enterprise_id = team_id, bot_user_id, enterprise_id
-        self._monotonic = monotonic
+        self._names, self._monotonic = names, monotonic
         self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
 
     def person(self, user_id: str, *, fresh: bool = False) -> Person:
@@ -129,6 +133,7 @@ class SlackWorkspace:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
         with translate_slack_errors("look at the channel"):
             channel = dict(self._client.conversations_info(channel=chat_id)["channel"])
+        self._learn(chat_id, channel.get("name"))
         return Channel(
             is_private=bool(channel.get("is_private")) and not channel.get("is_ext_shared"),
             is_archived=bool(channel.get("is_archived")),
@@ -157,11 +162,13 @@ class SlackWorkspace:
         with translate_slack_errors("look up a user"):
             user = dict(self._client.users_info(user=user_id)["user"])
         profile = user.get("profile") or {}
+        name = storable(profile.get("display_name") or user.get("real_name") or user.get("name") or user_id)
+        self._learn(user_id, name)
         team = user.get("team_id") or self._team_id
         grid = self._grid_ids(user)
         return Person(
             user_id=user_id,
-            name=storable(profile.get("display_name") or user.get("real_name") or user.get("name") or user_id),
+            name=name,
             team_id=team,
             team_ids=grid,
             is_bot=bool(user.get("is_bot")),
@@ -170,6 +177,10 @@ class SlackWorkspace:
             is_deactivated=bool(user.get("deleted")),
             timezone=user.get("tz") or None,
         )
+
+    def _learn(self, slack_id: str, name: object) -> None:
+        if self._names is not None:
+            self._names.learn(slack_id, name)
 
     def _grid_ids(self, user: dict[str, Any]) -> frozenset[str]:
         """Return the workspaces and the company of a colleague on our Enterprise Grid; of anybody else, none.

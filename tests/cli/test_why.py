@@ -19,6 +19,7 @@ from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.ports.names import NameBook
 from bot.ports.threads import Threads
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
 from tests.gitrepo import git, make_repo
@@ -120,6 +121,18 @@ def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture
     assert len(lines) <= 40
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_people_are_named_where_the_bot_knows_their_names(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Others keep their id, without Slack's signs around it."""
+    assert main(["why", THREAD_ID]) == 0
+    before = capsys.readouterr().out
+    assert "approved by U2" in before
+    NameBook(FileDocuments(home)).learn("U2", "ben")
+    assert main(["why", THREAD_ID]) == 0
+    after = capsys.readouterr().out
+    assert "approved by @ben" in after
+    assert "<@" not in before + after
 
 
 def test_what_the_bot_is_writing_right_now_is_not_read(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

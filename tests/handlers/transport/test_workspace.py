@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from bot.errors import ProviderError
+from bot.ports.names import NameBook
 from handlers.transport.slack_clients import repeatable_client
 from handlers.transport.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
+from tests.fakes import MemoryDocuments
 from tests.handlers.slack_stub import Answer, SlackStub, refusal
 
 
@@ -90,6 +92,20 @@ def test_who_is_asked_for_afresh_is_looked_up_again(slack: SlackStub, workspace:
     assert not workspace.person("U1").is_deactivated
     assert workspace.person("U1", fresh=True).is_deactivated
     assert workspace.person("U1").is_deactivated
+
+
+def test_what_somebody_is_called_is_stored_without_a_request_of_its_own(slack: SlackStub, watch: Watch) -> None:
+    """The terminal shows it; nothing else of the profile is kept."""
+    documents = MemoryDocuments()
+    names = NameBook(documents)
+    workspace = SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1", names=names, monotonic=watch)
+    profile = {"display_name": "ana", "email": "ana@example.com"}
+    slack.will("users.info", Answer({"user": {"team_id": "T1", "profile": profile}}))
+    slack.will("conversations.info", Answer({"channel": {"name": "help"}}))
+    workspace.person("U1")
+    workspace.channel("C1")
+    assert names.names().text("<@U1> <#C1>") == "@ana #help"
+    assert "example.com" not in str(documents.list("people"))
 
 
 def test_a_name_with_half_a_character_can_be_stored(slack: SlackStub, workspace: SlackWorkspace) -> None:

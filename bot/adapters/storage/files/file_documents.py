@@ -38,6 +38,7 @@ FILES: Final[Mapping[str, str]] = {
     "index": "index/progress.json",
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
+    "people": "people.json",
     "rollups": "rollups/*.json",
 }
 """Below the data directory; `*` stands for the document's id, and a path without one is a single document.
