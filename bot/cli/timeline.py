@@ -61,9 +61,8 @@ def render_timeline(
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
-    asked = _event_lines(events, rules) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
-    told = [*asked, *_history(state), *_pages(state.paging), *_decision(state, replies)]
-    lines += ["", *map(names.text, told)]
+    asked = _event_lines(events, rules, names) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
+    lines += ["", *asked, *_history(state, names), *_pages(state.paging, names), *_decision(state, replies, names)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
@@ -73,7 +72,7 @@ def render_unanswered(
     events: Sequence[Record], rules: Rules | None = None, *, unreadable: str = "", names: Names = NO_NAMES
 ) -> str:
     """Return what the rules made of messages that no thread came of, or whose thread's file cannot be read."""
-    lines = [names.text(line) for line in _event_lines(events, rules)]
+    lines = _event_lines(events, rules, names)
     if unreadable:
         lines.append(f"Its thread is in state/{unreadable}, which cannot be read; look at it, then remove it.")
     elif any(event.get("classification") == "actionable" for event in events):
@@ -83,15 +82,15 @@ def render_unanswered(
     return "\n".join(lines)
 
 
-def _event_lines(events: Sequence[Record], rules: Rules | None) -> list[str]:
+def _event_lines(events: Sequence[Record], rules: Rules | None, names: Names) -> list[str]:
     """Return the first message and what followed, with what the rules said of each."""
     lines: list[str] = []
     for event in events[:3]:
         sender = event.get("sender")
-        who = f"<@{sender.get('id')}>" if isinstance(sender, dict) and sender.get("id") else "somebody"
-        where = event.get("chat_name") or f"<#{event.get('chat_id')}>"
+        who = names.name(str(sender.get("id"))) if isinstance(sender, dict) else "somebody"
+        where = event.get("chat_name") or names.name(str(event.get("chat_id")))
         at = _clock(time_of(event.get("create_time")))
-        lines += _line(at, f"{who} in {where}: “{event.get('content')}”", lines=2)
+        lines += _line(at, f"{who} in {where}: “{names.text(str(event.get('content')))}”", lines=2)
         lines += _line(_clock(time_of(event.get("classified_at"))), _classified(event))
         lines += _scored(event, rules) if rules else []
     if len(events) > 3:
@@ -119,7 +118,7 @@ def _scored(event: Record, rules: Rules) -> list[str]:
     return [*_line("", said), *_line("", shown_why(found.ngrams), lines=2)]
 
 
-def _history(state: ThreadState) -> Iterator[str]:
+def _history(state: ThreadState, names: Names) -> Iterator[str]:
     """Yield the steps, each round under the step that it led to."""
     rounds = {each.round: each for each in state.rounds}
     left = len(state.status_history) - MAX_STEPS
@@ -127,7 +126,7 @@ def _history(state: ThreadState) -> Iterator[str]:
         yield from _line("", f"… {left} earlier steps")
     shown: set[int] = set()
     for step in state.status_history[-MAX_STEPS:]:
-        yield from _line(_clock(step.at), f"→ {step.to}: {step.why}")
+        yield from _line(_clock(step.at), f"→ {step.to}: {names.text(step.why)}")
         number = _round_of(step)
         if number in rounds and number not in shown:
             shown.add(number)
@@ -136,14 +135,16 @@ def _history(state: ThreadState) -> Iterator[str]:
         yield from _round_lines(rounds[number])
 
 
-def _pages(paging: Paging) -> Iterator[str]:
+def _pages(paging: Paging, names: Names) -> Iterator[str]:
     """Yield what became of a question that paged."""
     if paging.rings:
         yield from _line(_clock(paging.rung_at), f"rang again, {paging.rings} time{'s' * (paging.rings > 1)} so far")
     if paging.escalated_to:
-        yield from _line(_clock(paging.escalated_at), f"escalated to <@{paging.escalated_to}>: nobody acknowledged it")
+        yield from _line(
+            _clock(paging.escalated_at), f"escalated to {names.name(paging.escalated_to)}: nobody acknowledged it"
+        )
     if paging.acknowledged_by:
-        yield from _line(_clock(paging.acknowledged_at), f"acknowledged by <@{paging.acknowledged_by}>")
+        yield from _line(_clock(paging.acknowledged_at), f"acknowledged by {names.name(paging.acknowledged_by)}")
 
 
 def _round_of(step: Transition) -> int:
@@ -182,13 +183,13 @@ def _fault(check: Check) -> str:
     return f"{MARKS[check.ok]} {check.name}: {check.reason}"
 
 
-def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
+def _decision(state: ThreadState, replies: Sequence[Record], names: Names) -> list[str]:
     """Return who decided, what was posted, and what it took."""
     lines: list[str] = []
     if state.user_approved_at and state.resolution not in (Resolution.APPROVED, Resolution.EDITED):
-        lines += _line(_clock(state.user_approved_at), f"approved by <@{state.approved_by}>")
+        lines += _line(_clock(state.user_approved_at), f"approved by {names.name(str(state.approved_by))}")
     if state.dismiss_reason:
-        lines += _line("", f"dismissed: {state.dismiss_reason}")
+        lines += _line("", f"dismissed: {names.text(state.dismiss_reason)}")
     for reply in replies[-2:]:
         edited = ", edited" if reply.get("edited") else ""
         took = seconds(float(reply["latency_s"])) if isinstance(reply.get("latency_s"), int | float) else "?"
