@@ -41,6 +41,7 @@ def train(
     smallest: float = 0.0,
     penalty: float = _PENALTY,
     is_fixed: bool = False,
+    has_fixed_bias: bool = False,
 ) -> Weights:
     """Return weights fitted to examples.
 
@@ -52,6 +53,7 @@ def train(
         smallest: weights nearer to 0 are left out.
         penalty: how strongly weights are held back; higher means more cautious.
         is_fixed: whether the weights of `start` and its bias stay as they are, so that only new n-grams are learned.
+        has_fixed_bias: whether the bias of `start` stays as it is.
 
     Raises:
         ValueError: there are no examples.
@@ -63,7 +65,7 @@ def train(
     fixed = before.keys() & counts.keys() if is_fixed and start else set[str]()
     weights = dict.fromkeys(sorted(ngram for ngram, count in counts.items() if count >= least), 0.0)
     weights.update({ngram: before[ngram] for ngram in counts.keys() & before.keys()})
-    model = _Model(weights=weights, bias=start.bias if start else 0.0, has_fixed_bias=is_fixed)
+    model = _Model(weights=weights, bias=start.bias if start else 0.0, has_fixed_bias=is_fixed or has_fixed_bias)
     pulls = {ngram: penalty / counts[ngram] for ngram in weights}
     model.descend(_rows(examples, weights, fixed), pulls)
     fitted = {ngram: round(weight, _DIGITS) for ngram, weight in weights.items()}
@@ -72,8 +74,11 @@ def train(
 
 
 def refit(examples: Sequence[Example], start: Weights) -> Weights:
-    """Return weights moved from `start` by what a team's people said of messages; one message is enough to count."""
-    return train(examples, threshold=start.threshold, start=start, least=1)
+    """Return weights moved from `start` by what a team's people said of messages; one message is enough to count.
+
+    The bias stays: people mostly judge messages of one kind, and a bias learned from these would decide all others.
+    """
+    return train(examples, threshold=start.threshold, start=start, least=1, has_fixed_bias=True)
 
 
 def held_out_right(examples: Sequence[Example], start: Weights, count: int = 5) -> int:

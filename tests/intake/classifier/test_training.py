@@ -53,3 +53,15 @@ def test_nothing_to_learn_from_is_refused() -> None:
     """Weights from no examples would be none."""
     with pytest.raises(ValueError, match="nothing to learn from"):
         train([], threshold=0.5)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_judgements_of_one_kind_do_not_decide_other_messages(asks: bool) -> None:
+    """People mostly judge ignored messages; ten of these leave a plain question one, and a plain statement none."""
+    start = shipped_weights()
+    judged = [Example(features(f"{word} was merged {word}".split()), asks, 3.0) for word in "abcdefghij"]
+    trained = refit(judged, start)
+    question, statement = (
+        features(text.split()) for text in ("i cannot connect to the database", "lunch is at noon today")
+    )
+    assert trained.probability(question) > start.threshold > trained.probability(statement)
