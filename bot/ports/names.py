@@ -71,8 +71,8 @@ class NameBook:
                 return
             self._stored.change(lambda now: _with_name(now, slack_id, short))
             self._known = _names_in(self._stored.read())
-        except StoreError:
-            log.warning("a name was not stored", extra={"action": "name_unstored"}, exc_info=True)
+        except StoreError as error:
+            log.info("a name was not stored: %s", error, extra={"action": "name_unstored"})
 
 
 def _names_in(stored: Mapping[str, Any]) -> dict[str, str]:

@@ -32,7 +32,7 @@ from tests.journeys.wire import Wire, wire
 CONNECTION = "slack/connection.json"
 
 
-QUESTIONS = (SESSIONS, RETRIES, TIMEOUTS)
+QUESTIONS = ("At which hour does the nightly export of orders run?", RETRIES, TIMEOUTS)
 
 
 def heard(home: Path) -> list[str]:
@@ -77,6 +77,16 @@ def connected(office: RemoteOffice) -> Iterator[RemoteOffice]:
         office.bot.stop()
 
 
+@contextmanager
+def at_work(office: Office) -> Iterator[None]:
+    """Start the bot and stop it in the end."""
+    office.bot.start()
+    try:
+        yield
+    finally:
+        office.bot.stop()
+
+
 def follow_ups(home: Path, ts: str) -> list[str]:
     """Return the messages that the thread of a question has taken in."""
     [state] = (json.loads(path.read_text()) for path in list_files(home / "state", f"*{ts}.json"))
@@ -103,14 +113,13 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     picked_up = "3 questions and 1 other message picked up."
     for _ in range(2):
         office = Office(slack, control, home, shop)
-        office.bot.start()
-        control.wait_for(lambda: all(ts in heard(home) for ts in (*missed, reply)), "everything to be heard")
-        for ts, channel in zip(missed, (HELP, ENG, HELP), strict=True):
-            office.draft(ts, channel=channel.channel_id)
-            assert len(office.cards(ts, channel=channel.channel_id)) == 1
-        control.wait_for(lambda: any(picked_up in line for line in lines(control)), "a line in the ops channel")
-        control.wait_for(lambda: follow_ups(home, first), "the reply to reach its thread")
-        office.bot.stop()
+        with at_work(office):
+            control.wait_for(lambda: all(ts in heard(home) for ts in (*missed, reply)), "everything to be heard")
+            for ts, channel in zip(missed, (HELP, ENG, HELP), strict=True):
+                office.draft(ts, channel=channel.channel_id)
+                assert len(office.cards(ts, channel=channel.channel_id)) == 1
+            control.wait_for(lambda: any(picked_up in line for line in lines(control)), "a line in the ops channel")
+            control.wait_for(lambda: follow_ups(home, first), "the reply to reach its thread")
     assert sorted(heard(home)) == sorted([first, *missed, reply])
     assert before not in heard(home)
     about_others = [line for line in lines(control) if picked_up not in line]  # the first may be met while connecting
@@ -136,7 +145,7 @@ def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_u
         assert missed not in heard(office.home)
         over.up = True
         office.draft(missed)
-        live = office.ask("Where is the retry limit set?")
+        live = office.ask(TIMEOUTS)
         office.draft(live)
         assert heard(office.home) == [first, missed, live]
         control.wait_for(lambda: json.loads(presence.read_text())["reconnects_today"] == 1, "the count")

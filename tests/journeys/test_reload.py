@@ -12,6 +12,7 @@ from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG, HELP, OPS
 from tests.journeys.office import Office, write_config
+from tests.journeys.shop import TIMEOUTS
 
 QUESTION = "How long are the delays between retries of the payment gateway?"
 
@@ -30,7 +31,7 @@ def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
         office.draft(waiting)
         _reload(office, home, shop, watched_chats=[eng])
         _told(control, "Watched from now on: #eng. No longer watched: #help")
-        asked = office.ask(QUESTION, channel=ENG.channel_id)
+        asked = office.ask(TIMEOUTS, channel=ENG.channel_id)
         office.draft(asked, channel=ENG.channel_id)
         unheard = office.ask("Where is the retry limit set?")
         office.click(office.draft(waiting), ids.APPROVE)
