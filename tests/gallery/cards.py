@@ -22,8 +22,8 @@ from bot.domain.returns import (
     Usage,
     Verdict,
 )
-from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
-from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition, Twin
+from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.builders import NOW, a_return, a_thread, a_verdict
 from tests.gallery.scene import Chapter, Scene
 
@@ -156,6 +156,19 @@ _QUESTIONS = (
 )
 DISMISSED = closed(
     Resolution.DISMISSED, f"dismissed by <@{ANA.user_id}>", dismiss_reason="these are the old client's; v2 reads 30 s"
+)
+_NEVER_MIND = settled_by(CHLOE.user_id, "never mind, found it in the config")
+_TWINS = tuple(
+    Twin(
+        thread_id=f"{DEMO.team_id}.{channel.channel_id}.{1795165200 + 60 * minutes}.000100",
+        chat_id=channel.channel_id,
+        message_id=f"{1795165200 + 60 * minutes}.000100",
+        asker=asker.user_id,
+        asked_at=NOW + timedelta(minutes=minutes),
+        permalink=f"https://demo.slack.com/archives/{channel.channel_id}/p{1795165200 + 60 * minutes}000100",
+        reason="same-words",
+    )
+    for channel, asker, minutes in ((HELP, BEN, 2), (ENG, BEN, 5))
 )
 _SAID = (QUESTION, DRAFT.replace("*", "").replace("`", ""))
 
@@ -294,10 +307,19 @@ CARDS = Chapter(
             said=_SAID,
         ),
         Scene(
+            name="card-twins",
+            title="Asked in several threads",
+            meaning="The same question, or the same alert, came again: one investigation for all. *Answer there too* "
+            "posts the reply in each listed thread, *Approve* in the first only. *Not the same* takes a thread out; it "
+            "gets a card of its own.",
+            shows=card(drafted(twins=_TWINS)),
+            said=_SAID,
+        ),
+        Scene(
             name="card-settled",
             title="Never mind",
             meaning="The asker took the question back. *Dismiss* comes first; the draft stays readable.",
-            shows=card(drafted(stale_reasons=(settled_by(CHLOE.user_id, "never mind, found it in the config").text,))),
+            shows=card(drafted(doubts=(_NEVER_MIND,), stale_reasons=(_NEVER_MIND.text,))),
             said=_SAID,
         ),
         Scene(
