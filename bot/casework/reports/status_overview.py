@@ -55,10 +55,16 @@ class ThreadLine:
     """How a draft that passed stands, in the words of its card."""
     answered_by: str | None = None
     """Which person has answered the asker in the thread, as far as code can tell."""
+    twins: int = 0
+    """In how many other threads the same was asked."""
 
     @property
     def standing(self) -> str:
         """How it stands, in the words of its card."""
+        also = f", asked in {self.twins} more thread{'s' * (self.twins > 1)}" if self.twins else ""
+        return self._own_standing() + also
+
+    def _own_standing(self) -> str:
         if not self.is_waiting:
             return self.status.replace("-", " ").removesuffix(" round 1")
         if self.reason is PendingReason.APPROVAL:
@@ -138,7 +144,7 @@ def _threads(documents: Documents) -> tuple[list[ThreadLine], list[str]]:
         state = threads.parse(document)
         if state is None:
             unreadable.append(f"{document.id}.json")
-        elif state.is_open:
+        elif state.is_open and state.twin_of is None:  # a twin is counted on the card of the first thread
             lines.append(thread_line(state))
     return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), sorted(unreadable)
 
@@ -160,6 +166,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
         passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
         answered_by=state.answered_by,
+        twins=len(state.shown_twins),
     )
 
 

@@ -14,7 +14,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.reports.status_overview import overview
 from bot.domain.text.humanize import time_ago
-from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.errors import StoreError
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
@@ -50,6 +50,24 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     assert [thread.thread_id for thread in seen.threads] == ["T1.C1.2.2", "T1.C1.1.1", "T1.C1.3.3"]
     assert seen.threads[2].status_words == "pending-user (failed)"
     assert [thread.standing for thread in seen.threads[1:]] == ["investigating", "failed"]
+
+
+def test_a_twin_is_counted_on_the_card_of_the_first_thread(tmp_path: Path) -> None:
+    """It is no investigation of its own; the line of the first says in how many threads the same was asked."""
+    threads = Threads(FileDocuments(tmp_path))
+    twin = Twin(
+        thread_id="T1.C2.1795165300.000200",
+        chat_id="C2",
+        message_id="1795165300.000200",
+        asker="U2",
+        asked_at=NOW,
+        reason="same-words",
+    )
+    threads.put(in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT, twins=(twin,)))
+    threads.put(in_status(ThreadStatus.INVESTIGATING, thread_id=twin.thread_id, twin_of=THREAD_ID))
+    seen = overview(FileStore(tmp_path), NOW)
+    assert (seen.running, seen.waiting) == (0, 1)
+    assert [line.standing for line in seen.threads] == ["needs context, asked in 1 more thread"]
 
 
 def test_a_question_is_one_short_line(tmp_path: Path) -> None:
