@@ -188,13 +188,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         StoreError: the data directory cannot be used.
     """
     home, noted = environment.home, OpsLines(clock)
-    storage = FileStore(home)
-    refuse_newer(storage.documents, ALL_COLLECTIONS)
-    for name in DONE:
-        storage.journal(name).require_readable()
-    moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
-    for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
-        noted.append(_set_aside(path))
+    storage = _open_storage(home, noted)
     code, notes = _open_codebase(settings, environment), NoteFiles(home / "memory")
     names = NameBook(storage.documents)
     for chat in settings.watched_chats:
@@ -238,6 +232,18 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         ops=OpsOutbox(messenger, noted),
         metrics=MetricsService(storage, Rollups(storage), clock, baseline_reply_s=settings.baseline_reply_s),
     )
+
+
+def _open_storage(home: Path, noted: OpsLines) -> FileStore:
+    """Open a data directory; what the bot can start without is set aside where it cannot be used."""
+    storage = FileStore(home)
+    refuse_newer(storage.documents, ALL_COLLECTIONS)
+    for name in DONE:
+        storage.journal(name).require_readable()
+    moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
+    for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
+        noted.append(_set_aside(path))
+    return storage
 
 
 def _open_codebase(settings: Settings, environment: Environment) -> Codebase:

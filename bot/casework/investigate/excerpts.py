@@ -77,18 +77,8 @@ def excerpts_of_definition(
     starts = [above] if definition.line - above <= MAX_ATTACHED else []
     for size in _DEFINITION_SIZES:
         for start in dict.fromkeys((*starts, definition.line)):
-            last = min(end, definition.line + size - 1)
-            text = "\n".join(lines[start - 1 : last])
-            excerpt = Excerpt(
-                path=definition.path,
-                start=start,
-                end=last,
-                commit=commit,
-                text=text,
-                covered=len(stems & text_stems(f"{definition.path} {text}")),
-                defines=definition.name,
-            )
-            if whole := whole_excerpt(excerpt, lines, spans):
+            cut = _cut(definition.path, lines, start, min(end, definition.line + size - 1), commit, stems)
+            if whole := whole_excerpt(replace(cut, defines=definition.name), lines, spans):
                 yield whole
 
 
@@ -101,18 +91,16 @@ def excerpts_of_frame(
         return
     for around in sizes:
         start, end = _without_blank_ends(lines, max(1, at - around), min(len(lines), at + around))
-        text = "\n".join(lines[start - 1 : end])
-        excerpt = Excerpt(
-            path=place.path,
-            start=start,
-            end=end,
-            commit=commit,
-            text=text,
-            covered=len(stems & text_stems(f"{place.path} {text}")),
-            frame=f"{place.path}:{at}",
-        )
-        if whole := whole_excerpt(excerpt, lines, spans):
+        cut = _cut(place.path, lines, start, end, commit, stems)
+        if whole := whole_excerpt(replace(cut, frame=f"{place.path}:{at}"), lines, spans):
             yield whole
+
+
+def _cut(path: str, lines: Sequence[str], start: int, end: int, commit: str, stems: frozenset[str]) -> Excerpt:
+    """Return the lines from `start` to `end` of a file, counted from 1."""
+    text = "\n".join(lines[start - 1 : end])
+    covered = len(stems & text_stems(f"{path} {text}"))
+    return Excerpt(path=path, start=start, end=end, commit=commit, text=text, covered=covered)
 
 
 def _without_blank_ends(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
