@@ -95,7 +95,10 @@ def plain(text: str, limit: int = HEADER_CHARS) -> str:
     ('Deploy of api', 'Roll out…')
     """
     line = disarm_mentions(" ".join(_CONTROLS.sub(" ", text).split()))
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    if len(line) <= limit:
+        return line
+    cut = disarm_mentions(line[: limit - 1])  # again: the cut itself may have made `@here` of `@hereabouts`
+    return (cut if len(cut) < limit else line[: limit - 2]).rstrip() + "…"
 
 
 def _spell(token: re.Match[str]) -> str:
