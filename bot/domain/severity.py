@@ -1,7 +1,8 @@
 """How urgent something is, and what of that its words say. Pure.
 
 `page` wakes somebody, `act` wants to be done today, `know` wants to be read. Words alone make a page only where they
-speak of an outage, or of trouble in production; a negated word counts for nothing.
+speak of an outage, or of trouble in production; a negated word counts for nothing, and neither does what customers
+can do in another way.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 from bot.domain.text.alarm_words import has_alarm_word
+from bot.domain.text.outages import Outages
 
 MAX_READ_CHARS: Final = 4_000
 """What is read of a text; urgency stands at its beginning."""
@@ -67,7 +70,23 @@ def severity_of_words(text: str) -> Severity:
     >>> [str(severity_of_words(text)) for text in ("Production is down.", "Main is red.", "No outage.")]
     ['page', 'act', 'know']
     """
-    sentences = [each for each in _SENTENCE.split(text[:MAX_READ_CHARS]) if has_alarm_word(each)]
-    if any(_PAGE.search(each) or _PRODUCTION.search(each) for each in sentences):
+    text = text[:MAX_READ_CHARS]
+    sentences = [each for each in _SENTENCE.split(text) if has_alarm_word(each)]
+    if any(map(_pages, sentences)) or _outages().are_in(_plain(text)):
         return Severity.PAGE
     return Severity.ACT if sentences else Severity.KNOW
+
+
+def _pages(sentence: str) -> bool:
+    if _PAGE.search(sentence):
+        return True
+    return _PRODUCTION.search(sentence) is not None and not _outages().are_limits_in(_plain(sentence))
+
+
+def _plain(text: str) -> str:
+    return "\n".join(" ".join(line.lower().split()) for line in text.splitlines())
+
+
+@cache
+def _outages() -> Outages:
+    return Outages()

@@ -189,7 +189,7 @@ def _read(content: str, rules: Rules) -> _Reading:
     asks = _asks(kinds, text, matchers)
     ack = _is_ack(content, matchers)
     addressed = "@" in content and matchers.addressed.match(content) is not None
-    alarm = matchers.alarms.are_in(text, has_phrase="alarm" in kinds)
+    alarm = matchers.alarms.are_in(text)
     probability = None
     if "own question" in kinds:
         asks = True

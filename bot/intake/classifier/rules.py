@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from bot.domain.text.linear_patterns import LinearPattern
+from bot.domain.text.outages import Outages
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
-from bot.intake.classifier.alarms import Alarms
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
 from bot.intake.classifier.scorer import Weights, read_weights, shipped_weights
 
@@ -36,7 +36,7 @@ class Matchers:
     """The compiled patterns; `ack`, `thanks` and `smalltalk` are matched against a whole text."""
 
     keywords: Keywords
-    alarms: Alarms
+    alarms: Outages
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
     thanks: re.Pattern[str]
@@ -156,7 +156,7 @@ def compile_matchers(
     keywords = Keywords(lists)
     return Matchers(
         keywords=keywords,
-        alarms=Alarms(languages, keywords),
+        alarms=Outages(languages, lambda text: "alarm" in keywords.kinds_in(text)),
         ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),
