@@ -23,6 +23,7 @@ from bot.ports import Documents
 from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.fakes import MemoryDocuments
+from tests.postgres import new_namespace, shared_database
 
 Open = Callable[[], Documents]
 
@@ -38,8 +39,16 @@ def _memory(_: Path) -> Open:
     return reopened
 
 
+def _postgres(_: Path) -> Open:
+    database, namespace = shared_database(), new_namespace()
+    from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+
+    return lambda: PostgresDocuments(database, namespace)
+
+
 ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
     "files": lambda home: lambda: FileDocuments(home),
+    "postgres": _postgres,
     "memory": _memory,
 }
 

@@ -1,0 +1,150 @@
+"""One PostgreSQL database: its connections, transactions and errors.
+
+A write statement commits by itself. Inside `transaction` all statements of a thread are one transaction; inside
+`fenced` its writes are refused once another process has taken the lease over.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from bot.adapters.storage.postgres.migrations import migrate
+from bot.errors import DiskRefused, StoreError
+
+MAX_CONNECTIONS: Final = 10
+ANSWER_S: Final = 10.0
+"""How long to wait for a connection, in seconds."""
+_SETTINGS: Final[dict[str, Any]] = {
+    "autocommit": True,
+    "application_name": "triage",
+    "connect_timeout": int(ANSWER_S),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+_READ_ONLY: Final = "25006"
+"""The SQLSTATE of a write to a server that takes none: a standby, or one in recovery."""
+
+
+class Fence(NamedTuple):
+    """A lease as it was taken; another holder has another token."""
+
+    namespace: str
+    name: str
+    token: int
+
+
+class LeaseLost(StoreError):
+    """Another process has the lease by now; nothing was written."""
+
+
+class Database:
+    """A pool of connections to a database whose tables are there."""
+
+    def __init__(self, url: str, *, max_connections: int = MAX_CONNECTIONS) -> None:
+        """Connect and bring the tables to this release's form; raises StoreError.
+
+        Raises:
+            NewerSchema: a later release wrote the tables; nothing was changed.
+        """
+        self._url = url
+        self._pool = ConnectionPool(
+            url, kwargs=_SETTINGS, min_size=1, max_size=max_connections, open=False, timeout=ANSWER_S
+        )
+        self._thread = threading.local()
+        with translated(), self.connect() as connection:
+            migrate(connection)
+        self._pool.open()
+
+    def close(self) -> None:
+        """Give all connections back to the server."""
+        self._pool.close()
+
+    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """Return a connection of its own, beside the pool; raises psycopg.Error."""
+        return psycopg.connect(self._url, **_SETTINGS)
+
+    @contextmanager
+    def reading(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter with a connection for statements that commit by themselves, or inside this thread's transaction.
+
+        Raises:
+            StoreError: the database refuses; DiskRefused where it does not answer or takes nothing now.
+        """
+        bound = getattr(self._thread, "connection", None)
+        with translated():
+            if bound is not None:
+                with bound.transaction():
+                    yield bound
+            else:
+                with self._pool.connection() as connection:
+                    yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter as with `reading`, to write: one statement, or as many as one transaction where it is fenced.
+
+        Raises:
+            LeaseLost: this thread is fenced, and another process has the lease.
+        """
+        fences: tuple[Fence, ...] = getattr(self._thread, "fences", ())
+        if not fences:
+            with self.reading() as connection:
+                yield connection
+            return
+        with self.reading() as connection, connection.transaction():
+            for fence in fences:
+                _check(connection, fence)
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter with a connection on which all that this thread writes is committed together, or not at all."""
+        with self.writing() as connection, connection.transaction():
+            outer = getattr(self._thread, "connection", None)
+            self._thread.connection = connection
+            try:
+                yield connection
+            finally:
+                self._thread.connection = outer
+
+    @contextmanager
+    def fenced(self, fence: Fence) -> Iterator[None]:
+        """Refuse what this thread writes inside, once the lease is another's."""
+        outer: tuple[Fence, ...] = getattr(self._thread, "fences", ())
+        self._thread.fences = (*outer, fence)
+        try:
+            yield
+        finally:
+            self._thread.fences = outer
+
+
+def _check(connection: psycopg.Connection[tuple[Any, ...]], fence: Fence) -> None:
+    """Keep a lease where it is until the transaction ends; raises LeaseLost where it is another's already."""
+    held = connection.execute(
+        "SELECT 1 FROM triage_leases "
+        "WHERE namespace = %s AND name = %s AND token = %s AND holder IS NOT NULL FOR SHARE",
+        fence,
+    ).fetchone()
+    if held is None:
+        raise LeaseLost(f"another process took over {fence.name!r} while this one did not answer; nothing was written")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise what the database refuses as an error of ours; its words may hold values, so they are not repeated."""
+    try:
+        yield
+    except psycopg.Error as error:
+        code = error.sqlstate or "no answer"
+        if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
+            advice = "check that the server runs, takes connections and has free space"
+            raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
+        raise StoreError(f"the database refused a statement ({code}); see the server's log") from error

