@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import AwareDatetime, ValidationError
 
 from bot.domain.frozen_value import FrozenValue
+from bot.domain.text.humanize import duration
 
 MAX_DRAFT_WORDS = 300
 MAX_NOTES_WORDS = 500
@@ -97,6 +98,28 @@ class TrackRecord(FrozenValue):
     expected: float
 
 
+class AgedClone(FrozenValue):
+    """A codebase that was read at `read_at` as of `fetched_at`, since it was not fetched in time.
+
+    `failed` is False where the fetch was still under way.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> at = datetime(2026, 1, 1, 10, tzinfo=UTC)
+    >>> AgedClone(codebase="infra", fetched_at=at, read_at=at + timedelta(hours=2), failed=True).words()
+    'infra as of 2 h before: the fetch failed'
+    """
+
+    codebase: str
+    fetched_at: AwareDatetime
+    read_at: AwareDatetime
+    failed: bool
+
+    def words(self) -> str:
+        """Return one line for people."""
+        why = "the fetch failed" if self.failed else "the fetch was not finished"
+        return f"{self.codebase} as of {duration(self.read_at - self.fetched_at)} before: {why}"
+
+
 class InvestigatorReturn(FrozenValue):
     """A draft with its evidence."""
 
@@ -116,6 +139,8 @@ class InvestigatorReturn(FrozenValue):
     research_notes: str = ""
     not_searched: str | None = None
     """Which files of the codebase the search could not look into, filled in by code; one line."""
+    aged_clones: tuple[AgedClone, ...] = ()
+    """Which codebases were not as fresh as they should be, filled in by code."""
     index_unfinished: bool = False
     """Whether some of these were only not indexed yet, filled in by code."""
     track_record: TrackRecord | None = None

@@ -101,6 +101,8 @@ RECHECKS: Final = "rechecks"
 """Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
 INDEX: Final = "index"
 """How far the passage index is, and why the code cannot be searched (bot/ports/index_standing.py)."""
+CLONES: Final = "clones"
+"""How fresh the clone of each codebase is (bot/ports/clones.py); of this machine, as the clones are."""
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
 REMOVED_CHECKS: Final = "removed_checks"
@@ -128,6 +130,7 @@ ALL_COLLECTIONS: Final = (
     LESSON_BACKLOG,
     RECHECKS,
     INDEX,
+    CLONES,
     TASK_LISTS,
     REMOVED_CHECKS,
     PEOPLE,

@@ -35,17 +35,18 @@ class Captured(NamedTuple):
 
 
 class GitProcess:
-    """Git at `root`."""
+    """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_bare: bool = False) -> None:
         self.root = root
+        self._place = ["--git-dir", str(root)] if is_bare else []
 
     def argv(self, *args: str) -> list[str]:
         """Return the whole command line of a git call."""
         # git compares with the checkout's top, which is above `root` until git has said where it is
         safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
         options = [part for item in (*_HARDENING, *safe) for part in ("-c", item)]
-        return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
+        return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *self._place, *args]
 
     def run(self, *args: str, given: bytes | None = None) -> bytes:
         """Return all that git prints; it reads `given`.

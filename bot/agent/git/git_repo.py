@@ -54,7 +54,7 @@ class TreeEntry:
 
 
 class GitRepo:
-    """A git checkout, read-only.
+    """A git checkout, or a bare repository; read-only.
 
     Raises:
         ConfigError: `path` is not inside a git checkout (at construction).
@@ -65,12 +65,17 @@ class GitRepo:
     def __init__(self, path: Path, *, may_be_damaged: bool = False) -> None:
         if not path.is_dir():
             raise ConfigError(f"codebase: {path} is not a folder; give the path of a git checkout")
+        self.is_bare = is_bare(path)
+        if self.is_bare:
+            self.root = path.resolve()
+            self.process = GitProcess(self.root, is_bare=True)
+            return
         process = GitProcess(path.resolve())
         try:
             top = process.run("rev-parse", "--show-toplevel")
             self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
         except ProviderError as error:
-            refusal = _refusal(process, path, str(error))
+            refusal = _refusal(path, str(error))
             if not (may_be_damaged and isinstance(refusal, CodebaseUnreadable)):
                 raise refusal from error
             self.root = _folders_with_git(path)[0]
@@ -87,6 +92,11 @@ class GitRepo:
             return self._git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode().strip()
         except ProviderError as error:
             if not self._had_commit():
+                if self.is_bare:
+                    raise CodebaseUnreadable(
+                        f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is "
+                        "finished, `triage status` says how far it is"
+                    ) from error
                 raise ConfigError(
                     f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one"
                 ) from error
@@ -316,19 +326,16 @@ def _is_path(text: str) -> bool:
         return False
 
 
-def _refusal(process: GitProcess, path: Path, why: str) -> TriageError:
-    try:
-        is_bare = process.run("rev-parse", "--is-bare-repository") == b"true\n"
-    except ProviderError:
-        is_bare = False
-    if is_bare:
-        return ConfigError(
-            f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
-            "and give that folder"
-        )
+def _refusal(path: Path, why: str) -> TriageError:
     if _folders_with_git(path):
         return damaged(path, why)
     return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
+
+
+def is_bare(path: Path) -> bool:
+    """Whether a folder is laid out as a repository without a work tree; git itself would look above a damaged one."""
+    parts = (path / "objects", path / "refs")
+    return all(part.is_dir() for part in parts) and (path / "config").is_file() and not (path / ".git").exists()
 
 
 def _folders_with_git(path: Path) -> list[Path]:

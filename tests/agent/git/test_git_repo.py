@@ -121,14 +121,15 @@ def strangers_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["own", "another user's"])
-def test_a_bare_repository_is_refused_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
-    """It has no work tree; the message says so and how to get one."""
+def test_a_bare_repository_is_read_like_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    """It needs no work tree, since only commits are read."""
     make_repo(tmp_path / "code", {"file.txt": "x\n"})
     git(tmp_path, "clone", "--quiet", "--bare", "code", "code.git")
     if not own:
         strangers_git(tmp_path / "bin", monkeypatch)
-    with pytest.raises(ConfigError, match=r"code\.git is a bare repository; clone it with a work tree \(`git clone /"):
-        GitRepo(tmp_path / "code.git")
+    repo = GitRepo(tmp_path / "code.git")
+    assert repo.lines_at(repo.head(), "file.txt") == ["x"]
+    assert repo.root == tmp_path / "code.git"
 
 
 def test_the_tree_of_an_empty_commit_is_empty(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ FILES: Final[Mapping[str, str]] = {
     "lesson_backlog": "lessons.json",
     "rechecks": "rechecks.json",
     "index": "index/progress.json",
+    "clones": "codebases/*.json",
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
     "people": "people.json",

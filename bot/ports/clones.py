@@ -1,0 +1,59 @@
+"""How fresh the clones of codebases are: what their keeper writes down, and who asks it before an investigation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Final, Protocol
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.domain.returns import AgedClone
+from bot.domain.text.humanize import time_ago
+from bot.ports.collections import CLONES, CollectionSpec
+from bot.ports.collections import Collection as Stored
+from bot.ports.storage import Documents
+
+
+class CloneStanding(BaseModel):
+    """One clone of `address`: when it was last fetched, None where never; what git said of the failure since, if any.
+
+    `progress` is what git said last of a first clone under way.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    address: str = ""
+    fetched_at: AwareDatetime | None = None
+    problem: str | None = None
+    progress: str | None = None
+
+    def words(self, now: datetime) -> str:
+        """Return how the clone stands, to follow its name.
+
+        >>> CloneStanding(progress="Receiving objects:  45% (9/20)").words(datetime.now())
+        'is being cloned: Receiving objects:  45% (9/20)'
+        """
+        if self.fetched_at is None:
+            doing = f": {self.progress}" if self.progress else ""
+            return f"cannot be cloned: {self.problem}" if self.problem else f"is being cloned{doing}"
+        fetched = f"fetched {time_ago(now, self.fetched_at)}"
+        return f"was {fetched}, and cannot be now: {self.problem}" if self.problem else fetched
+
+
+CLONE_STANDINGS: Final = CollectionSpec(name=CLONES, model=CloneStanding, check_id=str, default=CloneStanding())
+
+
+class Clones(Protocol):
+    """The clones of this process."""
+
+    def before_investigation(self, codebases: Collection[str] | None = None) -> tuple[AgedClone, ...]:
+        """Fetch those of `codebases` (None: all) that are older than they may be; return those that still are."""
+        ...
+
+
+def read_clones(documents: Documents) -> Mapping[str, CloneStanding]:
+    """Return how each clone stands, by codebase, as the bot of this data directory wrote last; raises StoreError."""
+    stored = Stored(documents, CLONE_STANDINGS)
+    found = {document.id: stored.parse(document) for document in documents.list(CLONES)}
+    return {codebase: standing for codebase, standing in found.items() if standing is not None}

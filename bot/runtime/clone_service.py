@@ -1,0 +1,206 @@
+"""Keeps the clones of codebases fresh beside everything else, and says where one cannot be fetched.
+
+Each is fetched every `refresh`, and before an investigation that would read an older one. How each stands is written
+down for who asks. Whoever must know hears once that a clone fails and why, and once that it works again; until then
+its last good commit is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from bot.adapters.git.clones import Clone, clone_path
+from bot.adapters.git.network import GitNetwork
+from bot.agent.git.git_repo import GitRepo
+from bot.config.codebase_settings import CodebaseSettings
+from bot.domain.returns import AgedClone
+from bot.errors import TriageError
+from bot.ports import Clock, Documents
+from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.collections import Collection as Stored
+
+log = logging.getLogger(__name__)
+
+WAIT_S: Final = 30.0
+"""How long an investigation waits for a fetch; then it reads what is there, and says so."""
+RETRY: Final = timedelta(minutes=1)
+"""How long a failed fetch is not tried again for a question."""
+PROGRESS_EVERY: Final = timedelta(seconds=5)
+FIRST_THREADS: Final = 2
+FETCH_THREADS: Final = 4
+
+
+class CloneService:
+    """Port Clones: the clones of one process, by codebase, in `folder`; `say` tells of one of them.
+
+    Codebases that `settings` give by path are none of its business.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, CodebaseSettings],
+        folder: Path,
+        network: GitNetwork,
+        documents: Documents,
+        clock: Clock,
+        *,
+        say: Callable[[str, str], None],
+        wait_s: float = WAIT_S,
+    ) -> None:
+        self._network, self._clock, self._say, self._wait_s = network, clock, say, wait_s
+        self._settings = {codebase: one for codebase, one in settings.items() if one.url is not None}
+        self._clones = {
+            codebase: Clone(clone_path(folder, codebase), one.url, one.branch, network)
+            for codebase, one in self._settings.items()
+            if one.url is not None
+        }
+        self._stored = Stored(documents, CLONE_STANDINGS)
+        self._first = ThreadPoolExecutor(FIRST_THREADS, thread_name_prefix="clone")
+        self._again = ThreadPoolExecutor(FETCH_THREADS, thread_name_prefix="fetch")
+        self._lock = threading.Lock()
+        self._under_way: dict[str, Future[None]] = {}
+        self._tried_at: dict[str, datetime] = {}
+        self._is_closed = False
+
+    def open(self, codebase: str) -> GitRepo:
+        """Return the repository of a codebase, which may hold nothing yet; raises StoreError, ProviderError."""
+        clone = self._clones[codebase]
+        clone.prepare()
+        return GitRepo(clone.path, may_be_damaged=True)
+
+    def tick(self) -> Sequence[Future[None]]:
+        """Begin to fetch what is older than it may be, and return these fetches; raises StoreError."""
+        now, due = self._clock.now(), []
+        for codebase, settings in self._settings.items():
+            tried_at = self._tried_at.get(codebase) or self._standing(codebase).fetched_at
+            if tried_at is None or now - tried_at >= settings.refresh:
+                due.append(self._start(codebase))
+        return [fetch for fetch in due if fetch is not None]
+
+    def before_investigation(self, codebases: Collection[str] | None = None) -> tuple[AgedClone, ...]:
+        """Fetch those of `codebases` (None: all) that are older than they may be; return those that still are.
+
+        Waits for `wait_s` at most, and not for a first clone. Raises StoreError.
+        """
+        named = [codebase for codebase in self._clones if codebases is None or codebase in codebases]
+        began_at = self._clock.now()
+        late = [codebase for codebase in named if self._is_late(codebase, began_at)]
+        wait(filter(None, [self._once_more(codebase, began_at) for codebase in late]), self._wait_s)
+        return tuple(filter(None, (self._aged(codebase, began_at) for codebase in late)))
+
+    def standing(self) -> Mapping[str, CloneStanding]:
+        """Return how each clone stands; raises StoreError."""
+        return {codebase: self._standing(codebase) for codebase in self._clones}
+
+    def close(self) -> None:
+        """End what is under way, and begin no more; what was fetched stays as it is."""
+        self._is_closed = True
+        self._network.close()
+        for threads in (self._first, self._again):
+            threads.shutdown(cancel_futures=True)
+
+    def _standing(self, codebase: str) -> CloneStanding:
+        """Return how a clone stands; one of another address, or that is not there any more, was never fetched."""
+        stored, clone = self._stored.get(codebase), self._clones[codebase]
+        if stored.address != clone.address:
+            return CloneStanding(address=clone.address)
+        return stored if clone.has_branch else stored.model_copy(update={"fetched_at": None})
+
+    def _is_late(self, codebase: str, now: datetime) -> bool:
+        fetched_at = self._standing(codebase).fetched_at
+        return fetched_at is not None and now - fetched_at >= self._settings[codebase].refresh
+
+    def _once_more(self, codebase: str, now: datetime) -> Future[None] | None:
+        """Return the fetch to wait for; None where one failed just now."""
+        tried_at = self._tried_at.get(codebase)
+        with self._lock:
+            under_way = self._under_way.get(codebase)
+        if under_way is None and tried_at is not None and now - tried_at < min(RETRY, self._settings[codebase].refresh):
+            return None
+        return under_way or self._start(codebase)
+
+    def _aged(self, codebase: str, now: datetime) -> AgedClone | None:
+        standing = self._standing(codebase)
+        if standing.fetched_at is None or not self._is_late(codebase, now):
+            return None
+        failed = standing.problem is not None
+        return AgedClone(codebase=codebase, fetched_at=standing.fetched_at, read_at=now, failed=failed)
+
+    def _start(self, codebase: str) -> Future[None] | None:
+        """Begin a fetch unless one is under way; None where it is too late for any."""
+        is_first = self._standing(codebase).fetched_at is None
+        with self._lock:
+            if codebase not in self._under_way:
+                self._tried_at[codebase] = self._clock.now()
+                try:
+                    fetch = (self._first if is_first else self._again).submit(self._run, codebase)
+                except RuntimeError:  # closed meanwhile
+                    return None
+                self._under_way[codebase] = fetch
+            return self._under_way[codebase]
+
+    def _run(self, codebase: str) -> None:
+        try:
+            self._fetch(codebase)
+        except TriageError as error:
+            log.warning("%s: %s", codebase, error, extra={"action": "clone_unrecorded"})
+        except Exception:
+            log.exception("a fetch stumbled", extra={"action": "fetch_stumbled", "codebase": codebase})
+        finally:
+            with self._lock:
+                self._under_way.pop(codebase, None)
+
+    def _fetch(self, codebase: str) -> None:
+        before, began_at = self._standing(codebase), self._clock.now()
+        clone = self._clones[codebase]
+        try:
+            clone.fetch(None if before.fetched_at else self._progress(codebase, before))
+        except TriageError as error:
+            self._failed(codebase, before, str(error))
+        else:
+            self._write(codebase, CloneStanding(address=before.address, fetched_at=began_at))
+            if before.problem is not None:
+                self._say(codebase, f"{codebase} can be {'fetched again' if before.fetched_at else 'cloned now'}.")
+            elif before.fetched_at is None:
+                log.info("%s is cloned", codebase, extra={"action": "cloned", "codebase": codebase})
+            clone.repack()
+
+    def _progress(self, codebase: str, before: CloneStanding) -> Callable[[str], None]:
+        """Return what writes down how far a first clone is, every few seconds."""
+        said_at: datetime | None = None
+
+        def note(line: str) -> None:
+            nonlocal said_at
+            now = self._clock.now()
+            if said_at is None or now - said_at >= PROGRESS_EVERY:
+                said_at = now
+                log.info("%s: %s", codebase, line, extra={"action": "clone_progress", "codebase": codebase})
+                self._write(codebase, before.model_copy(update={"progress": line}))
+
+        return note
+
+    def _failed(self, codebase: str, before: CloneStanding, why: str) -> None:
+        if self._is_closed:
+            return
+        log.warning("%s was not fetched: %s", codebase, why, extra={"action": "fetch_failed", "codebase": codebase})
+        self._write(codebase, before.model_copy(update={"problem": why, "progress": None}))
+        if before.problem is not None:
+            return
+        clone = self._clones[codebase]
+        verb, until = (
+            ("fetched", "its last good commit is read") if before.fetched_at else ("cloned", "nothing of it is read")
+        )
+        self._say(
+            codebase,
+            f"{codebase} cannot be {verb}: {why}. Until it can, {until}. As the user who runs triage, try "
+            f"`{clone.command_to_try}`; if that works, remove {clone.path}: it is cloned anew.",
+        )
+
+    def _write(self, codebase: str, standing: CloneStanding) -> None:
+        self._stored.change(codebase, lambda _: standing)
