@@ -11,6 +11,7 @@ import importlib
 import os
 import secrets
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -87,3 +88,12 @@ def _server() -> str:
 def _drop(server: str, name: str) -> None:
     with driver().connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def until_somebody_waits() -> None:
+    """Return once a statement in this process's database waits for a lock."""
+    with driver().connect(shared_database()._url, autocommit=True) as connection:
+        while not connection.execute(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ).fetchone():
+            time.sleep(0.01)

@@ -18,17 +18,27 @@ from bot.errors import Conflict, StoreError
 from bot.ports import Journal
 from bot.ports.storage import JOURNAL_START
 from tests.fakes import MemoryJournal
+from tests.postgres import new_namespace, shared_database
 
 Open = Callable[[], Journal]
 
 
-@pytest.fixture(params=["ndjson", "memory"])
+@pytest.fixture(params=["ndjson", "postgres", "memory"])
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     """Open the same journal again and again, as a process that restarts does."""
     if request.param == "ndjson":
         return lambda: NdjsonJournal(tmp_path / "log.ndjson")
+    if request.param == "postgres":
+        return postgres(new_namespace())
     lines: list[str] = []
     return lambda: MemoryJournal(lines)
+
+
+def postgres(namespace: str) -> Open:
+    database = shared_database()
+    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+
+    return lambda: PostgresJournal(database, namespace, "log")
 
 
 def test_records_come_back_in_order(reopen: Open) -> None:

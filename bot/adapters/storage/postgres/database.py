@@ -6,6 +6,7 @@ A write statement commits by itself. Inside `transaction` all statements of a th
 
 from __future__ import annotations
 
+import select
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +46,10 @@ class LeaseLost(StoreError):
     """Another process has the lease by now; nothing was written."""
 
 
+class Violated(StoreError):
+    """What was to be written goes against a rule of the tables (a unique name, a row that is referred to)."""
+
+
 class Database:
     """A pool of connections to a database whose tables are there."""
 
@@ -56,7 +61,12 @@ class Database:
         """
         self._url = url
         self._pool = ConnectionPool(
-            url, kwargs=_SETTINGS, min_size=1, max_size=max_connections, open=False, timeout=ANSWER_S
+            url,
+            kwargs=_SETTINGS,
+            min_size=1,
+            max_size=max_connections,
+            open=False,
+            timeout=ANSWER_S,
         )
         self._thread = threading.local()
         with translated(), self.connect() as connection:
@@ -84,8 +94,21 @@ class Database:
                 with bound.transaction():
                     yield bound
             else:
-                with self._pool.connection() as connection:
+                with self._pooled() as connection:
                     yield connection
+
+    @contextmanager
+    def _pooled(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter with a connection of the pool; where the server has cut one, all that are idle are looked at."""
+        connection = self._pool.getconn()
+        if _has_input(connection):
+            self._pool.putconn(connection)
+            self._pool.check()
+            connection = self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
 
     @contextmanager
     def writing(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
@@ -126,6 +149,16 @@ class Database:
             self._thread.fences = outer
 
 
+def _has_input(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
+    """Whether the server has said something unasked: mostly that it ended the connection. Costs no round trip.
+
+    The pool's own check is a round trip each time, and pauses longer after each connection that fails it.
+    """
+    looking = select.poll()
+    looking.register(connection.fileno(), select.POLLIN)
+    return bool(looking.poll(0))
+
+
 def _check(connection: psycopg.Connection[tuple[Any, ...]], fence: Fence) -> None:
     """Keep a lease where it is until the transaction ends; raises LeaseLost where it is another's already."""
     held = connection.execute(
@@ -147,4 +180,6 @@ def translated() -> Iterator[None]:
         if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
             advice = "check that the server runs, takes connections and has free space"
             raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
+        if isinstance(error, psycopg.IntegrityError):
+            raise Violated(f"the database refused a row ({code}); see the server's log") from error
         raise StoreError(f"the database refused a statement ({code}); see the server's log") from error

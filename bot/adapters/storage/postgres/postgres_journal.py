@@ -1,0 +1,139 @@
+"""Port Journal over a table: a row for each record, numbered without a gap in the order in which they become visible.
+
+A place is `(0, number)`. Those in files begin with 1 or more, so one engine's places are Conflicts in the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from bot.adapters.storage.postgres.database import Database, Violated
+from bot.adapters.storage.postgres.postgres_documents import as_json
+from bot.errors import Conflict
+from bot.ports.storage import JOURNAL_START, Position
+
+PAGE: Final = 500
+"""How many records one statement reads; nothing is held open between two."""
+_FIRST_PAGE: Final = 20
+"""On the way back, whose reader often stops early; each page is twice the one before."""
+
+
+class PostgresJournal:
+    """One journal of a namespace."""
+
+    def __init__(self, database: Database, namespace: str, name: str) -> None:
+        self._database, self._namespace, self._name = database, namespace, name
+        self.bad_lines = 0
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record and return once it is committed."""
+        self.append_once(record, ())
+
+    def append_once(self, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
+        """Write a record unless one is there that is known by one of these names; False where it is.
+
+        While another process is about to write a record, whoever appends waits until that one has committed.
+        """
+        names = sorted({as_json(identity) for identity in identities})
+        try:
+            with self._database.writing() as connection:
+                connection.execute(_APPEND, [self._namespace, self._name, as_json(record), names])
+        except Violated:
+            return False
+        return True
+
+    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
+        """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
+        self.bad_lines = 0
+        wanted = as_json(containing)[1:-1]
+        for _, record in self._after(self._start_of(last_bytes), containing=wanted):
+            yield from self._read(record)
+
+    def newest_first(self) -> Iterator[dict[str, Any]]:
+        """Yield every record, newest first."""
+        self.bad_lines = 0
+        before, page = None, _FIRST_PAGE
+        while rows := self._select(_BACKWARDS, before=before, page=page):
+            for _, record in rows:
+                yield from self._read(record)
+            before, page = rows[-1][0], min(2 * page, PAGE)
+
+    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
+        """Yield every record after a place, oldest first, each with the place after it."""
+        self.bad_lines = 0
+        engine, after = position
+        if engine != JOURNAL_START[0] or after > self._last():
+            raise Conflict(f"the journal {self._name} is not the one that was read before")
+        for number, text in self._after(after):
+            for record in self._read(text):
+                yield record, (engine, number)
+
+    def _after(self, number: int, *, containing: str = "") -> Iterator[tuple[int, str]]:
+        while rows := self._select(_FORWARDS, after=number, containing=containing, page=PAGE):
+            yield from rows
+            number = rows[-1][0]
+
+    def _start_of(self, last_bytes: int | None) -> int:
+        """Return the number before the first record of about so many bytes at the end."""
+        if last_bytes is None:
+            return 0
+        [(number,)] = self._select(_TAIL, last_bytes=last_bytes)
+        return int(number)
+
+    def _last(self) -> int:
+        rows = self._select("SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s")
+        return int(rows[0][0]) if rows else 0
+
+    def _select(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
+        with self._database.reading() as connection:
+            rows: list[tuple[Any, ...]] = connection.execute(
+                query.encode(), {"namespace": self._namespace, "journal": self._name, **given}
+            ).fetchall()
+        return rows
+
+    def _read(self, text: str) -> Iterator[dict[str, Any]]:
+        record = json.loads(text)
+        if isinstance(record, dict):
+            yield record
+        else:
+            self.bad_lines += 1
+
+
+# The journal's row is locked first, and everything else hangs on it: two appends never wait for each other crosswise.
+_APPEND: Final = """
+    WITH journal AS (
+        INSERT INTO triage_journals AS known (namespace, name, last) VALUES (%s, %s, 1)
+        ON CONFLICT (namespace, name) DO UPDATE SET last = known.last + 1
+        RETURNING namespace, name, last
+    ), appended AS (
+        INSERT INTO triage_records (namespace, journal, number, record)
+        SELECT namespace, name, last, %s::json FROM journal
+    )
+    INSERT INTO triage_identities (namespace, journal, identity)
+    SELECT namespace, name, identity FROM journal, unnest(%s::text[]) AS identity
+"""
+_FORWARDS: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s AND number > %(after)s
+    AND position(%(containing)s IN record::text) > 0
+    ORDER BY number LIMIT %(page)s
+"""
+_BACKWARDS: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s
+    AND (%(before)s::bigint IS NULL OR number < %(before)s)
+    ORDER BY number DESC LIMIT %(page)s
+"""
+_TAIL: Final = """
+    WITH RECURSIVE tail (number, bytes) AS (
+        SELECT last + 1, 0::bigint FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s
+        UNION ALL
+        SELECT one.number, tail.bytes + octet_length(one.record::text) + 1
+        FROM tail JOIN triage_records AS one ON one.number = tail.number - 1
+        WHERE one.namespace = %(namespace)s AND one.journal = %(journal)s
+        AND tail.bytes + octet_length(one.record::text) + 1 <= %(last_bytes)s
+    )
+    SELECT coalesce(min(number), 1) - 1 FROM tail
+"""
