@@ -8,12 +8,13 @@ confidence `high`, and from nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.dotted_names import ModuleTree, dotted_names_in, is_quoted
+from bot.domain.citations.dotted_names import DottedName, ModuleTree, dotted_names_in, is_quoted
 from bot.domain.citations.fact_statements import statements_without_source
 from bot.domain.citations.named_places import NamedPlace, places_in, without_commands
 from bot.domain.questions.draft_tone import without_quotes
@@ -56,11 +57,17 @@ class Proved(NamedTuple):
         quotes = [ref.quote for ref in proved if ref.quote.strip()]
         return cls([one for one in cited if one], commits, quotes, {*notes, *changed}, ModuleTree(paths))
 
-    def holds_module(self, dotted: str) -> bool:
-        """Whether a dotted name is no module of the codebase, or one that is cited, changed or quoted."""
+    def holds_module(self, dotted: DottedName) -> bool:
+        """Whether a dotted name is no module of the codebase, or one that is cited, changed or quoted.
+
+        A name of two parts that bears no file's name may be what a quotation defines.
+        """
         files = self.modules.files_of(dotted)
         cited = {one.path for one in self.lines} | set(self.names)
-        return files is None or not cited.isdisjoint(files) or is_quoted(dotted, self.quotes)
+        if files is None or not cited.isdisjoint(files) or is_quoted(dotted, self.quotes):
+            return True
+        last = dotted.name.partition(".")[2]
+        return not files and not dotted.is_called and any(last in re.findall(r"\w+", quote) for quote in self.quotes)
 
     def holds(self, place: NamedPlace) -> bool:
         """Whether a place lies inside of it."""
@@ -88,7 +95,7 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     named = [place for text in (draft, *claims) for place in places_in(text)]
     modules = modules_named(ret)
     strange = [str(place) for place in named if not proved.holds(place)]
-    strange = list(dict.fromkeys([*strange, *(name for name in modules if not proved.holds_module(name))]))
+    strange = list(dict.fromkeys([*strange, *(str(name) for name in modules if not proved.holds_module(name))]))
     if strange:
         more = f" and {len(strange) - NAMED_AT_MOST} more" if len(strange) > NAMED_AT_MOST else ""
         said = ", ".join(strange[:NAMED_AT_MOST])
@@ -98,7 +105,7 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     return CitationResult(True, "every place the draft names is proved" if named else "the draft names no place")
 
 
-def modules_named(ret: InvestigatorReturn) -> list[str]:
+def modules_named(ret: InvestigatorReturn) -> list[DottedName]:
     """Return the dotted names in the draft and in the claims of its citations of code, commands aside."""
     claims = [ref.supports_claim for ref in ret.evidence_refs if ref.kind in _OF_CODE]
     return [name for text in (ret.draft_reply, *claims) for name in dotted_names_in(without_commands(text))]

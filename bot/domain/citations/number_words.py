@@ -1,12 +1,12 @@
 """Numbers that a text writes as words: "line eighty-eight", "Zeile zwölf", "the twelfth line", 第八十八行. Pure.
 
-Other languages than English and the CJK ones stand in number_words.yml, for the numbers of lines up to 100.
+Other languages than English and the CJK ones stand in number_words.yml, for the numbers of lines up to 9,999.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from bot.domain.tables import read_table
@@ -55,10 +55,12 @@ class _Numbers(NamedTuple):
     tens: list[str]
     joins: list[str]
     others: dict[str, int]
+    hundreds: dict[str, int]
+    thousands: dict[str, int]
 
 
 def _words_of(numbers: _Numbers) -> Iterator[tuple[str, int]]:
-    """Yield each number up to 100 as a language writes it."""
+    """Yield each number below 100 as a language writes it."""
     yield from zip(numbers.units, range(1, 10), strict=True)
     yield from zip(numbers.teens, range(10, 20), strict=True)
     for ten, value in zip(numbers.tens, range(20, 100, 10), strict=True):
@@ -71,10 +73,21 @@ def _words_of(numbers: _Numbers) -> Iterator[tuple[str, int]]:
 _TABLES: Final = read_table(__file__, "number_words.yml", dict[str, _Numbers])
 _OTHERS: Final = {word: value for numbers in _TABLES.values() for word, value in _words_of(numbers)}
 _OTHERS.update({word.replace("ss", "s"): value for word, value in _OTHERS.items() if "ss" in word})  # of "ß"
-_ANY_OTHER: Final = "|".join(sorted(_OTHERS, key=len, reverse=True))
+_HUNDREDS: Final = {word: 100 * value for numbers in _TABLES.values() for word, value in numbers.hundreds.items()}
+_THOUSANDS: Final = {word: 1_000 * value for numbers in _TABLES.values() for word, value in numbers.thousands.items()}
+_AND: Final = r"(?:\s(?:(?:e|y|et|und)\s)?|-|und)"
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_OTHER_NUMBER: Final = (
+    rf"(?:(?:{_any_of(_THOUSANDS)}){_AND}?)?(?:(?:{_any_of(_HUNDREDS)}){_AND}?)?(?:{_any_of(_OTHERS)})?"
+)
 _OTHER_LINES: Final = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(numbers.line for numbers in _TABLES.values())})\s(?P<first>{_ANY_OTHER})"
-    rf"(?:\s(?:bis|a|al|hasta|ate|sampai|hingga)\s(?P<last>{_ANY_OTHER}))?(?![\w-])"
+    rf"(?<![\w-])(?:{'|'.join(numbers.line for numbers in _TABLES.values())})\s(?P<first>{_OTHER_NUMBER})"
+    rf"(?:\s(?:bis|a|al|hasta|ate|sampai|hingga)\s(?P<last>{_OTHER_NUMBER}))?(?![\w-])"
 )
 
 
@@ -86,9 +99,19 @@ def _other_lines(text: str) -> str:
     for found in reversed(list(_OTHER_LINES.finditer(known))):
         for name in ("last", "first"):
             start, end = found.span(name)
-            if start >= 0:
-                text = f"{text[:start]}{_OTHERS[found[name]]}{text[end:]}"
+            if start < end:
+                text = f"{text[:start]}{_other_number(found[name])}{text[end:]}"
     return text
+
+
+def _other_number(words: str) -> int:
+    """Return the value of a number of another language, its thousands and hundreds first."""
+    total = 0
+    for many in (_THOUSANDS, _HUNDREDS):
+        head = max((word for word in many if words.startswith(word) and words not in _OTHERS), key=len, default="")
+        total += many.get(head, 0)
+        words = re.sub(rf"^{_AND}", "", words[len(head) :]) if head else words
+    return total + _OTHERS.get(words, 0)
 
 
 def with_digits(text: str) -> str:

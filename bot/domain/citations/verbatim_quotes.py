@@ -42,6 +42,17 @@ _ARITHMETIC_BEFORE: Final = re.compile(r"[\w)](?:[ \t]*(?:\*|/|[-+%^]|<<|>>))[ \
 _STRING_PREFIX: Final = re.compile(r"(?<!\w)[rbufRBUF]{1,2}$")
 _GOES_ON_AFTER: Final = re.compile(r"[\w)\]](?:\?\.|!\.|\.|->|::)(?=[A-Za-z_])|[(\[{][ \t]*[\w\"'(\[{]")
 """A name or what a bracket opens goes on behind a quotation: `order.customer` is not `order.customer.is_late()`."""
+_NAME_AT_END: Final = re.compile(
+    r"(?:(?P<joined>(?:^|[^\w.@$])(?:[A-Za-z_]\w{0,80}(?:\?\.|!\.|\.|->)){1,8})|(?:(?:^|[^\w@$])"
+    r"(?:return|yield|await|if|while|elif|assert|and|or|in|is|not)|[=,(\[+*/%<>&|?:!-])\s{0,8})[A-Za-z_]\w{0,80}$"
+)
+_DEFINES: Final = re.compile(
+    r"(?<!\w)(?:def|class|func|function|fn|fun|sub|proc|macro|interface|struct|record|enum|trait|impl|module|raise"
+    r"|throw|except|new|import|export|void|public|private|protected|static)(?!\w)"
+)
+_KEYWORDS: Final = frozenset(
+    ("if", "while", "for", "switch", "function", "async", "catch", "return", "not", "and", "or")
+)
 _REPEATED: Final = re.compile(r"([^\w\s])\1+")
 
 
@@ -104,9 +115,22 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
         return Flaw.NEGATED
     if _number_goes_on(text, start, end, spans) or (last is None and _GOES_ON_AFTER.match(text, end - 1)):
         return Flaw.CUT
+    if last is None and _leaves_out_call(text, start, end):
+        return Flaw.CUT
     if leaves_out_operator(text, start, end, spans):
         return Flaw.JOINED
     return None if _says_enough(text, start, end, spans) else Flaw.SHORT
+
+
+def _leaves_out_call(text: str, start: int, end: int) -> bool:
+    """Whether the name at the end is used without the call behind it: `x = order.total` of `x = order.total()`."""
+    if text[end : end + 1] != "(":
+        return False
+    quoted = text[max(start, text.rfind("\n", 0, end) + 1, end - _LOOK_BACK) : end]
+    found = _NAME_AT_END.search(quoted)
+    if found is None or _DEFINES.search(quoted) or re.split(r"\W", quoted)[-1] in _KEYWORDS:
+        return False
+    return found["joined"] is None or text.startswith("()", end)
 
 
 def _is_part_of_value(text: str, start: int, end: int, spans: Spans) -> bool:
