@@ -109,7 +109,8 @@ def preview_block_id(thread_id: str, version: int, number: int) -> str:
 
 def page_block_id(state: ThreadState, ring: int | None) -> str:
     """Return the block id that marks a ring of a question that pages, by its number; None: its escalation."""
-    return f"{_PAGE}{reply_mark(state).removeprefix(REPLY_MARK)}:{'then' if ring is None else ring}"
+    again = f"-{state.paging.times_raised}" if state.paging.times_raised else ""
+    return f"{_PAGE}{reply_mark(state).removeprefix(REPLY_MARK)}:{'then' if ring is None else ring}{again}"
 
 
 def encode_click(click: DraftClick) -> str:

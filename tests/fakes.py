@@ -405,8 +405,8 @@ class Post:
 class RecordingMessenger:
     """Port Messenger that keeps what was said.
 
-    `refuse` is raised instead of posting a reply; `lose` is raised after posting it, or instead of
-    (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post.
+    `refuse` is raised instead of posting a reply, `refuse_in` in one chat only; `lose` is raised after posting it, or
+    instead of (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post.
     """
 
     def __init__(self, ops_channel: str = "C0OPS", faults: Faults | None = None) -> None:
@@ -415,6 +415,7 @@ class RecordingMessenger:
         self.posts: list[Post] = []
         self.told: list[str] = []
         self.refuse: ProviderError | None = None
+        self.refuse_in: dict[str, ProviderError] = {}
         self.lose: ProviderError | None = None
         self.lost_before_posting = False
         self.unreadable = False
@@ -453,8 +454,8 @@ class RecordingMessenger:
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             meanwhile()
-        if self.refuse is not None:
-            raise self.refuse
+        if (refuse := self.refuse_in.get(state.chat_id, self.refuse)) is not None:
+            raise refuse
         if self.lose is not None and self.lost_before_posting:
             raise self.lose
         place = {"chat_id": state.chat_id, "thread_ts": state.thread_ts}
@@ -536,7 +537,8 @@ class RecordingPages:
     def ring(self, rings: Sequence[PageRing]) -> None:
         self.together.append(len(rings))
         for state, number, waited in rings:
-            self._say("ops", f"ring {number} of {state.question}", waited)
+            again = " again" * state.paging.times_raised
+            self._say("ops", f"ring {number} of {state.question}{again}", waited)
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         self._say(to, f"escalation of {state.question}", waited)

@@ -38,15 +38,15 @@ def twin_blocks(state: ThreadState) -> list[Block]:
     there = f"{len(twins)} other thread{'s' * (len(twins) > 1)}"
     title = f"*Also asked in {there}*" if state.is_open else f"*Answered there too:* {there}"
     lines: list[Block] = [context(f":busts_in_silhouette: {title}")]
-    for number, twin in enumerate(twins[:SHOWN], 1):
+    for twin in twins[:SHOWN]:
         button = ButtonElement(text=NOT_SAME, action_id=ids.NOT_SAME, value=_value(twin))
-        block_id = f"{ids.NOT_SAME}_{number}"
+        block_id = f"{ids.NOT_SAME}_{twin.thread_id}"  # App Home shows many cards in one view
         lines.append(SectionBlock(text=MarkdownTextObject(text=_line(twin)), accessory=button, block_id=block_id))
     if rest := twins[SHOWN:]:
         options = [Option(text=_option_text(twin), value=_value(twin)) for twin in rest[:MAX_OPTIONS]]
         menu = StaticSelectElement(action_id=ids.NOT_SAME, placeholder=NOT_SAME, options=options)
         more = MarkdownTextObject(text=f"… and {len(rest)} more")
-        lines.append(SectionBlock(text=more, accessory=menu, block_id=f"{ids.NOT_SAME}_more"))
+        lines.append(SectionBlock(text=more, accessory=menu, block_id=f"{ids.NOT_SAME}_more_{state.thread_id}"))
     return lines
 
 

@@ -10,30 +10,24 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from itertools import islice
-from typing import Any, Final
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
 
-from pydantic import ValidationError
-
+from bot.casework.earlier_replies import EARLIER_CHARS, find_earlier
 from bot.casework.freshness import StillStands, find_changes
 from bot.casework.replies import standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import ContinueThread
-from bot.domain.paging import Paging
-from bot.domain.questions.twins import Asked, TwinMatch, same_reason, twin_of
-from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.severity import Severity
-from bot.domain.threads import EarlierReply, HumanContext, Resolution, ThreadState, Twin
+from bot.domain.questions.twin_threads import as_own, asked, fresh, is_alert, may_lead, raised_by
+from bot.domain.questions.twins import TwinMatch, same_reason, twin_of
+from bot.domain.threads import HumanContext, Resolution, ThreadState, Twin
 from bot.errors import Conflict, ProviderError, Unavailable
 
 log = logging.getLogger(__name__)
 
-EARLIER_REPLIES: Final = 500
-"""How many of the newest replies are looked through for an earlier answer."""
-EARLIER_CHARS: Final = 1_000
-_PEOPLE: Final = ("U", "W")
+LOOK_EVERY: Final = timedelta(minutes=1)
+"""How often all open threads are looked through for twins that this process did not see come."""
 
 
 class Twins:
@@ -42,6 +36,8 @@ class Twins:
     def __init__(self, desk: ThreadService, still_stands: StillStands) -> None:
         self._desk, self._still_stands = desk, still_stands
         self._deciding = threading.RLock()
+        self._known: dict[str, None] = {}
+        self._looked_at: datetime | None = None
 
     def open_thread(self, state: ThreadState, *, may_join: bool) -> None:
         """Put a new thread on disk; with `may_join` as a twin, where an open thread asks the same."""
@@ -49,9 +45,10 @@ class Twins:
             found = self._find_first(state) if may_join else None
             if found is not None:
                 self._desk.store.put(state.evolve(twin_of=found.thread_id))
+                self._known[state.thread_id] = None
                 log.info("asked before", extra={"action": "twin_found", "thread_id": state.thread_id})
             else:
-                self._desk.store.put(state.evolve(earlier_reply=self._find_earlier(state)))
+                self._desk.store.put(state.evolve(earlier_reply=find_earlier(self._desk, state, self._still_stands)))
 
     def hold(self, thread_id: str) -> bool:
         """Bring a twin in line with its first thread; False where it is a thread of its own, by now or all along."""
@@ -59,7 +56,7 @@ class Twins:
             state = self._desk.store.get(thread_id)
             if state is None or state.twin_of is None or not state.is_open:
                 return False
-            if state.post_intent is not None:
+            if state.post_intent is not None or self._is_being_answered(state):
                 return True
             if state.is_settled:
                 self._close(state, Resolution.WITHDRAWN, "the asker needs no answer any more")
@@ -145,23 +142,40 @@ class Twins:
 
     def tick(self) -> None:
         """Queue the twins whose first thread has ended without an answer to them."""
-        for state in self._desk.store.open_threads():
-            if state.twin_of is None or state.post_intent is not None or self._desk.jobs.holds(state.thread_id):
-                continue
-            first = self._desk.store.get(state.twin_of)
-            if first is None or not first.is_open:
-                self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
+        now = self._desk.clock.now()
+        if self._looked_at is None or not timedelta() <= now - self._looked_at < LOOK_EVERY:
+            self._looked_at = now
+            self._known.update({one.thread_id: None for one in self._desk.store.open_threads() if one.twin_of})
+        for thread_id in tuple(self._known):
+            state = self._desk.store.get(thread_id)
+            if state is None or not state.is_open or state.twin_of is None:
+                self._known.pop(thread_id, None)
+            else:
+                self._queue_without_first(state, state.twin_of)
+
+    def _queue_without_first(self, state: ThreadState, first_id: str) -> None:
+        if state.post_intent is not None or self._desk.jobs.holds(state.thread_id):
+            return
+        first = self._desk.store.get(first_id)
+        if first is None or not first.is_open:
+            self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
 
     def _find_first(self, state: ThreadState) -> TwinMatch | None:
-        others = [one for one in self._desk.store.open_threads() if _may_lead(one, state)]
-        return twin_of(_asked(state), [_asked(one) for one in others])
+        others = [one for one in self._desk.store.open_threads() if may_lead(one, state)]
+        return twin_of(asked(state), [asked(one) for one in others])
+
+    def _is_being_answered(self, state: ThreadState) -> bool:
+        """Whether an approval that names a twin is under way, or was when a process died: it is posted there, too."""
+        first = self._desk.store.get(state.twin_of or "")
+        intent = first.post_intent if first is not None and first.is_open else None
+        return intent is not None and state.thread_id in intent.twins
 
     def _belongs(self, state: ThreadState) -> bool:
         """List a twin at its first thread, or at the next one that asks the same; False: it is its own from now on."""
         assert state.twin_of is not None
         first = self._desk.store.get(state.twin_of)
         reason = None
-        if first is not None and _may_lead(first, state):
+        if first is not None and may_lead(first, state):
             reason = same_reason(state.question, first.question, is_alert=is_alert(state) and is_alert(first))
         if reason is not None and self._list(state, state.twin_of, reason):
             return True
@@ -177,7 +191,7 @@ class Twins:
     def _list(self, state: ThreadState, first_id: str, reason: str) -> bool:
         """Have the first thread list a twin; it becomes a page if the twin is one. False where it is too late."""
         first = self._desk.store.get(first_id)
-        if first is None or not _may_lead(first, state):
+        if first is None or not may_lead(first, state):
             return False
         if any(twin.thread_id == state.thread_id for twin in first.twins):
             return True
@@ -193,9 +207,10 @@ class Twins:
         )
 
         def listed(now: ThreadState) -> ThreadState | None:
-            if not _may_lead(now, state):
+            if not may_lead(now, state):
                 return None
-            return _raised_by(now, state, at).evolve(twins=(*now.twins, twin))
+            raised = raised_by(now, state, at, self._desk.settings.pages.again_after)
+            return raised.evolve(twins=(*now.twins, twin))
 
         is_listed = self._desk.store.amend(first_id, listed) is not None
         self._desk.cards.show_later(first_id)
@@ -214,8 +229,8 @@ class Twins:
             self._desk.cards.show_later(state.twin_of)
 
     def _make_own(self, state: ThreadState) -> None:
-        earlier = self._find_earlier(state)
-        self._desk.store.amend(state.thread_id, lambda now: _as_own(now).evolve(earlier_reply=earlier))
+        earlier = find_earlier(self._desk, state, self._still_stands)
+        self._desk.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
 
     def _close(self, state: ThreadState, resolution: Resolution, why: str) -> None:
         at = self._desk.clock.now()
@@ -234,7 +249,7 @@ class Twins:
             raise Conflict("It is a thread of its own already.")
         at = self._desk.clock.now()
         said = f"This reply was posted in the thread, and does not answer what was asked there: {closed.draft_pending}"
-        own = closed.model_copy(update=_fresh(closed, at))
+        own = closed.model_copy(update=fresh(closed, at))
         told = HumanContext(by=by, at=at, text=said[:EARLIER_CHARS])
         return self._desk.store.put(own.evolve(human_context=(told,) if closed.posted_message_id else ()))
 
@@ -258,94 +273,3 @@ class Twins:
             state = None if twin.is_apart else self._desk.store.get(twin.thread_id)
             if state is not None and state.is_open and state.twin_of == first.thread_id:
                 yield state
-
-    def _find_earlier(self, state: ThreadState) -> EarlierReply | None:
-        """Return the newest reply that was approved to the same question in another thread."""
-        for record in islice(self._desk.replies.newest_first(), EARLIER_REPLIES):
-            question, thread_id = record.get("question"), record.get("thread_id")
-            if not isinstance(question, str) or thread_id == state.thread_id:
-                continue
-            if same_reason(state.question, question, is_alert=is_alert(state)) is not None:
-                return self._earlier(record)
-        return None
-
-    def _earlier(self, record: Mapping[str, Any]) -> EarlierReply | None:
-        try:
-            refs = [EvidenceRef.model_validate(ref) for ref in record.get("evidence_refs") or ()]
-            files = [ref for ref in refs if ref.kind is EvidenceKind.FILE]
-            return EarlierReply(
-                chat_id=record["chat_id"],
-                message_id=record["posted_message_id"],
-                text=str(record["reply_text"])[:EARLIER_CHARS],
-                posted_at=record["posted_at"],
-                approved_by=record.get("approved_by"),
-                changed=tuple(ref.ref for ref in files if not self._still_stands(ref)),
-            )
-        except (KeyError, ValidationError):
-            log.warning("an earlier reply could not be read", extra={"action": "reply_unread"}, exc_info=True)
-            return None
-
-
-def is_alert(state: ThreadState) -> bool:
-    """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
-    return state.severity is Severity.PAGE or not state.original_sender_id.startswith(_PEOPLE)
-
-
-def _asked(state: ThreadState) -> Asked:
-    return Asked(state.thread_id, state.question, is_alert(state))
-
-
-def _may_lead(first: ThreadState, twin: ThreadState) -> bool:
-    """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
-    is_open = first.is_open and first.post_intent is None and first.twin_of is None and not first.is_settled
-    was_parted = any(known.thread_id == twin.thread_id and known.is_apart for known in first.twins)
-    return is_open and first.team_id == twin.team_id and first.thread_id != twin.thread_id and not was_parted
-
-
-def _raised_by(first: ThreadState, twin: ThreadState, at: datetime) -> ThreadState:
-    """Return the first thread as a page from now on, if its twin is one."""
-    if twin.severity is not Severity.PAGE or first.severity is Severity.PAGE:
-        return first
-    return first.evolve(severity=Severity.PAGE, paging=Paging(since=at))
-
-
-_NO_DRAFT: Final[Mapping[str, Any]] = {
-    "twin_of": None,
-    "post_intent": None,
-    "approved_by": None,
-    "user_approved_at": None,
-    "draft_pending": None,
-    "draft_hash": None,
-    "pending_reason": None,
-    "investigator": None,
-    "investigator_task_id": None,
-    "investigator_round": 0,
-    "investigator_return": None,
-    "validator_task_id": None,
-    "validator_return": None,
-}
-
-
-_OF_THE_QUESTION: Final = frozenset(
-    {"chat_name", "original_sender_name", "permalink", "question_type", "severity", "rubric"}
-)
-"""What stays, of the fields that have a default."""
-
-
-def _as_own(state: ThreadState) -> ThreadState:
-    return state.evolve(**_NO_DRAFT)
-
-
-def _fresh(closed: ThreadState, at: datetime) -> dict[str, Any]:
-    """Return what a closed twin needs to be a new thread; the reply that stands there is not its own.
-
-    Its mark differs from that reply's, for the message that opened it is said to be that reply.
-    """
-    fresh = {
-        name: field.get_default()
-        for name, field in ThreadState.model_fields.items()
-        if name not in _OF_THE_QUESTION and not field.is_required()
-    }
-    opened_by = closed.posted_message_id or closed.opened_by_message_id
-    changes = {"opened_by_message_id": opened_by, "draft_version": closed.draft_version + 2}
-    return {**fresh, **changes, "started_at": at, "last_event_at": at}

@@ -6,10 +6,11 @@ neither silences a page nor holds up its escalation.
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from bot.domain.frozen_value import FrozenValue
 
@@ -41,6 +42,26 @@ class Paging(FrozenValue):
     acknowledged_at: AwareDatetime | None = None
     acknowledged_by: str | None = None
     """Who was the first to deal with it: a Slack user id."""
+    times_raised: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    """How often the same alarm in another thread made it a page again after somebody had acknowledged it."""
+
+    def raised_again(self, now: datetime, again_after: timedelta | None) -> Paging:
+        """Return what becomes of it where the same alarm comes from another thread.
+
+        Whoever acknowledged a page is not rung for it again until it would have rung without them.
+
+        >>> from datetime import UTC
+        >>> now, wait = datetime(2026, 3, 1, tzinfo=UTC), timedelta(minutes=15)
+        >>> held = Paging(acknowledged_at=now, acknowledged_by="U1", rings=2)
+        >>> held.raised_again(now + timedelta(minutes=14), wait) == held
+        True
+        >>> held.raised_again(now + timedelta(minutes=15), wait).acknowledged_by is None
+        True
+        """
+        at = self.acknowledged_at
+        if at is None or again_after is None or timedelta() <= now - at < again_after:
+            return self
+        return Paging(since=now, times_raised=self.times_raised + 1)
 
 
 def is_ring_due(now: datetime, *, said_at: datetime | None, rings: int, again_after: timedelta | None) -> bool:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 import pytest
 
-from blocks.cards.draft_card import click_of
+from blocks.cards.draft_card import card_blocks, click_of
 from bot.casework.decisions import DraftClick
 from bot.domain.events import MessageType
 from bot.domain.severity import Severity
-from bot.domain.threads import Resolution, ThreadState
-from bot.errors import Conflict
+from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.errors import Conflict, ProviderError
 from tests.builders import QUESTION_TS, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
 
 QUESTION = "How often do we retry a failed charge?"
+DOWN = "prod is down: checkout returns 500 since 14:05"
 AGAIN = ("Hi, how frequently do we retry failed charges?", "how often do we retry failed charges", QUESTION)
 
 
@@ -162,15 +164,111 @@ def test_a_twin_that_is_deleted_or_asks_something_else_leaves_the_card(
 
 def test_an_alarm_makes_a_page_of_the_first_card_and_rings_there_only(office: Office) -> None:
     """Whoever is paged is paged once for all of them."""
-    office.asked("prod is down: checkout returns 500 since 14:05")
+    office.asked(DOWN)
     office.store.amend(office.state.thread_id, lambda now: now.evolve(severity=Severity.ACT))
-    twin = ask_again(office, 1, "prod is down: checkout returns 500 since 14:05")
+    twin = ask_again(office, 1, DOWN)
     office.clock.advance(1)
     office.pages.tick()
     state = office.store.get(twin)
     assert state is not None
     assert (state.twin_of, office.state.severity) == (office.state.thread_id, Severity.PAGE)
     assert office.page_chat.together == [1]
+
+
+@pytest.mark.parametrize(("minutes", "rings"), [(9, False), (11, True)])
+def test_an_acknowledged_page_rings_again_for_the_same_alarm_once_it_would_have_rung_anyway(
+    tmp_path: Path, minutes: int, rings: bool
+) -> None:
+    """Whoever took it has had the time that a ring gives; before that they are left alone."""
+    office = Office(tmp_path, pages={"again_after": "10m", "then": "U0BOSS"}).asked(DOWN)
+    office.clock.advance(600)
+    office.pages.tick()
+    office.decisions.acknowledge(office.state.thread_id, by=BEN)
+    office.clock.advance(60 * minutes)
+    ask_again(office, 1, DOWN)
+    before = len(office.page_chat.said)
+    office.pages.tick()
+    assert len(office.page_chat.said) - before == rings
+    assert (office.state.paging.acknowledged_by, len(office.state.twins)) == (None if rings else BEN, 1)
+    office.clock.advance(1_200)
+    office.pages.tick()
+    assert ("U0BOSS" in [to for to, _ in office.page_chat.said]) is rings
+    office.decisions.acknowledge(office.state.thread_id, by=BEN)
+    assert office.state.paging.acknowledged_by == BEN
+
+
+def test_a_page_stays_acknowledged_where_pages_never_ring_again(tmp_path: Path) -> None:
+    """`again_after: null` says that one call is enough."""
+    office = Office(tmp_path, pages={"again_after": None}).asked(DOWN)
+    office.decisions.acknowledge(office.state.thread_id, by=BEN)
+    office.clock.advance(86_400)
+    ask_again(office, 1, DOWN)
+    assert office.state.paging.acknowledged_by == BEN
+
+
+def test_a_twin_whose_chat_takes_no_reply_gets_a_card_of_its_own(office: Office) -> None:
+    """The others are answered; who clicked is told, and its card says what Slack said once somebody tries there."""
+    ids = with_twins(office)
+    office.messenger.refuse_in["C3"] = ProviderError("Slack could not post the reply: not_in_channel")
+    said = office.decisions.approve(too(office), by=BEN)
+    assert said.startswith("Posted here and in 2 of 3 other threads. Slack did not take 1 yet;")
+    office.twins.tick()
+    office.work()
+    state = office.store.get(ids[1])
+    assert state is not None
+    assert (state.twin_of, state.post_intent, state.status) == (None, None, ThreadStatus.PENDING_USER)
+    assert {post.chat_id for post in office.messenger.posts} == {"C1", "C2", "C4"}
+    with pytest.raises(ProviderError, match="not_in_channel"):
+        office.decisions.approve(office.click(), by=BEN)
+
+
+def test_every_asker_sees_that_their_question_is_looked_into_and_answered(office: Office) -> None:
+    """Each message has the reaction of its own thread; one that is taken out keeps its own."""
+    ids = with_twins(office)
+    stamps = [QUESTION_TS, *(one.split(".", 2)[2] for one in ids)]
+    assert [office.asker_chat.standing[ts] for ts in stamps] == [{"eyes"}] * 4
+    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+    office.decisions.approve(click_of(office.state, with_twins=True), by=BEN)
+    office.desk.asker.tick()
+    answered = {"white_check_mark"}
+    assert [office.asker_chat.standing[ts] for ts in stamps] == [answered, {"eyes"}, answered, answered]
+
+
+def test_an_earlier_answer_says_which_cited_lines_changed_since(office: Office) -> None:
+    """It is found by its question."""
+    office.asked(QUESTION)
+    office.decisions.approve(office.click(), by=BEN)
+    ref = office.ended.investigator_return.evidence_refs[0].ref  # type: ignore[union-attr]
+    unchanged = office.store.get(ask_again(office, 1))
+    office.changed_refs.add(ref)
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    changed = office.store.get(ask_again(office, 2))
+    assert unchanged is not None and changed is not None  # noqa: PT018
+    assert unchanged.earlier_reply is not None and changed.earlier_reply is not None  # noqa: PT018
+    assert (unchanged.earlier_reply.changed, changed.earlier_reply.changed) == ((), (ref,))
+    said = json.dumps([block.to_dict() for block in card_blocks(changed, link_to=lambda _: None)])
+    assert "the cited lines changed since" in said
+    assert ref in said
+
+
+def test_a_tick_without_twins_reads_no_thread(tmp_path: Path) -> None:
+    """It looks through all of them once a minute, for twins it did not see come."""
+    office = Office(tmp_path).asked(QUESTION)
+    looks = 0
+    listed = office.store.open_threads
+
+    def counted() -> list[ThreadState]:
+        nonlocal looks
+        looks += 1
+        return listed()
+
+    office.store.open_threads = counted  # type: ignore[method-assign]
+    for _ in range(60):
+        office.twins.tick()
+        office.clock.advance(1)
+    assert looks == 1
+    office.twins.tick()
+    assert looks == 2
 
 
 def test_a_crash_at_any_point_posts_in_each_thread_once(tmp_path: Path) -> None:

@@ -113,14 +113,14 @@ class Life:
         """What every process of this life wrote, its end."""
         return self._log.read_text(errors="replace")
 
-    def ask(self, text: str) -> None:
+    def ask(self, text: str, *, user: str = CHLOE.user_id) -> None:
         """Ask the question of this life."""
-        self.ts = self.control.say(HELP.channel_id, CHLOE.user_id, text)
+        self.ts = self.control.say(HELP.channel_id, user, text)
 
-    def beside(self, text: str) -> Life:
+    def beside(self, text: str, *, user: str = CHLOE.user_id) -> Life:
         """Ask another question of the same bot; what is returned sees that one."""
         other = copy(self)
-        other.ask(text)
+        other.ask(text, user=user)
         return other
 
     def told(self) -> list[str]:
@@ -211,6 +211,12 @@ class Life:
         self.control.wait_for(lambda: self.is_dead or self.control.modals.current(), "the dialogue")
         block, words = (ids.REPLY, OWN_WORDS) if decision == "edit" else (ids.REASON, "answered in person")
         self.control.modals.submit(ANA.user_id, {block: {ids.INPUT: text_value(words)}})
+
+    def dies_without_the_answer(self, pattern: str) -> None:
+        """Kill the bot once Slack has carried out such a call, before the bot hears of it."""
+        process = self.process
+        assert process is not None
+        self.proxy.withhold(pattern, lambda: self._execute(process))
 
     def dies_with_a_call_under_way(self, pattern: str) -> None:
         """Kill the bot once such a call has left it; Slack sees the call when the proxy is told to release it."""

@@ -21,10 +21,10 @@ from blocks.text.escaping import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.beats import Indicator
-from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
 from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
-from tests.blocks.limits import view_as_slack_takes_it
+from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
 
@@ -281,3 +281,19 @@ def test_any_number_of_drafts_and_sessions_fits(drafts: int, sessions: int, note
 
 def _draft(number: int) -> ThreadLine:
     return replace(an_overview("<!here> `why`? " * 6).threads[0], thread_id=f"T1.C1.{number}", card=("C0OPS", "1.2"))
+
+
+def test_two_drafts_with_twins_can_be_answered_everywhere_from_the_page() -> None:
+    """Each has its own button; no block id stands twice, or Slack would refuse the whole page."""
+    drafts = [a_draft(number, twins=tuple(a_twin(10 * number + n) for n in range(7))) for number in (1, 2)]
+    view = home_view(a_home(drafts=drafts), user="U2", may_approve=True)
+    said = json.dumps(as_slack_takes_it(view.blocks))
+    assert said.count("Answer there too (7)") == 2
+    assert [ids.encode_click(click_of(draft, with_twins=True)) in said for draft in drafts] == [True, True]
+
+
+def a_twin(number: int) -> Twin:
+    return Twin(
+        thread_id=f"T1.C2.1795165300.{number:06d}", chat_id="C2", message_id=f"1795165300.{number:06d}", asker="U3",
+        asked_at=NOW, permalink=None, reason="same-words",
+    )  # fmt: skip

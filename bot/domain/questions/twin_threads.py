@@ -1,0 +1,83 @@
+"""What of a thread decides whether it belongs to another that asks the same, and what it needs to be its own. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.domain.paging import Paging
+from bot.domain.questions.twins import Asked
+from bot.domain.severity import Severity
+from bot.domain.threads import ThreadState
+
+_PEOPLE: Final = ("U", "W")
+
+
+def is_alert(state: ThreadState) -> bool:
+    """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
+    return state.severity is Severity.PAGE or not state.original_sender_id.startswith(_PEOPLE)
+
+
+def asked(state: ThreadState) -> Asked:
+    """Return what of a thread is compared."""
+    return Asked(state.thread_id, state.question, is_alert(state))
+
+
+def may_lead(first: ThreadState, twin: ThreadState) -> bool:
+    """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
+    is_open = first.is_open and first.post_intent is None and first.twin_of is None and not first.is_settled
+    was_parted = any(known.thread_id == twin.thread_id and known.is_apart for known in first.twins)
+    return is_open and first.team_id == twin.team_id and first.thread_id != twin.thread_id and not was_parted
+
+
+def raised_by(first: ThreadState, twin: ThreadState, at: datetime, again_after: timedelta | None) -> ThreadState:
+    """Return the first thread as a page from now on, if its twin is one; one acknowledged long ago rings again."""
+    if twin.severity is not Severity.PAGE:
+        return first
+    if first.severity is Severity.PAGE:
+        return first.evolve(paging=first.paging.raised_again(at, again_after))
+    return first.evolve(severity=Severity.PAGE, paging=Paging(since=at))
+
+
+_NO_DRAFT: Final[Mapping[str, Any]] = {
+    "twin_of": None,
+    "post_intent": None,
+    "approved_by": None,
+    "user_approved_at": None,
+    "draft_pending": None,
+    "draft_hash": None,
+    "pending_reason": None,
+    "investigator": None,
+    "investigator_task_id": None,
+    "investigator_round": 0,
+    "investigator_return": None,
+    "validator_task_id": None,
+    "validator_return": None,
+}
+
+
+_OF_THE_QUESTION: Final = frozenset(
+    {"chat_name", "original_sender_name", "permalink", "question_type", "severity", "rubric"}
+)
+"""What stays, of the fields that have a default."""
+
+
+def as_own(state: ThreadState) -> ThreadState:
+    """Return a twin as a thread of its own, without the first thread's draft."""
+    return state.evolve(**_NO_DRAFT)
+
+
+def fresh(closed: ThreadState, at: datetime) -> dict[str, Any]:
+    """Return what a closed twin needs to be a new thread; the reply that stands there is not its own.
+
+    Its mark differs from that reply's, for the message that opened it is said to be that reply.
+    """
+    defaults = {
+        name: field.get_default()
+        for name, field in ThreadState.model_fields.items()
+        if name not in _OF_THE_QUESTION and not field.is_required()
+    }
+    opened_by = closed.posted_message_id or closed.opened_by_message_id
+    changes = {"opened_by_message_id": opened_by, "draft_version": closed.draft_version + 2}
+    return {**defaults, **changes, "started_at": at, "last_event_at": at}

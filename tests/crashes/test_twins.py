@@ -1,0 +1,167 @@
+"""Killed while one approval posts to five threads: each has its reply, once, with its line in the log, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.errors import InputError, ProviderError
+from demo.control import Control, Json
+from demo.headless import find_element, shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
+from tests.crashes.life import Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, ROUNDS, SAVED, after, before
+from tests.crashes.victim import Moment
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import SESSIONS, SHOP
+
+THREADS = 5
+TWIN_POSTED_SAVED = SAVED + r'"status": "investigating".*"posted_message_id": "'
+
+
+@dataclass(frozen=True, slots=True)
+class TwinStep:
+    """One place to die, and how many replies stand and are logged by then; `then`: where the next start dies."""
+
+    name: str
+    kill: Moment
+    posted: int
+    logged: int
+    then: Moment | None = None
+
+
+STEPS = (
+    TwinStep("intent names the twins", after(INTENT), 0, 0),
+    TwinStep("first logged, no twin claimed", after(LOGGED), 1, 1),
+    TwinStep("two of four twins claimed", after(INTENT, nth=3), 1, 1),
+    TwinStep("all claimed, first not closed", before(CLOSED), 1, 1),
+    TwinStep("first closed, no twin posted", after(CLOSED), 1, 1),
+    TwinStep("third post: before", before(POSTED, nth=3), 2, 2),
+    TwinStep("third post: id not saved", before(TWIN_POSTED_SAVED, nth=2), 3, 2),
+    TwinStep("third post: logged, not closed", before(CLOSED, nth=3), 3, 3),
+    TwinStep("fourth not archived", before(ARCHIVED, nth=4), 4, 4),
+    TwinStep("recovery: before the second post", after(INTENT, nth=5), 1, 1, then=before(POSTED)),
+    TwinStep("recovery: third not logged", before(POSTED, nth=3), 2, 2, then=before(LOGGED)),
+)
+SAMPLE = ("intent names the twins",)
+CHOSEN = [step for step in STEPS if ROUNDS or step.name in SAMPLE]
+
+Record = Callable[[str, object], None]
+
+
+@dataclass
+class Five:
+    """The same question in five threads; `first` has the card."""
+
+    first: Life
+    others: list[Life]
+
+    def offer(self) -> Json | None:
+        """Return the card once it lists the other threads and can be approved."""
+        card = self.first.offer()
+        return card if card is not None and f"{THREADS - 1} other threads" in shown_text(card) else None
+
+    def approve(self) -> None:
+        """Click "Answer there too", once."""
+        card = self.first.control.wait_for(self.offer, "a card with the twins")
+        button = find_element(card, ids.ANSWER_TOO)
+        assert button is not None
+        with suppress(ProviderError, InputError):  # the bot may die under the approver's hands
+            self.first.control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
+
+    @property
+    def all(self) -> list[Life]:
+        """Every thread."""
+        return [self.first, *self.others]
+
+    def posted(self) -> list[int]:
+        """Return how many replies stand in each thread."""
+        return [len(life.replies()) for life in self.all]
+
+    def logged(self) -> list[str]:
+        """Return the threads of the log's lines."""
+        path = self.first.home / "replies.ndjson"
+        return [str(line["thread_id"]) for line in NdjsonJournal(path).records()] if path.exists() else []
+
+    def settle(self) -> None:
+        """Wait until every thread is archived and nothing waits."""
+        try:
+            self.first.control.wait_for(lambda: all(life.is_settled() for life in self.all), "all five to be settled")
+        except ProviderError as error:
+            raise AssertionError(f"{error}\n{[life.left() for life in self.all]}\n{self.first.log[-4000:]}") from error
+
+    def ended_well(self) -> None:
+        """Check what stands at Slack's end and on record."""
+        assert self.posted() == [1] * THREADS
+        assert sorted(self.logged()) == sorted(life.thread_id for life in self.all)
+        assert [len(life.archived()) for life in self.all] == [1] * THREADS
+        assert [len(life.cards()) for life in self.all] == [1, 0, 0, 0, 0]
+        assert {life.archived()[0]["resolution"] for life in self.all} == {"approved"}
+        assert [life.left()["reactions"] for life in self.all] == [["white_check_mark"]] * THREADS
+        assert self.first.left()["corrupt"] == []
+
+
+@pytest.fixture
+def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A fresh home and a small codebase, behind the proxy."""
+    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
+    with withholding_proxy(slack.api_url) as proxy:
+        life = Life(slack, control, proxy, config)
+        yield life
+        life.bury()
+
+
+def five(life: Life) -> Five:
+    """Let people ask the same in five threads."""
+    life.ask(SESSIONS)
+    life.control.wait_for(lambda: life.left()["status"], "the first to be taken up")
+    return Five(life, [life.beside(SESSIONS, user=asker.user_id) for asker in (BEN, CHLOE) * 2])
+
+
+def _dies(life: Life, what: str) -> None:
+    life.control.wait_for(lambda: life.is_dead, what, channel=HELP.channel_id)
+
+
+@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
+@pytest.mark.parametrize("step", CHOSEN, ids=lambda step: step.name)
+def test_a_bot_killed_while_it_answers_five_threads_answers_each_once(
+    life: Life, step: TwinStep, round_: int, record_property: Record
+) -> None:
+    """One click, and whatever happened to the process: five replies, five lines, nobody clicks again."""
+    record_property("crash_step", f"twins: {step.name}")
+    life.start(step.kill)
+    threads = five(life)
+    threads.approve()
+    _dies(life, step.name)
+    assert (sum(threads.posted()), len(threads.logged())) == (step.posted, step.logged)
+    if step.then is not None:
+        life.start(step.then)
+        _dies(life, f"{step.name}: {step.then}")
+    life.start()
+    threads.settle()
+    life.stop()
+    threads.ended_well()
+
+
+def test_a_twins_reply_that_slack_took_and_never_confirmed_is_not_posted_twice(life: Life) -> None:
+    """The bot dies with the answer to its third post under way; the next one finds the reply and adopts it."""
+    life.start()
+    threads = five(life)
+    life.control.wait_for(threads.offer, "a card with the twins")
+    life.dies_without_the_answer(rf'{POSTED}.*"thread_ts": "{threads.others[1].ts}"')
+    threads.approve()
+    _dies(life, "the third post")
+    assert sum(threads.posted()) == 3
+    life.start()
+    threads.settle()
+    life.stop()
+    threads.ended_well()
