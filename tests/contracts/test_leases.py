@@ -16,9 +16,22 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.errors import ConfigError, StoreError
 from bot.ports import Leases
 from bot.ports.collections import HOME
+from tests.postgres import new_namespace, shared_database
 
 Open = Callable[[], Leases]
-ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {"files": lambda home: lambda: FileLeases(home)}
+
+
+def _postgres(_: Path) -> Open:
+    database, namespace = shared_database(), new_namespace()
+    from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
+
+    return lambda: PostgresLeases(database, namespace)
+
+
+ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
+    "files": lambda home: lambda: FileLeases(home),
+    "postgres": _postgres,
+}
 
 TAKE_AND_DIE = (
     "import os, sys\n"

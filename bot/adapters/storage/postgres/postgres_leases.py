@@ -1,0 +1,165 @@
+"""Port Leases over rows that expire; a thread renews those that this process holds.
+
+Time is the database's, so clocks of machines do not matter. Each taking gives the lease a new token. A process that
+was paused for longer than a lease lasts finds its token outdated: what it writes inside `fenced` is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Final
+
+from bot.adapters.storage.postgres.database import Database, Fence
+from bot.errors import ConfigError, StoreError
+
+log = logging.getLogger(__name__)
+
+LASTS_S: Final = 15.0
+"""How long after its last sign of life a holder's lease is another's, in seconds."""
+RENEWALS: Final = 3
+"""Signs of life in that time."""
+LOOK_EVERY_S: Final = (0.005, 0.25)
+"""Between two looks of somebody who waits for a lease: at first, and at most."""
+
+
+class PostgresLeases:
+    """The leases of one namespace, as this process holds them."""
+
+    def __init__(self, database: Database, namespace: str, *, lasts_s: float = LASTS_S) -> None:
+        self._database, self._namespace, self._lasts_s = database, namespace, lasts_s
+        self._held: dict[Fence, None] = {}
+        self._changed = threading.Condition()
+        self._renewing = False
+
+    @contextmanager
+    def hold(self, name: str) -> Iterator[None]:
+        """Enter when nobody else is inside; what this thread writes there is refused once another is."""
+        pause_s, longest_s = LOOK_EVERY_S
+        while (fence := self._taken(name)) is None:
+            time.sleep(pause_s * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not look together
+            pause_s = min(2 * pause_s, longest_s)
+        lease = PostgresLease(self, fence)
+        try:
+            with lease.fenced():
+                yield
+        finally:
+            with suppress(StoreError):  # it is not renewed any more, and expires
+                lease.release()
+
+    def take(self, name: str) -> PostgresLease:
+        """Return the lease at once, held until it is released or this process shows no more signs of life.
+
+        Raises:
+            ConfigError: another process holds it; names it.
+        """
+        fence = self._taken(name)
+        if fence is None:
+            raise ConfigError(
+                f"triage already runs as {name!r} of {self._namespace} (process {self.holder(name) or 'unknown'}); "
+                "stop it, or wait until it has stopped"
+            )
+        return PostgresLease(self, fence)
+
+    def holder(self, name: str) -> str | None:
+        """Return which process has taken a lease, or None: its id, and its machine where that is another one."""
+        with self._database.reading() as connection:
+            row = connection.execute(_HOLDER, [self._namespace, name]).fetchone()
+        if row is None:
+            return None
+        machine, process = str(row[0]).rsplit(":", 1)
+        return process if machine == socket.gethostname() else f"{process} on {machine}"
+
+    def fenced(self, fence: Fence) -> AbstractContextManager[None]:
+        """Refuse what this thread writes inside, once the lease has another token."""
+        return self._database.fenced(fence)
+
+    def release(self, fence: Fence) -> None:
+        """Let another have it at once; nothing happens where another has it already."""
+        with self._changed:
+            self._held.pop(fence, None)
+            self._changed.notify_all()
+        with self._database.writing() as connection:
+            connection.execute(_RELEASE, fence)
+
+    def _taken(self, name: str) -> Fence | None:
+        """Take a lease that nobody holds; None where somebody does."""
+        given = [self._namespace, name, f"{socket.gethostname()}:{os.getpid()}", self._lasts_s]
+        with self._database.writing() as connection:
+            row = connection.execute(_TAKE, given).fetchone()
+        if row is None:
+            return None
+        fence = Fence(self._namespace, name, row[0])
+        with self._changed:
+            self._held[fence] = None
+            if not self._renewing:
+                self._renewing = True
+                threading.Thread(target=self._renew_all, name="leases", daemon=True).start()
+        return fence
+
+    def _renew_all(self) -> None:
+        """Renew what is held until nothing is."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._held, self._lasts_s / RENEWALS)
+                held = list(self._held)
+                if not held:
+                    self._renewing = False
+                    return
+            for fence in held:
+                try:
+                    self._renew(fence)
+                except StoreError as error:
+                    log.warning("a lease was not renewed: %s", error, extra={"action": "lease_not_renewed"})
+
+    def _renew(self, fence: Fence) -> None:
+        with self._database.writing() as connection:
+            renewed = connection.execute(_RENEW, [self._lasts_s, *fence]).rowcount
+        if not renewed:
+            with self._changed:
+                was_held = fence in self._held
+                self._held.pop(fence, None)
+            if was_held:
+                log.warning("another process took over %s", fence.name, extra={"action": "lease_lost"})
+
+
+class PostgresLease:
+    """A lease as this process took it."""
+
+    def __init__(self, leases: PostgresLeases, fence: Fence) -> None:
+        self._leases, self._fence = leases, fence
+
+    def fenced(self) -> AbstractContextManager[None]:
+        """Refuse what this thread writes inside (LeaseLost), once another process has the lease."""
+        return self._leases.fenced(self._fence)
+
+    def release(self) -> None:
+        """Let another have it."""
+        self._leases.release(self._fence)
+
+
+_TAKE: Final = """
+    INSERT INTO triage_leases AS known (namespace, name, token, holder, expires_at)
+    VALUES (%s, %s, 1, %s, clock_timestamp() + make_interval(secs => %s))
+    ON CONFLICT (namespace, name) DO UPDATE
+    SET token = known.token + 1, holder = excluded.holder, expires_at = excluded.expires_at
+    WHERE known.holder IS NULL OR known.expires_at <= clock_timestamp()
+    RETURNING token
+"""
+_HOLDER: Final = """
+    SELECT holder FROM triage_leases
+    WHERE namespace = %s AND name = %s AND holder IS NOT NULL AND expires_at > clock_timestamp()
+"""
+_RENEW: Final = """
+    UPDATE triage_leases SET expires_at = clock_timestamp() + make_interval(secs => %s)
+    WHERE namespace = %s AND name = %s AND token = %s AND holder IS NOT NULL
+"""
+_RELEASE: Final = """
+    UPDATE triage_leases SET holder = NULL WHERE namespace = %s AND name = %s AND token = %s
+"""
