@@ -320,6 +320,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
     )
     parts += _not_searched(state)
+    parts += _aged_clones(state)
     parts += patch_line(state.investigator_return.proposed_patch) if state.investigator_return else []
     parts += objections(state)
     parts += _open_questions(state)
@@ -342,6 +343,12 @@ def _not_searched(state: ThreadState) -> list[Block]:
         return []
     then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to type"
     return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}")]
+
+
+def _aged_clones(state: ThreadState) -> list[Block]:
+    """Return which codebases may have changed since they were fetched."""
+    aged = state.investigator_return.aged_clones if state.investigator_return else ()
+    return [context(f":clock3: {escape('; '.join(one.words() for one in aged))}")] if aged else []
 
 
 def _doubts(state: ThreadState) -> list[Block]:

@@ -35,7 +35,7 @@ _RUNNING = {
 
 _READING = (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED)
 WAITS_FOR_CODEBASE = (
-    ":warning: *Waiting:* git cannot read the codebase, so this question continues when its `.git` is mended"
+    ":warning: *Waiting:* git cannot read the codebase; this question continues when it can, `triage status` says why"
 )
 
 

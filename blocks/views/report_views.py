@@ -11,6 +11,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section
+from blocks.text.splitting import truncate
 from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.measures import Measure, dollars, percent, seconds
@@ -84,6 +85,7 @@ def _missing(each: Measure) -> str:
 
 
 MAX_THREADS = 10
+CLONES_CHARS: Final = 1_500
 MAX_SESSIONS: Final = 20
 """Named as having open findings; a session id has at most 40 characters."""
 
@@ -99,6 +101,8 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
         parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to resume: `/triage resume`"))
     if overview.index:
         parts.append(context(f":hourglass_flowing_sand: {escape(overview.index)}"))
+    if may_see_drafts and overview.clones:
+        parts.append(context(truncate(escape(" · ".join(overview.clones)), CLONES_CHARS)))
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:

@@ -155,6 +155,7 @@ def render(findings: LocalInvestigation) -> str:
         blocks.append("\n".join(["Needed to answer this", *(_point(each) for each in ret.open_questions)]))
     if ret.not_searched:
         blocks.append(textwrap.fill(f"Not searched: {redact(ret.not_searched)}", WIDTH, subsequent_indent="  "))
+    blocks += ["\n".join(one.words() for one in ret.aged_clones)] if ret.aged_clones else []
     blocks += _patch(ret.proposed_patch)
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\n{_records(findings)}")

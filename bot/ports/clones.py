@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
 from bot.domain.text.humanize import time_ago
 from bot.ports.collections import CLONES, CollectionSpec
@@ -15,13 +16,11 @@ from bot.ports.collections import Collection as Stored
 from bot.ports.storage import Documents
 
 
-class CloneStanding(BaseModel):
+class CloneStanding(FrozenValue):
     """One clone of `address`: when it was last fetched, None where never; what git said of the failure since, if any.
 
     `progress` is what git said last of a first clone under way.
     """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     address: str = ""
     fetched_at: AwareDatetime | None = None
@@ -50,6 +49,19 @@ class Clones(Protocol):
     def before_investigation(self, codebases: Collection[str] | None = None) -> tuple[AgedClone, ...]:
         """Fetch those of `codebases` (None: all) that are older than they may be; return those that still are."""
         ...
+
+
+def clone_lines(documents: Documents, now: datetime) -> tuple[str, ...]:
+    """Return a line on each clone that is not as it should be, and one on all others; raises StoreError.
+
+    A clone is named however long ago triage.yml held it; its document is deleted with it.
+    """
+    clones = read_clones(documents)
+    ages = [one.fetched_at for one in clones.values() if one.fetched_at is not None and one.problem is None]
+    lines = [f"{name} {one.words(now)}" for name, one in clones.items() if one.problem or one.fetched_at is None]
+    if ages:
+        lines.append(f"{len(ages)} clone{'s' * (len(ages) > 1)} fetched, the oldest {time_ago(now, min(ages))}")
+    return tuple(lines)
 
 
 def read_clones(documents: Documents) -> Mapping[str, CloneStanding]:

@@ -39,7 +39,8 @@ FETCH_THREADS: Final = 4
 class CloneService:
     """Port Clones: the clones of one process, by codebase, in `folder`; `say` tells of one of them.
 
-    Codebases that `settings` give by path are none of its business.
+    Codebases that `settings` give by path are none of its business. What is known of one that they no longer name is
+    forgotten, but its folder stays, since answers cite its commits. Raises StoreError (at construction).
     """
 
     def __init__(
@@ -61,6 +62,8 @@ class CloneService:
             if one.url is not None
         }
         self._stored = Stored(documents, CLONE_STANDINGS)
+        for gone in self._stored.by_id().keys() - self._clones.keys():
+            self._stored.change(gone, lambda _: CloneStanding())
         self._first = ThreadPoolExecutor(FIRST_THREADS, thread_name_prefix="clone")
         self._again = ThreadPoolExecutor(FETCH_THREADS, thread_name_prefix="fetch")
         self._lock = threading.Lock()
@@ -110,7 +113,7 @@ class CloneService:
         stored, clone = self._stored.get(codebase), self._clones[codebase]
         if stored.address != clone.address:
             return CloneStanding(address=clone.address)
-        return stored if clone.has_branch else stored.model_copy(update={"fetched_at": None})
+        return stored if clone.has_branch else stored.evolve(fetched_at=None)
 
     def _is_late(self, codebase: str, now: datetime) -> bool:
         fetched_at = self._standing(codebase).fetched_at
@@ -181,7 +184,7 @@ class CloneService:
             if said_at is None or now - said_at >= PROGRESS_EVERY:
                 said_at = now
                 log.info("%s: %s", codebase, line, extra={"action": "clone_progress", "codebase": codebase})
-                self._write(codebase, before.model_copy(update={"progress": line}))
+                self._write(codebase, before.evolve(progress=line))
 
         return note
 
@@ -189,7 +192,7 @@ class CloneService:
         if self._is_closed:
             return
         log.warning("%s was not fetched: %s", codebase, why, extra={"action": "fetch_failed", "codebase": codebase})
-        self._write(codebase, before.model_copy(update={"problem": why, "progress": None}))
+        self._write(codebase, before.evolve(problem=why, progress=None))
         if before.problem is not None:
             return
         clone = self._clones[codebase]

@@ -19,6 +19,8 @@ from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
+from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 from bot.release import program_version
 from tests.builders import THREAD_ID, in_status
@@ -68,6 +70,24 @@ def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) ->
     states.save("shop", lambda state: state.with_findings(page))
     done = status(tmp_path, "--home", str(tmp_path))
     assert "\n  1 open finding (1 page): 🚨 shop (1)\n" in done.stdout
+
+
+def test_clones_that_cannot_be_fetched_are_named(tmp_path: Path) -> None:
+    """The others are counted."""
+    now = datetime.now(UTC)
+    clones = Collection(FileDocuments(tmp_path), CLONE_STANDINGS)
+    well = CloneStanding(address="a", fetched_at=now - timedelta(minutes=4))
+    for name, standing in {
+        "docs": well,
+        "infra": well.evolve(fetched_at=now - timedelta(hours=2), problem="no route"),
+        "shop": well,
+        "web": CloneStanding(address="b", progress="Receiving objects: 45%"),
+    }.items():
+        clones.put(name, standing, version=0)
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert "  infra was fetched 2 h ago, and cannot be now: no route\n" in done.stdout
+    assert "  web is being cloned: Receiving objects: 45%\n" in done.stdout
+    assert "  2 clones fetched, the oldest 4 min ago\n" in done.stdout + "\n"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ class KeptDocuments(MemoryDocuments):
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         super().put(collection, doc_id, value, version=version)
-        self.written.append(CloneStanding.model_validate(value))
+        known = {name: value[name] for name in CloneStanding.model_fields if name in value}
+        self.written.append(CloneStanding.model_validate(known))
 
 
 class Keeping:
@@ -231,6 +232,15 @@ def test_a_stop_ends_a_fetch_and_is_no_failure(keeping: Keeping) -> None:
     assert keeping.said == []
     assert keeping.documents.written == []
     assert keeping.service.tick() == []  # one that comes late begins nothing
+
+
+def test_a_codebase_that_is_configured_no_more_is_forgotten_and_its_commits_stay(keeping: Keeping) -> None:
+    """It stands in no status any more."""
+    keeping.tick()
+    folder = keeping.folder / "home" / "codebases"
+    CloneService({}, folder, GitNetwork(), keeping.documents, keeping.clock, say=pytest.fail)
+    assert read_clones(keeping.documents) == {}
+    assert keeping.repo.head()
 
 
 def test_an_opened_clone_can_be_used_once_it_is_there(keeping: Keeping) -> None:

@@ -58,6 +58,7 @@ class Clone:
 
     def __init__(self, path: Path, url: str, branch: str | None, network: GitNetwork) -> None:
         self.path, self._url, self._network = path, url, network
+        self._git = GitProcess(path, is_bare=True)
         self._source = f"refs/heads/{branch}" if branch else "HEAD"
         self.address = f"{url} {self._source}"
         # of another address nothing is read before it was fetched
@@ -80,7 +81,7 @@ class Clone:
     def prepare(self) -> None:
         """Make the empty repository, or mend what is missing of its frame; raises StoreError, ProviderError."""
         make_folder(self.path)
-        git = GitProcess(self.path, is_bare=True)
+        git = self._git
         git.run("init", "--quiet", "--bare", "--template=")
         listed = git.run("config", "--local", "--list", "-z").decode("utf-8", "replace").split("\0")
         for name, value in {"remote.origin.url": self._url, **_KEPT}.items():
@@ -100,12 +101,16 @@ class Clone:
         self._sweep()
         refs = (f"+{self._source}:{self._branch}", "+refs/tags/*:refs/tags/*")
         options = ("--progress", "--prune", "--no-recurse-submodules", "--no-write-fetch-head")
-        self._network.run(self.path, *_STRICT, "fetch", *options, "origin", *refs, on_progress=on_progress)
+        self._network.run(self._git, *_STRICT, "fetch", *options, "origin", *refs, on_progress=on_progress)
 
     def repack(self) -> None:
         """Pack what many fetches left, if they are many; raises ProviderError."""
         if sum(1 for _ in self.path.glob("objects/pack/*.pack")) > MAX_PACKS:
-            self._network.run(self.path, "gc", "--no-prune", stall_s=LIMIT_S)
+            self._network.run(self._git, "gc", "--no-prune", stall_s=LIMIT_S)
+
+    def ask_remote(self) -> None:
+        """Ask the remote whether the branch is there, and change nothing; raises ProviderError, ConfigError."""
+        self._network.run(GitProcess(Path("/")), "ls-remote", "--exit-code", "--", self._url, self._source)
 
     def _sweep(self) -> None:
         """Remove what a git that was killed has left."""

@@ -14,9 +14,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
@@ -65,12 +64,16 @@ class GitNetwork:
         self._is_closed = False
 
     def run(
-        self, root: Path, *args: str, on_progress: Callable[[str], None] | None = None, stall_s: float | None = None
+        self,
+        git: GitProcess,
+        *args: str,
+        on_progress: Callable[[str], None] | None = None,
+        stall_s: float | None = None,
     ) -> None:
         """Run git and return at its end.
 
         Args:
-            root: An existing bare repository.
+            git: Where git runs.
             args: The command line after `git`; what comes from outside cannot be an option in it.
             on_progress: Gets git's newest line of progress, often.
             stall_s: How long git may be silent, where it is not as usual.
@@ -79,7 +82,7 @@ class GitNetwork:
             ConfigError: git is not installed.
             ProviderError: it failed, was silent for too long or ran for too long; with git's words, shortened.
         """
-        with self._started(root, args) as process:
+        with self._started(git.argv(*args)) as process:
             said, why = self._follow(process, on_progress, stall_s or self._stall_s)
         if why is not None or process.returncode != 0:
             raise ProviderError(why or self._words(said) or f"git ended with exit code {process.returncode}")
@@ -92,13 +95,13 @@ class GitNetwork:
                 _end(process)
 
     @contextmanager
-    def _started(self, root: Path, args: tuple[str, ...]) -> Iterator[subprocess.Popen[bytes]]:
+    def _started(self, argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         with self._lock:
             if self._is_closed:
                 raise ProviderError("triage is stopping")
             try:
                 process = subprocess.Popen(  # noqa: S603 - argv, no shell
-                    GitProcess(root, is_bare=True).argv(*args),
+                    argv,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,

@@ -22,6 +22,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
+from bot.ports.clones import clone_lines
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
 from bot.ports.index_standing import read_index_standing
 
@@ -102,6 +103,8 @@ class Overview:
     paused: str | None = None
     index: str = ""
     """How far the index of the code is, or why the code cannot be searched; empty where all is well."""
+    clones: tuple[str, ...] = ()
+    """How fresh the clones of codebases are, a line each where one cannot be fetched."""
     open_findings: tuple[FindingLine, ...] = ()
     """What heartbeats found that is still open: pages first, then the oldest."""
 
@@ -133,6 +136,7 @@ def overview(store: Store, now: datetime) -> Overview:
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
         index=read_index_standing(store.documents).words(),
+        clones=clone_lines(store.documents, now),
         open_findings=read_open_findings(store, now),
     )
 

@@ -194,6 +194,14 @@ def test_a_remote_that_comes_back_is_fetched(remote: Remote) -> None:
     clone.fetch()
 
 
+def test_the_remote_can_be_asked_without_a_clone(remote: Remote) -> None:
+    """As `triage doctor` does, which writes nothing."""
+    remote.clone().ask_remote()
+    assert not clone_path(remote.folder / "home", "shop").exists()
+    with pytest.raises(ProviderError, match="exit code 2"):
+        remote.clone(branch="gone").ask_remote()
+
+
 def test_a_clone_over_http_reports_its_progress(remote: Remote, server: GitServer) -> None:
     """As git says it."""
     seen: list[str] = []

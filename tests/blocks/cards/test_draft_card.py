@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,7 @@ from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import settled_by
 from bot.domain.paging import Paging
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, SuspectChange, TriageFile, Usage, Verdict
+from bot.domain.returns import AgedClone, Check, EvidenceKind, EvidenceRef, SuspectChange, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
@@ -508,6 +508,15 @@ def test_a_card_says_what_was_not_searched(reason: PendingReason) -> None:
     said = shown(card(state.evolve(investigator_return=a_return(not_searched=gaps))))
     assert "Not searched:* 2 files that git cannot read, such as a&amp;b.py · `triage doctor`" in said
     assert "Not searched" not in shown(card(state.evolve(investigator_return=a_return())))
+
+
+def test_a_card_says_which_clone_could_not_be_fetched() -> None:
+    """With its age; fresh ones are not mentioned."""
+    read_at = datetime(2026, 11, 20, 9, tzinfo=UTC)
+    old = AgedClone(codebase="infra", fetched_at=read_at - timedelta(hours=2), read_at=read_at, failed=True)
+    state = in_status(ThreadStatus.PENDING_USER).evolve(investigator_return=a_return(aged_clones=(old,)))
+    assert ":clock3: infra as of 2 h before: the fetch failed" in shown(card(state))
+    assert ":clock3:" not in shown(card(state.evolve(investigator_return=a_return())))
 
 
 def test_the_card_of_an_alarm_says_who_has_it() -> None:
