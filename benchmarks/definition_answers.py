@@ -35,6 +35,7 @@ from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.definitions import Definition
 from bot.domain.search.file_kinds import FileKind, file_kind
 from bot.domain.search.passages import IndexReport, Passage
+from bot.domain.search.ranking import Corpus
 
 REQUIRED = 0.9
 GENERATED = 40
@@ -66,9 +67,15 @@ class WithoutNames:
         """Bring the index up to HEAD."""
         return self.index.refresh()
 
-    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+    def search(
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+    ) -> list[Passage]:
         """Return the best passages."""
-        return self.index.search(question, limit=limit, subject=subject)
+        return self.index.search(question, limit=limit, subject=subject, corpus=corpus)
+
+    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+        """Return how common the words of a question are."""
+        return self.index.corpus(question, subject=subject)
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages with the most words of a text."""

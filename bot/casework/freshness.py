@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_staleness import find_at_head
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
@@ -60,11 +59,11 @@ def _in_code(state: ThreadState, still_stands: StillStands) -> list[Doubt]:
     return [Doubt(code=DoubtCode.CODE_CHANGED, about=ref.ref) for ref in refs if not still_stands(ref)]
 
 
-def quotes_at_head(codebase: Path) -> StillStands:
+def quotes_at_head(repos: Repositories) -> StillStands:
     """Return a test whether a citation's quote still stands in its file at HEAD, wherever in the file."""
 
     def still_stands(ref: EvidenceRef) -> bool:
-        repo = GitRepo(codebase)
-        return find_at_head(repo, repo.head(), ref.ref.rpartition(":")[0], ref.quote)
+        repo, path = repos.locate(ref.ref.rpartition(":")[0], ref.commit)
+        return find_at_head(repo, repo.head(), path, ref.quote)
 
     return still_stands

@@ -120,7 +120,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
 
 
 def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> QuestionServices:
-    still_stands, rules, me = quotes_at_head(on.settings.codebase), on.rules(), on.slack.me
+    still_stands, rules, me = quotes_at_head(on.code.repo), on.rules(), on.slack.me
     runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
     replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
     twins = Twins(on.desk, still_stands)

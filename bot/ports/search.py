@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.domain.memory.notes import KeptNote, NoteCitation
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
+from bot.domain.search.ranking import Corpus
 
 
 class PassageIndex(Protocol):
@@ -17,11 +18,18 @@ class PassageIndex(Protocol):
         """Bring the index up to HEAD; only blobs it has not seen are read."""
         ...
 
-    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+    def search(
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+    ) -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when nothing matches.
 
-        The words of `subject`, what was asked before, raise what holds them.
+        The words of `subject`, what was asked before, raise what holds them. With the `corpus` of several indexes the
+        scores can be compared between them.
         """
+        ...
+
+    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+        """Return how common the words of a question are here."""
         ...
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:

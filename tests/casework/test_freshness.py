@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.git.git_repo import GitRepo
 from bot.casework.freshness import find_changes, quotes_at_head
 from bot.domain.doubts import Doubt, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
@@ -112,7 +113,7 @@ class TestQuotesAtHead:
     def test_a_quote_stands_wherever_it_has_moved_to(self, tmp_path: Path) -> None:
         """Lines above it do not matter, white space at line ends neither; the worktree is not asked."""
         repo = make_repo(tmp_path, {"a.py": "limit = 5\nretry = True\n"})
-        stands = quotes_at_head(repo)
+        stands = quotes_at_head(GitRepo(repo))
         ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1-2", commit="0" * 40, quote="limit = 5  \nretry = True")
         assert stands(ref)
         (repo / "a.py").write_text("limit = 3\n")
@@ -128,7 +129,7 @@ class TestQuotesAtHead:
         git(repo, "rm", "-q", "a.py")
         git(repo, "commit", "-qm", "gone")
         ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit="0" * 40, quote="limit = 5")
-        assert not quotes_at_head(repo)(ref)
+        assert not quotes_at_head(GitRepo(repo))(ref)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abcd"), max_size=6))

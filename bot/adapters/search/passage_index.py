@@ -22,7 +22,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.passages import IndexReport, Passage
-from bot.domain.search.ranking import Ranked
+from bot.domain.search.ranking import Corpus, Ranked
 from bot.domain.search.tokens import Term
 from bot.errors import StoreError
 
@@ -108,7 +108,9 @@ class SqlitePassageIndex:
         """Return what is not searched now, without waiting; raises what `refresh` raises."""
         return self.refresh(waits=False).gaps
 
-    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+    def search(
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+    ) -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
 
         The words of `subject` raise what holds them; they are the question where that has no telling words of its own.
@@ -117,7 +119,12 @@ class SqlitePassageIndex:
         terms = passage_search.terms_of(question, subject)
         if self._read(rows.commit_of) is None:
             self.refresh(waits=False)
-        return self._read(lambda connection: self._find(connection, terms, question, limit))
+        return self._read(lambda connection: self._find(connection, terms, question, limit, corpus))
+
+    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+        """Return how common the words of a question are here; raises StoreError as `search` does."""
+        terms = passage_search.terms_of(question, subject)
+        return self._read(lambda connection: passage_search.corpus_of(connection, terms))
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages that share the most telling words with a text, best first; raises as `search` does."""
@@ -190,11 +197,19 @@ class SqlitePassageIndex:
         self._retried_at_s = now_s
         return True
 
-    def _find(self, connection: sqlite3.Connection, terms: Sequence[Term], question: str, limit: int) -> list[Passage]:
+    def _find(
+        self,
+        connection: sqlite3.Connection,
+        terms: Sequence[Term],
+        question: str,
+        limit: int,
+        corpus: Corpus | None,
+    ) -> list[Passage]:
         commit = rows.target_of(connection)
         if commit is None:
             return []
-        return self._shown(connection, passage_search.find(connection, terms, question, limit), commit)
+        ranked = passage_search.find(connection, terms, question, limit, corpus=corpus)
+        return self._shown(connection, ranked, commit)
 
     def _find_similar(self, connection: sqlite3.Connection, text: str, limit: int) -> list[Passage]:
         commit = rows.target_of(connection)

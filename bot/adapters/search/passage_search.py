@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bot.adapters.search import passage_rows as rows
-from bot.domain.search.ranking import Match, Ranked, rank, rarity
+from bot.domain.search.ranking import Corpus, Match, Ranked, rank, rarity, rescaled
 from bot.domain.search.tokens import Term, helping_terms, question_terms
 
 MAX_TERMS: Final = 40
@@ -34,18 +34,35 @@ def terms_of(question: str, subject: str) -> tuple[Term, ...]:
     return (*own, *helping_terms(subject)) if own else question_terms(subject)
 
 
-def find(
-    connection: sqlite3.Connection, terms: Sequence[Term], question: str, limit: int, few: int = FEW
-) -> list[Ranked]:
-    """Return the best passages, best first; with more than `few` matches only the candidates are ranked."""
-    total = rows.count_passages(connection)
+def corpus_of(connection: sqlite3.Connection, terms: Sequence[Term], few: int = FEW) -> Corpus:
+    """Return how many passages there are, and how many hold each term, `few` where there are more."""
     counts = {term: rows.count_matches(connection, term.words, few) for term in terms}
+    return Corpus(rows.count_passages(connection), counts)
+
+
+def find(
+    connection: sqlite3.Connection,
+    terms: Sequence[Term],
+    question: str,
+    limit: int,
+    few: int = FEW,
+    corpus: Corpus | None = None,
+) -> list[Ranked]:
+    """Return the best passages, best first; with more than `few` matches only the candidates are ranked.
+
+    With the `corpus` of several indexes their scores can be compared.
+    """
+    own = corpus_of(connection, terms, few)
+    total, counts = own.total, own.found
     kept = _most_telling(terms, counts, total)
     if sum(counts[term] for term in kept) <= few:
         matches = [Match(term, _scores(connection, term) if counts[term] else {}, counts[term]) for term in kept]
     else:
         matches = _matches_of_the_best(connection, kept, counts, total, few)
     matches, paths = _alive(connection, matches)
+    if corpus is not None:
+        matches = [rescaled(match, own, corpus, counted_up_to=few) for match in matches]
+        total = corpus.total
     return rank(matches, paths, total=total, question=question, limit=limit)
 
 

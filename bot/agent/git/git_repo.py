@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
+from bot.agent.git.repositories import Located
 from bot.domain.text.file_text import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError, TriageError
 
@@ -101,6 +102,18 @@ class GitRepo:
                     f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one"
                 ) from error
             raise damaged(self.root, str(error)) from error
+
+    def locate(self, path: str, commit: str | None = None) -> Located:  # noqa: ARG002 - of several repositories
+        """Return this repository, as every path lies in it; with `holder` and `heads` it is a `Repositories` of one."""
+        return Located(self, path)
+
+    def holder(self, commit: str) -> GitRepo:  # noqa: ARG002 - of several repositories
+        """Return this repository."""
+        return self
+
+    def heads(self) -> Mapping[Path, str]:
+        """Return the SHA of HEAD by the root; raises as `head` does."""
+        return {self.root: self.head()}
 
     def _had_commit(self) -> bool:
         """Whether HEAD leads to a commit, or did; a branch where nobody committed has neither ref nor log."""

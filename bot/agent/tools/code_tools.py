@@ -56,21 +56,19 @@ def recorded_tool(
     return Tool(name=name, description=description, call=call, arguments=arguments)
 
 
-__all__ = ["code_tools", "reading_tools", "repository_tools"]
-
-_READ = (
+READ = (
     "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
     " Only lines shown by this tool count as read."
 )
-_LIST = "List a folder of the codebase, or all files whose path fits a pattern."
-_SEARCH = (
+LIST = "List a folder of the codebase, or all files whose path fits a pattern."
+SEARCH = (
     "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines; what you"
     " cite of them must be read with read_file."
 )
-_LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
-_SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
-_BLAME = "Show which commit last changed each line of a file."
-_MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
+LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
+SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
+BLAME = "Show which commit last changed each line of a file."
+MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
 
 
 def code_tools(
@@ -89,10 +87,10 @@ def code_tools(
     """
     see = Snapshot(repo, repo.head(), ledger, known_secrets)
     return [
-        recorded_tool("search_code", _SEARCH, SearchCode, CodeSearch(see, index), ledger),
+        recorded_tool("search_code", SEARCH, SearchCode, CodeSearch(see, index), ledger),
         _read_file(see),
         *_looking_tools(see),
-        recorded_tool(MEMORY_TOOL, _MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
+        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
     ]
 
 
@@ -111,12 +109,12 @@ def reading_tools(
 
 def _looking_tools(see: Snapshot) -> list[Tool]:
     return [
-        recorded_tool("list_files", _LIST, ListFiles, partial(list_files, see), see.ledger),
-        recorded_tool("git_log", _LOG, GitLog, partial(git_log, see), see.ledger),
-        recorded_tool("git_show", _SHOW, GitShow, partial(git_show, see), see.ledger),
-        recorded_tool("git_blame", _BLAME, GitBlame, partial(git_blame, see), see.ledger),
+        recorded_tool("list_files", LIST, ListFiles, partial(list_files, see), see.ledger),
+        recorded_tool("git_log", LOG, GitLog, partial(git_log, see), see.ledger),
+        recorded_tool("git_show", SHOW, GitShow, partial(git_show, see), see.ledger),
+        recorded_tool("git_blame", BLAME, GitBlame, partial(git_blame, see), see.ledger),
     ]
 
 
 def _read_file(see: Snapshot) -> Tool:
-    return recorded_tool("read_file", _READ, ReadFile, partial(read_file_tool, see), see.ledger, reads=True)
+    return recorded_tool("read_file", READ, ReadFile, partial(read_file_tool, see), see.ledger, reads=True)

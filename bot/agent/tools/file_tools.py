@@ -45,7 +45,7 @@ def read_file_tool(snapshot: Snapshot, given: ReadFile) -> str:
         raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
     shown = snapshot.read(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
     last = given.start + len(shown) - 1
-    heading = f"{path_text(path)} lines {given.start}-{last} of {total} at {snapshot.commit[:12]}"
+    heading = f"{snapshot.name(path)} lines {given.start}-{last} of {total} at {snapshot.commit[:12]}"
     return "\n".join([heading, *shown, *truncated(len(shown), end - given.start + 1, "lines", "start/end")])
 
 
@@ -60,7 +60,7 @@ def list_files(snapshot: Snapshot, given: ListFiles) -> str:
     else:
         lines = [_entry(entry) for entry in inside if fnmatchcase(entry.path, given.pattern)]
     kept = fitting(lines, max_lines=MAX_ENTRIES)
-    heading = f"{path_text(folder) or 'the top'} at {snapshot.commit[:12]}, {len(lines)} entries"
+    heading = f"{snapshot.name(folder) or 'the top'} at {snapshot.commit[:12]}, {len(lines)} entries"
     return "\n".join([heading, *kept, *truncated(len(kept), len(lines), "entries", "folder/pattern")])
 
 

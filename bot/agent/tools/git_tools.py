@@ -44,7 +44,7 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
     lines = [f"{blamed.get(at, '')[:12]} {line}" for at, line in enumerate(shown, given.start)]
     commits = [_blame_row(history.commits(sha, limit=1)[0]) for sha in dict.fromkeys(blamed.values())]
     more = truncated(len(shown), end - given.start + 1, "lines", "start/end")
-    heading = f"{path_text(path)} at {snapshot.commit[:12]}"
+    heading = f"{snapshot.name(path)} at {snapshot.commit[:12]}"
     return "\n".join([heading, *lines, *more, "commits:", *redact_lines(commits, snapshot.known_secrets)])
 
 

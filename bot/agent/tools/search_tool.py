@@ -58,14 +58,15 @@ class CodeSearch:
         if not given.query.strip():
             raise ToolProblem("the query is blank; give an identifier, a message or words")
         under = folder_path(given.path) if given.path else ""
-        exact = self._exact(given.query, under) if "\n" not in given.query else []
+        exact = self.exact(given.query, under) if "\n" not in given.query else []
         nearest = self._nearest(given.query, under)
         heading = f"searched at {self._snapshot.commit[:12]}"
         if not exact and not nearest:
             return f"{heading}: nothing found; try other words, or list_files"
         return "\n".join([heading, *exact, *nearest])
 
-    def _exact(self, query: str, under: str) -> list[str]:
+    def exact(self, query: str, under: str) -> list[str]:
+        """Return the lines that hold a query as it stands, at most MAX_HITS of them, under a heading; maybe none."""
         found, complete = GitHistory(self._snapshot.repo).lines_with(self._snapshot.commit, query, under=under or None)
         hits = [hit for hit in found if not is_withheld(hit.path) and hit.path.isprintable()]
         chosen = hits[:MAX_HITS]
@@ -89,7 +90,9 @@ class CodeSearch:
             return _MatchBlock([str(problem)], count)
         places = [at for at, line in enumerate(shown, 1) if _holds(line, query)][:count]
         lines = [self._snapshot.show(path, at, at, max_lines=1, max_chars=MAX_PASSAGE_CHARS) for at in places]
-        return _MatchBlock([path, *(line for one in lines for line in one)] if lines else [], len(lines))
+        return _MatchBlock(
+            [self._snapshot.name(path), *(line for one in lines for line in one)] if lines else [], len(lines)
+        )
 
     def _nearest(self, query: str, under: str) -> list[str]:
         if not self._is_fresh:
@@ -97,11 +100,11 @@ class CodeSearch:
             self._is_fresh = True
         found = self._index.search(query, limit=MAX_PASSAGES * 3 if under else MAX_PASSAGES)
         inside = [one for one in found if not under or one.path == under or one.path.startswith(f"{under}/")]
-        blocks = [self._passage(passage) for passage in inside[:MAX_PASSAGES]]
+        blocks = [self.passage(passage) for passage in inside[:MAX_PASSAGES]]
         lines = [line for block in blocks for line in block]
         return ["passages nearest to its words:", *lines] if lines else []
 
-    def _passage(self, passage: Passage) -> list[str]:
+    def passage(self, passage: Passage) -> list[str]:
         """Return a passage as it stands in the snapshot; none if the index has moved on and it stands there no more."""
         try:
             lines = self._snapshot.content(passage.path).lines
@@ -112,4 +115,8 @@ class CodeSearch:
         limits = {"max_lines": MAX_PASSAGE_LINES, "max_chars": MAX_PASSAGE_CHARS}
         shown = self._snapshot.show(passage.path, passage.start, passage.end, **limits)
         more = truncated(len(shown), passage.end - passage.start + 1, "lines", "read_file")
-        return [f"{passage.path} lines {passage.start}-{passage.start + len(shown) - 1}", *shown, *more]
+        return [
+            f"{self._snapshot.name(passage.path)} lines {passage.start}-{passage.start + len(shown) - 1}",
+            *shown,
+            *more,
+        ]

@@ -30,15 +30,22 @@ class Content(NamedTuple):
 
 
 class Snapshot:
-    """Files of `repo` at `commit`."""
+    """Files of `repo` at `commit`; `prefix`, such as `shop:`, stands before their paths in ledger and headings."""
 
-    def __init__(self, repo: GitRepo, commit: str, ledger: Ledger, known_secrets: Collection[str] = ()) -> None:
+    def __init__(
+        self, repo: GitRepo, commit: str, ledger: Ledger, known_secrets: Collection[str] = (), *, prefix: str = ""
+    ) -> None:
         self.repo = repo
+        self.prefix = prefix
         self.commit = commit
         self.ledger = ledger
         self.known_secrets = known_secrets
         self._kept: dict[str, Content] = {}
         self._tree: list[TreeEntry] | None = None
+
+    def name(self, path: str) -> str:
+        """Return a path as it is cited, on one line."""
+        return f"{self.prefix}{path_text(path)}"
 
     @property
     def tree(self) -> list[TreeEntry]:
@@ -77,7 +84,9 @@ class Snapshot:
             if is_whole:
                 places = list(run)
                 text = "\n".join(lines[places[0] : places[-1] + 1])
-                self.ledger.record_read(path, start + places[0], start + places[-1], commit=self.commit, text=text)
+                self.ledger.record_read(
+                    self.prefix + path, start + places[0], start + places[-1], commit=self.commit, text=text
+                )
 
     def _read(self, path: str) -> list[str]:
         entry = self.repo.entry_at(self.commit, path)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
+from bot.agent.git.git_repo import EntryKind, split_lines
+from bot.agent.git.repositories import Located, Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES, is_withheld
 from bot.casework.checks.citation_staleness import CitationStaleness
@@ -53,22 +54,26 @@ class Proof(NamedTuple):
 class CitationSources:
     """Where citations are looked up; what was resolved once is kept, so it serves one draft."""
 
-    repo: GitRepo
+    repo: Repositories
     ledger: Ledger | None = None
     memory: Path | None = None
-    _commits: dict[str, str | None] = field(default_factory=dict)
+    _commits: dict[tuple[str, str], str | None] = field(default_factory=dict)
     _texts: dict[tuple[str, str], _Text | CitationResult] = field(default_factory=dict)
 
-    def commit(self, sha: str) -> str | None:
-        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id."""
-        if sha not in self._commits:
-            self._commits[sha] = self.repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
-        return self._commits[sha]
+    def commit(self, sha: str, path: str = "") -> str | None:
+        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id.
+
+        With a cited `path` it is the HEAD of the repository that the path lies in, else that of any.
+        """
+        if (sha, path) not in self._commits:
+            repo = self.repo.locate(path, sha).repo if path else self.repo.holder(sha)
+            self._commits[sha, path] = repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
+        return self._commits[sha, path]
 
     def text(self, commit: str, path: str) -> _Text | CitationResult:
         """Return what can be quoted of a file; else why nothing can."""
         if (commit, path) not in self._texts:
-            self._texts[commit, path] = _text_at(self.repo, commit, path)
+            self._texts[commit, path] = _text_at(self.repo.locate(path, commit), commit)
         return self._texts[commit, path]
 
 
@@ -99,7 +104,7 @@ def _prove_file(ref: EvidenceRef, sources: CitationSources) -> Proof:
     cited = parse_lines(ref.ref)
     if cited is None:
         return _unresolved(f"{ref.ref!r} is no file citation; one reads path:start-end or path:line")
-    if problem := cited.problem():
+    if problem := cited._replace(path=sources.repo.locate(cited.path, ref.commit).path).problem():
         return _unresolved(f"{ref.ref}: {problem}")
     if cited.is_too_long():
         return _unresolved(f"{ref.ref}: a citation has at most {MAX_LINES} lines; cite only those that matter")
@@ -107,7 +112,7 @@ def _prove_file(ref: EvidenceRef, sources: CitationSources) -> Proof:
         return _unresolved(f"{ref.ref}: no commit recorded, so nobody can tell which version was read")
     if is_withheld(cited.path):
         return _unresolved(f"{ref.ref}: a file of this name may hold secrets, so nobody reads or cites it")
-    commit = sources.commit(ref.commit)
+    commit = sources.commit(ref.commit, cited.path)
     if commit is None:
         return _unresolved(f"{ref.ref}: there is no commit {ref.commit[:12]!r} in the history of HEAD")
     return _prove_lines(ref, cited, commit, sources.text(commit, cited.path))
@@ -122,7 +127,8 @@ def _prove_lines(ref: EvidenceRef, cited: CitedLines, commit: str, text: _Text |
     return Proof(found, _compare(ref, text, start=cited.start, end=cited.end))
 
 
-def _text_at(repo: GitRepo, commit: str, path: str) -> _Text | CitationResult:
+def _text_at(place: Located, commit: str) -> _Text | CitationResult:
+    repo, path = place
     entry = repo.entry_at(commit, path)
     if entry is None or entry.kind is not EntryKind.FILE:
         return CitationResult(False, f"there is no file {path!r} at {commit[:12]}")
@@ -146,7 +152,7 @@ def _prove_commit(ref: EvidenceRef, sources: CitationSources) -> Proof:
         return Proof(
             found, CitationResult(None, f"commit {commit[:12]} is cited without a quote; quote a line of its message")
         )
-    _, content = next(iter(sources.repo.blobs([commit])))
+    _, content = next(iter(sources.repo.holder(commit).blobs([commit])))
     message = split_lines(content.partition(b"\n\n")[2])
     text = _Text(message, prose_of(plain_text(message)), f"the message of {commit[:12]}")
     return Proof(found, _compare(ref, text))

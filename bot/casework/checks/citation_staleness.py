@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.agent.git.repositories import Repositories
 from bot.agent.tools.snapshot import is_withheld
 from bot.domain.citations.citation_lines import is_verbatim
 from bot.domain.memory.notes import NoteCitation
@@ -25,13 +27,12 @@ def find_at_head(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
 
 
 class CitationStaleness:
-    """Answers for one codebase; safe to ask from any thread."""
+    """Answers for the codebases of one team; safe to ask from any thread."""
 
-    def __init__(self, repo: GitRepo) -> None:
-        self._repo = repo
+    def __init__(self, repos: Repositories) -> None:
+        self._repos = repos
         self._lock = threading.Lock()
-        self._head = ""
-        self._blobs: dict[str, str] = {}
+        self._blobs: dict[Path, tuple[str, dict[str, str]]] = {}
         self._known: dict[tuple[str, str], bool] = {}
 
     def changed(self, cites: Sequence[NoteCitation]) -> tuple[NoteCitation, ...]:
@@ -41,31 +42,34 @@ class CitationStaleness:
             ProviderError: git cannot read the codebase.
             ConfigError: it has no commit.
         """
-        if not cites:
-            return ()
-        blobs = self._blobs_at(self._repo.head())
-        return tuple(
-            cite for cite in cites if is_withheld(cite.path) or not self._stands(blobs.get(cite.path), cite.quote)
-        )
+        trees: dict[Path, Mapping[str, str]] = {}
+        return tuple(cite for cite in cites if not self._is_there(cite, trees))
 
-    def _blobs_at(self, head: str) -> Mapping[str, str]:
+    def _is_there(self, cite: NoteCitation, trees: dict[Path, Mapping[str, str]]) -> bool:
+        """Whether a quote stands; `trees` has the files of each HEAD that was looked up for this call."""
+        repo, path = self._repos.locate(cite.path, cite.commit)
+        if repo.root not in trees:
+            trees[repo.root] = self._blobs_at(repo, repo.head())
+        blob = None if is_withheld(path) else trees[repo.root].get(path)
+        return blob is not None and self._stands(repo, blob, cite.quote)
+
+    def _blobs_at(self, repo: GitRepo, head: str) -> Mapping[str, str]:
         """Return the id of every file's content."""
         with self._lock:
-            if head == self._head:
-                return self._blobs
-        blobs = {entry.path: entry.blob for entry in self._repo.tree(head)}
+            known_at, blobs = self._blobs.get(repo.root, ("", {}))
+            if head == known_at:
+                return blobs
+        blobs = {entry.path: entry.blob for entry in repo.tree(head)}
         with self._lock:
-            self._head, self._blobs = head, blobs
+            self._blobs[repo.root] = head, blobs
         return blobs
 
-    def _stands(self, blob: str | None, quote: str) -> bool:
-        if blob is None:
-            return False
+    def _stands(self, repo: GitRepo, blob: str, quote: str) -> bool:
         key = (blob, hashlib.sha256(quote.encode("utf-8", "replace")).hexdigest())
         with self._lock:
             if key in self._known:
                 return self._known[key]
-        _, content = next(iter(self._repo.blobs([blob])))
+        _, content = next(iter(repo.blobs([blob])))
         stands = is_verbatim(quote, split_lines(content))
         with self._lock:
             self._known = self._known if len(self._known) < MAX_KEPT else {}

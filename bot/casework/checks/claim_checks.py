@@ -9,7 +9,7 @@ confidence `high`, and from nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult
@@ -22,6 +22,8 @@ from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorRet
 from bot.domain.text.sanitize import one_line
 
 NAMED_AT_MOST = 5
+_QUALIFIED: Final = re.compile(r"(?<![\w:/.-])[a-z][a-z0-9_-]{0,39}:[\w@+.-]{1,200}(?:/[\w@+.-]{1,200}){0,40}")
+"""A path behind the id of a codebase."""
 _NOTES = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
 _OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
 
@@ -37,6 +39,8 @@ class Proved(NamedTuple):
     quotes: Sequence[str]
     names: Collection[str]
     modules: ModuleTree
+    cited: Collection[str] = ()
+    """The cited paths as they are written, with their codebase where there are several."""
 
     @classmethod
     def of(
@@ -46,16 +50,21 @@ class Proved(NamedTuple):
         commits: Collection[str],
         changed: Collection[str] = (),
         paths: Collection[str] = (),
+        *,
+        locate: Callable[[str], str] = str,
     ) -> Proved:
         """Return what those citations hold whose mark is True; a note counts unless it is refuted.
 
-        `paths` are the files of the codebase, needed where a draft names modules.
+        `paths` are the files of the codebase, needed where a draft names modules; `locate` takes the codebase off a
+        cited path.
         """
         proved = [ref for ref, mark in zip(refs, marks, strict=True) if mark]
-        cited = [parse_lines(ref.ref) for ref in proved if ref.kind is EvidenceKind.FILE]
+        cited = [found for ref in proved if ref.kind is EvidenceKind.FILE and (found := parse_lines(ref.ref))]
+        lines = [one._replace(path=locate(one.path)) for one in cited]
         notes = {ref.ref for ref, mark in zip(refs, marks, strict=True) if ref.kind in _NOTES and mark is not False}
         quotes = [ref.quote for ref in proved if ref.quote.strip()]
-        return cls([one for one in cited if one], commits, quotes, {*notes, *changed}, ModuleTree(paths))
+        written = {one.path for one, bare in zip(cited, lines, strict=True) if one != bare}
+        return cls(lines, commits, quotes, {*notes, *changed}, ModuleTree(paths), written)
 
     def holds_module(self, dotted: DottedName) -> bool:
         """Whether a dotted name is no module of the codebase, or one that is cited, changed or quoted.
@@ -80,6 +89,12 @@ class Proved(NamedTuple):
         is_short = place.end - place.start <= len(covered)
         return is_short and covered.issuperset(range(place.start, place.end + 1))
 
+    def strange_codebases(self, text: str) -> list[str]:
+        """Return the paths that a text puts into another codebase than the citations do."""
+        bare = {path.partition(":")[2] for path in self.cited}
+        named = (one.rstrip(".") for one in _QUALIFIED.findall(text) if bare)
+        return [one for one in named if one not in self.cited and one.partition(":")[2] in bare]
+
     def _names(self, path: str) -> bool:
         """Whether a note or a changed file bears the name, or a proved quote holds it as a word of its own."""
         if any(_is_same(name, path) for name in self.names):
@@ -95,7 +110,8 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     named = [place for text in (draft, *claims) for place in places_in(text)]
     modules = modules_named(ret)
     strange = [str(place) for place in named if not proved.holds(place)]
-    strange = list(dict.fromkeys([*strange, *(str(name) for name in modules if not proved.holds_module(name))]))
+    strange += [str(name) for name in modules if not proved.holds_module(name)]
+    strange = list(dict.fromkeys([*strange, *proved.strange_codebases("\n".join((draft, *claims)))]))
     if strange:
         more = f" and {len(strange) - NAMED_AT_MOST} more" if len(strange) > NAMED_AT_MOST else ""
         said = ", ".join(strange[:NAMED_AT_MOST])

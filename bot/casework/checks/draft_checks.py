@@ -14,6 +14,7 @@ from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
@@ -108,7 +109,7 @@ _REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 def check_return(
     ret: InvestigatorReturn,
     *,
-    repo: Path,
+    repo: Path | Repositories,
     ledger: Ledger | None,
     rubric: Rubric | None = None,
     memory: Path | None = None,
@@ -118,7 +119,7 @@ def check_return(
 
     Args:
         ret: The draft with its evidence.
-        repo: A git checkout; only its commits are read.
+        repo: A git checkout, or all that a team's drafts may cite; only commits are read.
         ledger: What the run has read; without it no draft may call itself certain.
         rubric: What the question asks of the answer; None asks for the least.
         memory: The folder of approved notes; without it notes are uncheckable.
@@ -129,7 +130,7 @@ def check_return(
         ProviderError: git cannot read it.
     """
     rubric = rubric or rubric_for(QuestionType.OTHER)
-    sources = CitationSources(repo=GitRepo(repo), ledger=ledger, memory=memory)
+    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, memory=memory)
     proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
     marks = [proof.ok for proof in proofs]
     return [
@@ -188,11 +189,31 @@ def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Cita
     """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
     proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
     cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
-    read_at = {sources.commit(ref.commit) for ref in proved if ref.commit} - {None}
-    history = GitHistory(sources.repo)
-    changed = {path for commit in cited if commit for path in history.changed_paths(commit) if not is_withheld(path)}
-    paths = [entry.path for entry in sources.repo.tree(sources.repo.head())] if modules_named(ret) else ()
-    return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed, paths)
+    read_at = {sources.commit(ref.commit, _path_of(ref)) for ref in proved if ref.commit} - {None}
+    histories = [(commit, GitHistory(sources.repo.holder(commit))) for commit in cited if commit]
+    changed = {path for commit, of in histories for path in of.changed_paths(commit) if not is_withheld(path)}
+    repos = _repos_of(ret.evidence_refs, sources) if modules_named(ret) else ()
+    paths = [entry.path for repo in repos for entry in repo.tree(repo.head())]
+    return Proved.of(
+        ret.evidence_refs,
+        marks,
+        {commit for commit in cited | read_at if commit},
+        changed,
+        paths,
+        locate=lambda path: sources.repo.locate(path).path,
+    )
+
+
+def _repos_of(refs: Sequence[EvidenceRef], sources: CitationSources) -> Sequence[GitRepo]:
+    """Return the repositories that the cited files lie in, each once."""
+    found = [sources.repo.locate(path, ref.commit).repo for ref in refs if (path := _path_of(ref))]
+    return list({repo.root: repo for repo in found or [sources.repo.locate("").repo]}.values())
+
+
+def _path_of(ref: EvidenceRef) -> str:
+    """Return the path that a citation of a file names; empty of any other."""
+    cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
+    return cited.path if cited else ""
 
 
 def _was_read(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:
@@ -218,7 +239,7 @@ def was_read(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool
     """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
     if ref.kind is EvidenceKind.FILE:
         cited = parse_lines(ref.ref)
-        commits = {ref.commit, sources.commit(ref.commit)} - {None} if ref.commit else set()
+        commits = {ref.commit, sources.commit(ref.commit, _path_of(ref))} - {None} if ref.commit else set()
         return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
     if ref.kind is EvidenceKind.GIT_COMMIT:
         commit = sources.commit(ref.ref)

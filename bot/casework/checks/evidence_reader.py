@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
-from bot.agent.git.git_repo import EntryKind, GitRepo
+from bot.agent.git.git_repo import EntryKind
+from bot.agent.git.repositories import Located, Repositories
 from bot.agent.tools.snapshot import is_withheld
 from bot.agent.tools.tool_output import redact_lines
 from bot.casework.checks.draft_checks import ref_marks
@@ -95,9 +96,9 @@ class ShownCitation(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceReader:
-    """Reads what citations point at in one codebase."""
+    """Reads what citations point at in the codebases of one team."""
 
-    repo: GitRepo
+    repo: Repositories
     known_secrets: Collection[str] = ()
 
     def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
@@ -125,33 +126,38 @@ class EvidenceReader:
 
     def _file(self, ref: EvidenceRef) -> Shown:
         cited = parse_lines(ref.ref)
-        commit = self.repo.resolve_in("HEAD", ref.commit or "")
-        if cited is None or cited.problem() or commit is None:
+        if cited is None:
             return EvidenceMissing("it names no lines of a file at a commit")
-        lines = self._lines(commit, cited)
+        place = self.repo.locate(cited.path, ref.commit)
+        commit = place.repo.resolve_in("HEAD", ref.commit or "")
+        if commit is None or cited._replace(path=place.path).problem():
+            return EvidenceMissing("it names no lines of a file at a commit")
+        lines = self._lines(commit, place)
         if isinstance(lines, EvidenceMissing):
             return lines
         if cited.end > len(lines):
             return EvidenceMissing(f"the file has {len(lines)} lines at that commit")
         return _passage(ref, cited, lines, redact_lines(lines, self.known_secrets))
 
-    def _lines(self, commit: str, cited: CitedLines) -> list[str] | EvidenceMissing:
-        if is_withheld(cited.path):
+    def _lines(self, commit: str, place: Located) -> list[str] | EvidenceMissing:
+        repo, path = place
+        if is_withheld(path):
             return EvidenceMissing("the file may hold secrets, so it is not shown")
-        entry = self.repo.entry_at(commit, cited.path)
+        entry = repo.entry_at(commit, path)
         if entry is None or entry.kind is not EntryKind.FILE:
             return EvidenceMissing("there is no such file at that commit")
         if entry.size > MAX_FILE_BYTES:
             return EvidenceMissing(f"the file has {entry.size:,} bytes, too many to show")
-        _, content = next(iter(self.repo.blobs([entry.blob])))
+        _, content = next(iter(repo.blobs([entry.blob])))
         lines = file_lines(content)
         return EvidenceMissing("the file is no text") if lines is None else lines
 
     def _commit(self, ref: EvidenceRef) -> Shown:
-        sha = self.repo.resolve_in("HEAD", ref.ref) if ref.ref != "HEAD" else None
+        repo = self.repo.holder(ref.ref)
+        sha = repo.resolve_in("HEAD", ref.ref) if ref.ref != "HEAD" else None
         if sha is None:
             return EvidenceMissing("there is no such commit")
-        (commit,) = GitHistory(self.repo).commits(sha, limit=1)
+        (commit,) = GitHistory(repo).commits(sha, limit=1)
         subject, author = redact_lines([commit.subject, commit.author], self.known_secrets)
         return CommitFacts(sha=sha, subject=subject, author=author, date=commit.date)
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.agent.prompts.prompt_sections import PromptSection
@@ -83,9 +83,9 @@ class ModelInvestigator:
     """Port Investigator over a model."""
 
     def __init__(
-        self, specialist: Specialist, tools_for: ToolsFor, repo: GitRepo, *, secrets: Collection[str] = ()
+        self, specialist: Specialist, tools_for: ToolsFor, repos: Repositories, *, secrets: Collection[str] = ()
     ) -> None:
-        self._specialist, self._tools_for, self._repo = specialist, tools_for, repo
+        self._specialist, self._tools_for, self._repos = specialist, tools_for, repos
         self._secrets = secrets
 
     def investigate(
@@ -97,7 +97,7 @@ class ModelInvestigator:
             RunFailed: there is no answer; it says why and carries the usage.
             ConfigError: the codebase has no commit.
         """
-        ledger, head = Ledger(), self._repo.head()
+        ledger, at_head = Ledger(), pin_at_head(self._repos)
         brief = ModelTask(
             run_id=run_id,
             rubric=assignment.rubric,
@@ -107,7 +107,7 @@ class ModelInvestigator:
         )
         result = self._specialist.run(brief, self._tools_for(ledger))
         assert isinstance(result.answer, InvestigatorAnswer)
-        ret = pinned_return(result.answer, ledger, head, assignment.round)
+        ret = pinned_return(result.answer, ledger, at_head, assignment.round)
         return Investigation(
             ret=without_secrets(self._secrets, ret),
             ledger=ledger,
@@ -135,20 +135,32 @@ def sections_of(given: Assignment) -> Iterator[PromptSection]:
         yield PromptSection(name="feedback", text=given.feedback, sender="the checks and the validator")
 
 
-def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
-    """Return a model's answer with the commit at which each cited file was read, else `head`."""
-    refs = tuple(_pinned(citation, ledger, head) for citation in answer.evidence_refs)
+CommitOf = Callable[[str], str]
+"""From a cited path to the commit that was HEAD of its repository when the run began."""
+
+
+def pin_at_head(repos: Repositories) -> CommitOf:
+    """Return where the HEADs are now, for citations of what no ledger shows; raises as `heads`."""
+    heads = repos.heads()
+    return lambda path: heads.get(repos.locate(path).repo.root) or next(iter(heads.values()))
+
+
+def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, at_head: CommitOf, number: int) -> InvestigatorReturn:
+    """Return a model's answer with the commit at which each cited file was read, else that of `at_head`."""
+    refs = tuple(_pinned(citation, ledger, at_head) for citation in answer.evidence_refs)
     said = answer.model_dump(exclude={"evidence_refs"})
     return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
 
 
-def _pinned(citation: AnswerCitation, ledger: Ledger, head: str) -> EvidenceRef:
+def _pinned(citation: AnswerCitation, ledger: Ledger, at_head: CommitOf) -> EvidenceRef:
     """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
     cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
-    commits = [read.commit for read in reversed(ledger.reads)] if cited else []
-    read_at = next((commit for commit in commits if cited and ledger.covers(*cited, commit=commit)), head)
-    commit = read_at if citation.kind is EvidenceKind.FILE else None
-    return EvidenceRef(**citation.model_dump(), commit=commit)
+    if cited is None:
+        commit = at_head("") if citation.kind is EvidenceKind.FILE else None
+        return EvidenceRef(**citation.model_dump(), commit=commit)
+    commits = [read.commit for read in reversed(ledger.reads)]
+    read_at = next((commit for commit in commits if ledger.covers(*cited, commit=commit)), None)
+    return EvidenceRef(**citation.model_dump(), commit=read_at or at_head(cited.path))
 
 
 def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:

@@ -23,7 +23,13 @@ from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, pinned_return, sections_of, without_secrets
+from bot.casework.investigate.model_investigator import (
+    InvestigatorAnswer,
+    pin_at_head,
+    pinned_return,
+    sections_of,
+    without_secrets,
+)
 from bot.domain.returns import Usage
 from bot.errors import refusal
 
@@ -63,7 +69,7 @@ class ProgramInvestigator:
             StoreError: its files cannot be written.
         """
         argv = self._prepared(assignment)
-        head = self.repo.head()
+        at_head = pin_at_head(self.repo)
         name = Path(argv[0]).name
         said, code, is_late = self._run(argv)
         usage = parse_usage(said)
@@ -75,7 +81,7 @@ class ProgramInvestigator:
         answer = next((found for text in texts if (found := parse_answer(text)) is not None), None)
         if answer is None:
             raise RunFailed(f"{name} ended with exit code {code} and no answer", usage=usage)
-        ret = pinned_return(answer, Ledger(), head, assignment.round)
+        ret = pinned_return(answer, Ledger(), at_head, assignment.round)
         return Investigation(ret=without_secrets(self.secrets, ret), ledger=None, usage=usage, investigator=name)
 
     def _prepared(self, assignment: Assignment) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Repositories, revision_of
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.thread_service import ThreadService
 from bot.domain.citations.citation_lines import Lines, find_moved_lines, is_verbatim, parse_lines
@@ -30,13 +30,13 @@ log = logging.getLogger(__name__)
 
 
 class RecheckPreview:
-    """Looks at one codebase; what looks like a secret is not shown."""
+    """Looks at the codebases of one team; what looks like a secret is not shown."""
 
-    def __init__(self, repo: GitRepo, clock: Clock, known_secrets: Collection[str]) -> None:
-        self._repo, self._clock, self._secrets = repo, clock, known_secrets
+    def __init__(self, repos: Repositories, clock: Clock, known_secrets: Collection[str]) -> None:
+        self._repos, self._clock, self._secrets = repos, clock, known_secrets
 
     def open(self, note: KeptNote, changed: Sequence[NoteCitation], head: str) -> Recheck:
-        """Return what is asked about a note, the lines in place of the `changed` ones as they stand at `head`.
+        """Return what is asked about a note, the lines now in place of the `changed` ones; `head` is the revision.
 
         Raises:
             ProviderError: git fails.
@@ -49,14 +49,16 @@ class RecheckPreview:
             saved_by=note.facts.saved_by,
             saved_at=note.facts.saved_at,
             head=head,
-            changes=tuple(ChangedLines(cite=cite, now=self._in_place_of(cite, head)) for cite in changed),
+            changes=tuple(ChangedLines(cite=cite, now=self._in_place_of(cite)) for cite in changed),
             at=self._clock.now(),
         )
 
-    def _in_place_of(self, cite: NoteCitation, head: str) -> NoteCitation | None:
+    def _in_place_of(self, cite: NoteCitation) -> NoteCitation | None:
         """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does."""
         cited = parse_lines(cite.ref)
-        old, new = self._repo.lines_at(cite.commit, cite.path), self._repo.lines_at(head, cite.path)
+        repo, path = self._repos.locate(cite.path, cite.commit)
+        head = repo.head()
+        old, new = repo.lines_at(cite.commit, path), repo.lines_at(head, path)
         if cited is None or old is None or new is None:
             return None
         place = find_moved_lines(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
@@ -92,14 +94,14 @@ class NoteRechecks:
         self,
         desk: ThreadService,
         shelf: NoteStore,
-        repo: GitRepo,
+        repos: Repositories,
         standing: CitationStaleness,
         stored: SingleDocument,
         chat: RecheckChat,
     ) -> None:
-        self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing
+        self._desk, self._shelf, self._repos, self._standing = desk, shelf, repos, standing
         self._stored, self._chat = stored, chat
-        self._look = RecheckPreview(repo, desk.clock, desk.known_secrets)
+        self._look = RecheckPreview(repos, desk.clock, desk.known_secrets)
         self._file = threading.RLock()
         self._settling = threading.Lock()
 
@@ -147,7 +149,7 @@ class NoteRechecks:
         return one if is_same else one.evolve(outcome=RecheckOutcome.MOOT)
 
     def _sweep(self) -> None:
-        head = self._repo.head()
+        head = revision_of(self._repos)
         with self._file:
             if self._stored.read().get("head") == head:
                 return

@@ -8,8 +8,8 @@ answer.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.search.file_kinds import path_weight
@@ -31,6 +31,45 @@ class Match:
     term: Term
     scores: Mapping[int, float]
     found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """How many passages there are, and how many of them hold each term of a question, in one index or in several."""
+
+    total: int
+    found: Mapping[Term, int]
+
+
+def joined(corpora: Iterable[Corpus]) -> Corpus:
+    """Return several corpora as one.
+
+    >>> word = Term(("cart",), 1.0, "cart")
+    >>> joined([Corpus(10, {word: 4}), Corpus(90, {word: 1})]).found[word]
+    5
+    """
+    total, found = 0, Counter[Term]()
+    for one in corpora:
+        total += one.total
+        found.update(one.found)
+    return Corpus(total, found)
+
+
+def rescaled(match: Match, own: Corpus, corpus: Corpus, *, counted_up_to: int) -> Match:
+    """Return a match as if its index had the statistics of `corpus`: a word is as rare as it is there.
+
+    BM25 multiplies by the rarity of a word in its own index, so a word that one repository hardly knows counts most
+    just there. From `counted_up_to` on the scores are `rarity` itself.
+    """
+    here, there = own.found.get(match.term, match.found), corpus.found.get(match.term, match.found)
+    weigh = rarity if here >= counted_up_to else _bm25_rarity
+    factor = weigh(there, corpus.total) / weigh(here, own.total)
+    return Match(match.term, {passage: score * factor for passage, score in match.scores.items()}, there)
+
+
+def _bm25_rarity(found: int, total: int) -> float:
+    """Return SQLite's inverse document frequency. Source: fts5Bm25GetData in fts5_aux.c, its floor included."""
+    return max(1e-6, math.log((total - found + 0.5) / (found + 0.5))) if found < total else 1e-6
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.domain.memory.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo, write_files
 
 Edit = Callable[[str], str]
@@ -268,3 +269,34 @@ def test_the_beginning_of_a_long_line_of_a_note_may_be_quoted(repo: Path, tmp_pa
     for quote, ok in ((line[:239], True), (line[:245], False), (line[:100], False), (line[20:260], False)):
         ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/long.md", quote=quote)
         assert oks(ref, repo, memory=tmp_path / "memory") == (True, ok)
+
+
+class TestSeveralCodebases:
+    """A citation says which codebase it is from, and is proved there."""
+
+    @pytest.mark.parametrize(
+        ("ref", "quote", "ok"),
+        [
+            ("shop:src/both.py:1", "LIMIT = 5", True),
+            ("infra:src/both.py:1", "LIMIT = 5", False),
+            ("infra:src/cart.py:1", "LIMIT = 5", False),
+            ("payroll:src/both.py:1", "LIMIT = 5", False),
+            ("shop:../infra/src/both.py:1", "LIMIT = 7", False),
+            ("shop:/etc/passwd:1", "root", False),
+            ("src/both.py:1", "LIMIT = 5", True),
+        ],
+    )
+    def test_a_citation_is_proved_in_its_codebase(self, tmp_path: Path, ref: str, quote: str, ok: bool) -> None:
+        """At a commit of the shop, which infra does not have; without a name the commit says where."""
+        code = make_codebases(tmp_path)
+        at = git(tmp_path / "shop", "rev-parse", "HEAD")
+        cited = EvidenceRef(kind=EvidenceKind.FILE, ref=ref, commit=at, quote=quote)
+        assert check_citation(cited, CitationSources(repo=code)).ok is ok
+
+    def test_a_commit_is_found_in_whichever_has_it(self, tmp_path: Path) -> None:
+        """And in none that has it not."""
+        code = make_codebases(tmp_path)
+        at = commit_files(tmp_path / "infra", {"a.py": "A = 1\n"}, "Add a limit for workers")
+        cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=at, quote="Add a limit for workers")
+        assert check_citation(cited, CitationSources(repo=code)).ok is True
+        assert check_citation(cited, CitationSources(repo=code.among(["shop"]))).ok is False

@@ -10,6 +10,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import ConfigError, ProviderError
+from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo
 
 
@@ -55,3 +56,12 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(ProviderError):
         standing.changed(cites)
+
+
+def test_each_codebase_is_asked_for_its_own_lines(tmp_path: Path) -> None:
+    """The same path in another one is another file."""
+    standing = CitationStaleness(make_codebases(tmp_path))
+    cites = [cite("LIMIT = 5", "shop:src/both.py"), cite("LIMIT = 5", "infra:src/both.py")]
+    assert standing.changed(cites) == (cites[1],)
+    commit_files(tmp_path / "shop", {"src/both.py": "LIMIT = 6\n"})
+    assert standing.changed(cites) == tuple(cites)

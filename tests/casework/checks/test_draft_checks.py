@@ -14,6 +14,7 @@ from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
+from tests.codebases import make_codebases
 from tests.gitrepo import git, make_repo
 
 APP = "RETRY_LIMIT = 5\n\n\ndef retry():\n    return RETRY_LIMIT\n"
@@ -310,3 +311,32 @@ def test_a_folder_without_git_is_the_operator_s_to_mend(repo: Path, tmp_path: Pa
     """Evidence is pinned to commits, so there must be some."""
     with pytest.raises(ConfigError):
         check_return(returned(repo), repo=tmp_path, ledger=None)
+
+
+class TestSeveralCodebases:
+    """A draft over several codebases says which one it means."""
+
+    def checked(self, folder: Path, draft: str, *, read: str = "shop:src/both.py") -> dict[str, str]:
+        """Return the failed checks of a draft that cites the shop's limit, read as it is written down."""
+        code = make_codebases(folder)
+        at = git(folder / "shop", "rev-parse", "HEAD")
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref="shop:src/both.py:1", commit=at, quote="LIMIT = 5")
+        ret = returned(folder / "shop", draft_reply=draft, evidence_refs=(ref,))
+        ledger = Ledger().record_read(read, 1, 1, commit=at, text="LIMIT = 5")
+        checks = check_return(ret, repo=code, ledger=ledger)
+        return {check.name: check.reason for check in checks if check.ok is False}
+
+    @pytest.mark.parametrize("place", ["shop:src/both.py:1", "src/both.py:1", "shop:src/both.py", "both.py"])
+    def test_the_place_that_is_proved_may_be_named(self, tmp_path: Path, place: str) -> None:
+        """With its codebase or without."""
+        assert self.checked(tmp_path, f"The limit is 5 (`{place}`).") == {}
+
+    @pytest.mark.parametrize("place", ["infra:src/both.py:1", "infra:src/both.py", "shop:src/cart.py:1"])
+    def test_another_codebase_s_place_may_not(self, tmp_path: Path, place: str) -> None:
+        """The same path in another repository is another file."""
+        assert "draft.places" in self.checked(tmp_path, f"The limit is 5 (`{place}`).")
+
+    def test_reading_another_codebase_s_file_is_no_reading(self, tmp_path: Path) -> None:
+        """Medium confidence needs these very lines."""
+        failed = self.checked(tmp_path, "The limit is 5 (`shop:src/both.py:1`).", read="infra:src/both.py")
+        assert "confidence.read" in failed

@@ -12,6 +12,7 @@ from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, Ev
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
+from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, make_repo
 
 TOKEN = "ghp_" + "aB3dE5" * 6
@@ -188,3 +189,15 @@ def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceR
 def test_what_cites_nothing_has_no_citations(reader: EvidenceReader) -> None:
     """An investigation under way, for one."""
     assert reader.citations(in_status(ThreadStatus.INVESTIGATING), at_most=9) == []
+
+
+def test_of_several_codebases_the_named_one_is_read(tmp_path: Path) -> None:
+    """And no other: not even by a path that climbs out of it."""
+    several = make_codebases(tmp_path)
+    infra = several.get("infra")
+    assert infra is not None
+    reader = EvidenceReader(repo=several)
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="infra:src/both.py:1", commit=infra.repo.head(), quote="LIMIT = 7")
+    assert reader.read(ref) == ShownLines((NumberedLine(1, "LIMIT = 7", True),))
+    assert isinstance(reader.read(ref.model_copy(update={"ref": "shop:src/both.py:1"})), EvidenceMissing)
+    assert isinstance(reader.read(ref.model_copy(update={"ref": "infra:../shop/src/both.py:1"})), EvidenceMissing)

@@ -13,6 +13,7 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
+from bot.domain.search.ranking import Corpus
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from tests.gitrepo import make_repo
@@ -41,7 +42,12 @@ class Shelf:
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         return self.search(text, limit=limit)
 
-    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+        return Corpus(0, {})
+
+    def search(
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+    ) -> list[Passage]:
         commit = self._repo.head()
         found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
         return [

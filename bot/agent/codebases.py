@@ -1,0 +1,125 @@
+"""The codebases of one team: which there are, what a citation's `<codebase>:` leads to, one ranking over all of them.
+
+A team's only codebase has no name in citations. A name that leads nowhere is part of the path, which then is not found:
+so no citation reaches a codebase of another team.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Located
+from bot.domain.search.passages import Passage
+from bot.domain.search.ranking import Corpus, joined
+from bot.errors import CodebaseUnreadable
+from bot.ports import PassageIndex
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Codebase:
+    """One repository and its index; `prefix` stands before its paths in citations, such as `shop:`, or is empty."""
+
+    id: str
+    repo: GitRepo
+    index: PassageIndex
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it: its id, else its folder."""
+        return self.id or str(self.repo.root)
+
+
+class Found(NamedTuple):
+    """A passage, and where it is from."""
+
+    codebase: Codebase
+    passage: Passage
+
+
+class Codebases:
+    """Port Repositories over at least one codebase, in the order of triage.yml."""
+
+    def __init__(self, members: Iterable[Codebase]) -> None:
+        self._members = tuple(members)
+        self._by_prefix = {one.prefix: one for one in self._members if one.prefix}
+
+    @classmethod
+    def named(cls, members: Iterable[tuple[str, GitRepo, PassageIndex]]) -> Codebases:
+        """Return the codebases of a team by id, with their names in citations where there are several."""
+        given = list(members)
+        return cls(
+            Codebase(id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "")
+            for name, repo, index in given
+        )
+
+    def __iter__(self) -> Iterator[Codebase]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    @property
+    def first(self) -> Codebase:
+        """The first one, which is the only one of most teams."""
+        return self._members[0]
+
+    def among(self, ids: Collection[str]) -> Codebases:
+        """Return those with one of the ids, named as before; all of them without ids or where none is left."""
+        return Codebases([one for one in self._members if one.id in ids] or self._members)
+
+    def get(self, name: str) -> Codebase | None:
+        """Return the codebase of an id; None where there is none."""
+        return next((one for one in self._members if one.id == name), None)
+
+    def locate(self, path: str, commit: str | None = None) -> Located:
+        """Return the repository that a cited path lies in; a path without a codebase lies where its commit does."""
+        name, colon, rest = path.partition(":")
+        member = self._by_prefix.get(f"{name}{colon}")
+        if member is not None:
+            return Located(member.repo, rest)
+        return Located(self.holder(commit) if commit else self.first.repo, path)
+
+    def holder(self, commit: str) -> GitRepo:
+        """Return the repository whose HEAD contains a commit; the first one where none does."""
+        if len(self._members) == 1:
+            return self.first.repo
+        return next((one.repo for one in self._members if one.repo.resolve_in("HEAD", commit)), self.first.repo)
+
+    def heads(self) -> Mapping[Path, str]:
+        """Return the SHA of every HEAD that can be read, by the repository's root.
+
+        Raises:
+            ConfigError: a repository has no commit.
+            CodebaseUnreadable: none of them can be read.
+        """
+        found: dict[Path, str] = {}
+        problem: CodebaseUnreadable | None = None
+        for one in self._members:
+            try:
+                found[one.repo.root] = one.repo.head()
+            except CodebaseUnreadable as error:
+                problem = error
+        if problem is not None and not found:
+            raise problem
+        return found
+
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Found]:
+        """Return the best passages of all codebases, best first; raises what an index raises."""
+        corpus = self.corpus(question, subject=subject)
+        found = [
+            Found(one, passage)
+            for one in self._members
+            for passage in one.index.search(question, limit=limit, subject=subject, corpus=corpus)
+        ]
+        return sorted(found, key=lambda one: -one.passage.score)[:limit]
+
+    def corpus(self, question: str, *, subject: str = "") -> Corpus | None:
+        """Return how common the words of a question are in all codebases together; None of a single one."""
+        if len(self._members) == 1:
+            return None
+        return joined(one.index.corpus(question, subject=subject) for one in self._members)

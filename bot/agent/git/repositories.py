@@ -1,0 +1,46 @@
+"""Where citations may point: one checkout, or several that a citation tells apart by `<codebase>:` before the path.
+
+`GitRepo` is the one, bot/agent/codebases.py the several; whoever proves, shows or reads a citation takes either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from bot.agent.git.git_repo import GitRepo
+
+
+class Located(NamedTuple):
+    """A repository, and a path in it."""
+
+    repo: GitRepo
+    path: str
+
+
+class Repositories(Protocol):
+    """The repositories of one team."""
+
+    def locate(self, path: str, commit: str | None = None) -> Located:
+        """Return the repository that a cited path lies in; a path without a codebase lies where its commit does."""
+        ...
+
+    def holder(self, commit: str) -> GitRepo:
+        """Return the repository whose HEAD contains a commit; any of them where none does."""
+        ...
+
+    def heads(self) -> Mapping[Path, str]:
+        """Return the SHA of every HEAD, by the repository's root.
+
+        Raises:
+            ConfigError: a repository has no commit.
+            CodebaseUnreadable: none of them can be read.
+        """
+        ...
+
+
+def revision_of(repositories: Repositories) -> str:
+    """Return what changes as soon as a HEAD does; of one repository the SHA. Raises as `heads` does."""
+    return " ".join(repositories.heads().values())

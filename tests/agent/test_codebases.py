@@ -1,0 +1,91 @@
+"""Several codebases of one team: where a citation leads, and one ranking over all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.agent.git.repositories import revision_of
+from bot.errors import CodebaseUnreadable
+from tests.codebases import SHOP, make_codebases
+from tests.gitrepo import commit_files, git
+
+
+class TestLocate:
+    """A cited path leads into one repository."""
+
+    def test_the_codebase_before_the_path_decides(self, tmp_path: Path) -> None:
+        """Both have such a file."""
+        code = make_codebases(tmp_path)
+        infra = code.get("infra")
+        assert infra is not None
+        assert code.locate("infra:src/both.py") == (infra.repo, "src/both.py")
+
+    def test_without_one_the_commit_decides(self, tmp_path: Path) -> None:
+        """So citations of the time when the team had one codebase go on working."""
+        code = make_codebases(tmp_path)
+        head = git(tmp_path / "infra", "rev-parse", "HEAD")
+        assert code.locate("src/both.py", head).repo.root == tmp_path / "infra"
+        assert code.locate("src/both.py", "0" * 40).repo.root == tmp_path / "shop"
+
+    def test_an_unknown_name_is_part_of_the_path(self, tmp_path: Path) -> None:
+        """So it leads nowhere, and into no other team's codebase."""
+        code = make_codebases(tmp_path).among(["shop"])
+        assert code.locate("infra:src/both.py").path == "infra:src/both.py"
+
+    def test_an_only_codebase_has_no_name(self, tmp_path: Path) -> None:
+        """A colon is an ordinary sign there."""
+        code = make_codebases(tmp_path, shop=SHOP)
+        assert code.locate("shop:src/cart.py").path == "shop:src/cart.py"
+        assert code.first.prefix == ""
+
+
+def test_one_of_several_keeps_its_name(tmp_path: Path) -> None:
+    """A channel with one codebase of a team with two cites it as the team does."""
+    shop = make_codebases(tmp_path).among(["shop"])
+    assert [one.prefix for one in shop] == ["shop:"]
+
+
+def test_the_revision_changes_with_each_head(tmp_path: Path) -> None:
+    """And with one codebase it is the commit."""
+    code = make_codebases(tmp_path)
+    before = revision_of(code)
+    head = commit_files(tmp_path / "infra", {"a.py": "A = 1\n"})
+    assert revision_of(code) != before
+    assert revision_of(code).endswith(head)
+
+
+def test_a_codebase_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Only where none can be read is there nothing to say."""
+    code = make_codebases(tmp_path)
+    (tmp_path / "infra" / ".git" / "HEAD").write_text("broken")
+    assert set(code.heads()) == {tmp_path / "shop"}
+    (tmp_path / "shop" / ".git" / "HEAD").write_text("broken")
+    with pytest.raises(CodebaseUnreadable):
+        code.heads()
+
+
+class TestSearch:
+    """One ranking over several indexes."""
+
+    def test_the_passages_are_ranked_together(self, tmp_path: Path) -> None:
+        """The best one first, wherever it is from."""
+        code = make_codebases(tmp_path)
+        for one in code:
+            one.index.refresh()
+        assert code.search("how many workers for the queue?")[0].codebase.id == "infra"
+        assert code.search("what does add_to_cart return?")[0].codebase.id == "shop"
+
+    def test_a_word_counts_as_rare_as_it_is_in_all_of_them(self, tmp_path: Path) -> None:
+        """One that a repository hardly knows does not count most just there."""
+        shop = {f"src/cart_{n}.py": f"def cart_{n}(cart):\n    return cart.price * {n}\n" for n in range(30)}
+        infra = {f"deploy/host_{n}.py": f"def host_{n}(host):\n    return host.port + {n}\n" for n in range(30)}
+        stray = {"deploy/names.py": "NAMES = ['cart', 'host', 'port', 'disk', 'queue', 'node', 'rack', 'pool']\n"}
+        code = make_codebases(tmp_path, shop=shop, infra={**infra, **stray})
+        for one in code:
+            one.index.refresh()
+        alone = [one.index.search("price of a cart", limit=1) for one in code]
+        assert code.search("price of a cart")[0].codebase.id == "shop"
+        assert code.search("cart")[0].codebase.id == "shop"
+        assert alone[0], "each of them alone finds its own"

@@ -1,0 +1,112 @@
+"""The tools of a model over several codebases of one team."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.storage.files.note_files import NoteFiles
+from bot.agent.codebases import Codebases
+from bot.agent.ledger import Ledger
+from bot.agent.tools.base import ToolProblem
+from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
+from bot.casework.checks.citation_staleness import CitationStaleness
+from tests.codebases import SHOP, make_codebases
+from tests.fakes import MemoryJournal
+from tests.gitrepo import commit_files, git
+
+
+class Tools:
+    """The investigator's tools over some codebases, called as a model calls them."""
+
+    def __init__(self, code: Codebases, base: Path) -> None:
+        (base / "memory").mkdir(exist_ok=True)
+        self.ledger = Ledger()
+        notes = FileNoteIndex(NoteFiles(base / "memory"), MemoryJournal(), CitationStaleness(code).changed)
+        tools = investigator_tools(code, notes, base / "memory", self.ledger)
+        self.known = {tool.name: tool for tool in tools}
+
+    def __call__(self, tool: str, **arguments: Any) -> str:
+        chosen = self.known[tool]
+        assert chosen.arguments is not None
+        return chosen.call(chosen.arguments.model_validate(arguments))
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Tools:
+    """Over the shop and its machines."""
+    return Tools(make_codebases(tmp_path), tmp_path)
+
+
+def test_a_file_is_read_in_the_codebase_that_is_named(tools: Tools) -> None:
+    """As an argument or before the path; the ledger knows which."""
+    assert "LIMIT = 7" in tools("read_file", codebase="infra", path="src/both.py")
+    assert "shop:src/both.py lines 1-1" in tools("read_file", path="shop:src/both.py")
+    assert [read.path for read in tools.ledger.reads] == ["infra:src/both.py", "shop:src/both.py"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"path": "src/both.py"}, "say which codebase: shop, infra"),
+        ({"codebase": "payroll", "path": "a.py"}, "no codebase 'payroll'; there are shop, infra"),
+        ({"codebase": "shop", "path": "infra:src/both.py"}, "name one of them"),
+        ({"path": "payroll:src/both.py"}, "say which codebase"),
+        ({"path": "shop:../infra/src/both.py"}, "leads out"),
+        ({"path": "shop:/etc/passwd"}, "leads out"),
+        ({"codebase": "shop", "path": "../infra/README.md"}, "leads out"),
+    ],
+)
+def test_what_leads_nowhere_is_told_to_the_model(tools: Tools, arguments: dict[str, str], says: str) -> None:
+    """And nothing stands in the ledger as read."""
+    with pytest.raises(ToolProblem, match=says):
+        tools("read_file", **arguments)
+    assert tools.ledger.reads == []
+
+
+def test_a_search_goes_through_all_of_them(tools: Tools) -> None:
+    """Exact lines by codebase, passages ranked together, each path with its codebase."""
+    found = tools("search_code", query="LIMIT")
+    assert "shop:src/both.py" in found
+    assert "infra:src/both.py" in found
+    assert "shop:" not in tools("search_code", query="LIMIT", codebase="infra")
+    assert "nothing found in any codebase" in tools("search_code", query="xylophone")
+
+
+def test_a_commit_is_shown_from_the_codebase_that_has_it(tools: Tools, tmp_path: Path) -> None:
+    """An id tells where it is from."""
+    head = git(tmp_path / "infra", "rev-parse", "HEAD")
+    assert "deploy/queue.py" in tools("git_show", commit=head)
+
+
+def test_a_list_names_the_codebase(tools: Tools) -> None:
+    """The top of each is shown under its name."""
+    assert tools("list_files", codebase="infra").startswith("infra: at ")
+    assert "queue.py" in tools("list_files", folder="infra:deploy")
+
+
+def test_the_validator_reads_and_nothing_else(tmp_path: Path) -> None:
+    """With its codebase, in its own ledger."""
+    ledger = Ledger()
+    (tool,) = validator_tools(make_codebases(tmp_path), ledger)
+    assert tool.arguments is not None
+    tool.call(tool.arguments.model_validate({"path": "infra:deploy/queue.py"}))
+    assert ledger.covers("infra:deploy/queue.py", 1, 2)
+
+
+def test_a_run_sees_the_commits_it_began_with(tools: Tools, tmp_path: Path) -> None:
+    """However fast others commit."""
+    commit_files(tmp_path / "shop", {"src/both.py": "LIMIT = 9\n"})
+    assert "LIMIT = 5" in tools("read_file", path="shop:src/both.py")
+
+
+def test_one_codebase_has_the_tools_as_they_were(tmp_path: Path) -> None:
+    """No further argument, no name before a path."""
+    tools = Tools(make_codebases(tmp_path, shop=SHOP), tmp_path)
+    arguments = tools.known["read_file"].arguments
+    assert arguments is not None
+    assert "codebase" not in arguments.model_fields
+    assert tools("read_file", path="src/both.py").startswith("src/both.py lines")
