@@ -228,7 +228,7 @@ def _beat(bot: App, home: Path, tracer: Tracer) -> dict[str, Any]:
     sys.setprofile(tracer)  # the wake is asked for on this thread
     try:
         with tracer.tracing() as trace:
-            bot.heartbeats.scheduler.wake("shop", Wake.ON_DEMAND)
+            bot.team.heartbeats.scheduler.wake("shop", Wake.ON_DEMAND)
             _until(lambda: record.exists() and '"sent"' in record.read_text(), "the alert of the beat")
             _until(lambda: _is_idle(home), "the job to be done")
     finally:

@@ -1,6 +1,7 @@
 """The composition root: settings become a bot that starts and stops; imported by the entry points only.
 
-How each part is put together stands in bot/composition/; here is what runs when, and in which order it ends.
+How each part is put together stands in bot/composition/; what runs for one team in bot/team.py. Here is what the
+process does once for all its teams: the lease on the data directory, the line to Slack, the workers, the index.
 """
 
 from __future__ import annotations
@@ -13,43 +14,31 @@ from functools import partial
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.retention import RunRetention
-from bot.casework.escalate.escalation_watch import POLL_S
-from bot.composition.casework_services import build_casework
-from bot.composition.heartbeat_services import build_heartbeats
-from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
-from bot.composition.shared_services import open_shared_services
+from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
-from bot.composition.startup_report import StartupReport
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
-from bot.errors import StoreError
+from bot.domain.jobs import Job
 from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.index_watch import IndexWatch
-from bot.runtime.job_table import build_job_table
+from bot.runtime.team_queues import TeamQueues
 from bot.runtime.ticker import Ticker
-from bot.runtime.worker_pool import WorkerPool
+from bot.runtime.worker_pool import JobHandlers, WorkerPool
+from bot.team import Team
+from handlers.home import HomeTab
+from handlers.team_router import TeamRouter
 from handlers.transport.workspace import why_unreadable
 
 LISTENER_THREADS = 16
-CATCH_UP_EVERY_S = 1
 DISK_CHECK_S = 5
-PAUSE_CHECK_S = 5
-FLUSH_EVERY_S = 10
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
 REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
-WATCHER_STOP_S = 2.0
-TIDY_EVERY_S = 60
-TRACKED_CHECK_S = 600
-"""A git process for each session."""
 HOME_EVERY_S = 30
-BEAT_TICK_S = 5
-COUNT_EVERY_S = 5
 
 
 class App:
@@ -71,56 +60,53 @@ class App:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
         bot_token, ear_secret = tokens(environment)
         self._lock = FileLeases(environment.home).take(HOME)
-        self.ground = open_shared_services(settings, environment, bot_token, clock or SystemClock())
-        self.casework = build_casework(self.ground)
-        alerts = alert_surface(self.ground)
-        self.heartbeats = build_heartbeats(self.ground, self.casework.staff.models, alerts)
-        self.beats = build_heartbeat_slack(self.ground, self.heartbeats, alerts)
+        self.process = process = open_process_services(settings, environment, bot_token, clock or SystemClock())
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
+        home, router = (
+            HomeTab(process.slack.client, process.clock, team_id=process.slack.me.team_id),
+            TeamRouter(process.slack.me),
+        )
+        self.teams: dict[str, Team] = {}
+        self._handlers: dict[str, JobHandlers] = {}
+        self._queues = TeamQueues(process.jobs_changed)
+        for name, own in settings.by_team().items():
+            self._add(Team(process, name, own, home, self._listeners), router, home)
+        process.noted.end_start()
         self.edge = build_slack_edge(
-            self.ground,
-            self.casework,
-            self.heartbeats,
-            self.beats,
+            process,
+            router,
+            home,
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
+            on_session=lambda since: self._each(lambda team: team.missed_since(since)),
         )
         self.reload = self._reload()
-        questions = self.casework.questions
-        self._report = StartupReport(self.ground, self.edge.sorter, questions.rebuilding, questions.giving_up)
-        self._workers = self._work()
+        self._workers = WorkerPool(
+            self._queues, self._handlers_of, threads=settings.max_concurrent_sessions, interrupt=self._interrupt
+        )
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker()
         self._disk = DiskWatch(
-            partial(probe_folder, environment.home),
-            self.ground.clock,
-            say=self.ground.ops.say,
-            on_back=self._disk_is_back,
-        )
-        self._old_runs = RunRetention(
-            environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.store.open_threads
+            partial(probe_folder, environment.home), process.clock, say=self._say, on_back=self._disk_is_back
         )
         self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(
-            partial(self.ground.code.index.refresh, waits=False), self.ground.single(INDEX), say=self.ground.ops.say
+            partial(process.code.index.refresh, waits=False), process.single(INDEX), say=self._say
         )
+
+    @property
+    def team(self) -> Team:
+        """The team of a bot that has only one; the first of several."""
+        return next(iter(self.teams.values()))
 
     def start(self) -> None:
         """Settle what the last run left, then take work and listen."""
-        self._report.say()
-        self.ground.approvers.refresh()
-        self._recover()
-        self.ground.desk.asker.recall()
-        self.casework.questions.escalation_watch.poll()
-        self._settle("proposals", self.beats.proposals.settle)
-        self.heartbeats.learn_zones()
-        self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
+        self._each(Team.settle)
         self._tick()
-        self.edge.watcher.start()
         self._workers.start()
-        self.edge.backfill.start()
+        self._each(Team.start)
         self.edge.connection.open()
         self._ticker.start()
         self._pulse.start()
@@ -134,113 +120,61 @@ class App:
         """
         self.edge.connection.close()
         self._indexing.stop()
-        self.ground.code.index.close()
+        self.process.code.index.close()
         self._pulse.stop()
         self._ticker.stop()
-        self.edge.backfill.stop()
-        self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
+        self._each(Team.stop_hearing)
         self._workers.stop()
         self._listeners.shutdown(wait=True)
-        self.ground.desk.cards.catch_up(at_once=True)
-        self.ground.desk.asker.tick(at_once=True)
-        self.casework.staff.close()
+        self._each(Team.close)
         self._lock.release()
 
-    def _settle(self, what: str, settle: Callable[[], object]) -> None:
-        """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
-        try:
-            settle()
-        except StoreError as error:
-            self.ground.ops.say(f"The {what} cannot be used: {error}. The rest works; it is tried again every minute.")
+    def _add(self, team: Team, router: TeamRouter, home: HomeTab) -> None:
+        """Have a team's messages, clicks and jobs reach it."""
+        self.teams[team.name], self._handlers[team.name] = team, team.handlers()
+        router.add(team.edge.listeners)
+        home.add(team.edge.home)
+        self._queues.add(team.name, team.shared.jobs, team.wants)
 
-    def _follow_pause(self) -> None:
-        """Pause or resume where the terminal did so, and have the cards say it."""
-        if self.ground.pausing.follow():
-            self.ground.desk.cards.show_all_again()
+    def _each(self, do: Callable[[Team], object]) -> None:
+        for team in list(self.teams.values()):
+            do(team)
+
+    def _say(self, text: str) -> None:
+        """Tell every team's ops channel what concerns the process."""
+        self._each(lambda team: team.say(text))
+
+    def _handlers_of(self, job: Job) -> JobHandlers:
+        return self._handlers[self._queues.team_of(job)]
+
+    def _interrupt(self) -> None:
+        self._each(Team.interrupt)
 
     def _tick(self) -> None:
         """Say what is done every so often."""
-        ground, casework, beats, heartbeats = self.ground, self.casework, self.beats, self.heartbeats
-        every = self._ticker.every
-        every(CATCH_UP_EVERY_S, ground.desk.cards.catch_up)
-        every(CATCH_UP_EVERY_S, ground.desk.asker.tick)
-        every(CATCH_UP_EVERY_S, casework.questions.twins.tick)
-        every(CATCH_UP_EVERY_S, self._settle_late)
-        every(POLL_S, casework.questions.escalation_watch.poll)
-        every(FLUSH_EVERY_S, ground.ops.flush)
-        every(TIDY_EVERY_S, ground.desk.cards.tidy)
-        every(TIDY_EVERY_S, ground.approvers.refresh)
-        every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
-        every(TIDY_EVERY_S, casework.upkeep.pages.tick)
-        every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
-        every(TIDY_EVERY_S, self._old_runs.tick)
-        every(TIDY_EVERY_S, casework.upkeep.lessons.tick)
-        every(TIDY_EVERY_S, casework.upkeep.rechecks.tick)
-        every(HOME_EVERY_S, self.edge.home.tick)
-        every(TIDY_EVERY_S, beats.proposals.settle)
-        every(BEAT_TICK_S, heartbeats.scheduler.tick)
-        every(BEAT_TICK_S, heartbeats.rings.tick)
-        every(TIDY_EVERY_S, heartbeats.learn_zones)
-        every(TIDY_EVERY_S, heartbeats.faults.check_sessions)
-        every(TRACKED_CHECK_S, heartbeats.faults.check_playbooks)
-        every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
-        every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
-        every(DISK_CHECK_S, self._disk.tick)
-        every(COUNT_EVERY_S, ground.metrics.tick)
-        every(PAUSE_CHECK_S, self._follow_pause)
+        self._ticker.every(HOME_EVERY_S, self.edge.home.tick)
+        self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:
-            self.casework.upkeep.partial_answers.repeat()
+            self._each(lambda team: team.casework.upkeep.partial_answers.repeat())
 
     def _reload(self) -> ConfigReload:
+        team = self.team
         return ConfigReload(
-            self.ground.settings,
-            self.heartbeats.sessions.registry,
-            self.edge.watcher,
-            self.edge.backfill,
-            say=self.ground.ops.say,
-            learn=self.heartbeats.learn_zones,
-            unreadable=partial(why_unreadable, self.ground.slack.client),
+            self.process.settings,
+            team.heartbeats.sessions.registry,
+            team.edge.watcher,
+            team.edge.backfill,
+            say=team.say,
+            learn=team.heartbeats.learn_zones,
+            unreadable=partial(why_unreadable, self.process.slack.client),
         )
-
-    def _work(self) -> WorkerPool:
-        """Return what works off the queue."""
-        casework, beats = self.casework, self.beats
-        table = build_job_table(
-            self.edge.sorter,
-            casework.questions.orchestrator,
-            casework.questions.mentions,
-            casework.questions.rebuilding,
-            beats.proposals,
-            self.heartbeats.worker,
-        )
-        return WorkerPool(
-            self.ground.jobs,
-            table.handler_of,
-            threads=self.ground.settings.max_concurrent_sessions,
-            wanted=lambda job: self.ground.pausing.allows(job) and self.heartbeats.commands.is_ready(job),
-            on_given_up=self._report.given_up,
-            on_deadly=casework.questions.giving_up.deadly,
-            interrupt=casework.staff.models.stop.set if casework.staff.models else None,
-        )
-
-    def _recover(self) -> None:
-        self._say_of_threads(self.casework.questions.recovery.recover())
-
-    def _settle_late(self) -> None:
-        """Post on a listener's thread, which a stop waits for."""
-        if self.casework.questions.recovery.is_due():
-            self._listeners.submit(lambda: self._say_of_threads(self.casework.questions.recovery.settle_late()))
-
-    def _say_of_threads(self, lines: list[str]) -> None:
-        for line in lines:
-            self.ground.ops.say(f"Thread {line}")
 
     def _disk_is_back(self, since: datetime) -> None:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
-        self.edge.backfill.open(since)
-        self._recover()
+        self._each(lambda team: team.missed_since(since))
+        self._each(Team.recover)

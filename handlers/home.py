@@ -17,7 +17,7 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.views.home_view import HomeData, Notice, home_view
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view, teams_home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
@@ -47,33 +47,55 @@ class _Page:
     notice: Notice | None = None
 
 
-class HomeTab:
-    """The listener of `app_home_opened` and of the sessions' buttons; `look` reads what the page shows."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HomeTeam:
+    """What one team has on the page: `look` reads what it shows, `has_session` knows its sessions by id."""
 
-    def __init__(
-        self,
-        client: WebClient,
-        look: Callable[[], HomeData],
-        approvers: Approvers,
-        clock: Clock,
-        *,
-        team_id: str,
-        run_session: RunSession,
-    ) -> None:
-        self._client, self._look, self._approvers = client, look, approvers
-        self._clock, self._team_id, self._run_session = clock, team_id, run_session
+    name: str
+    look: Callable[[], HomeData]
+    approvers: Approvers
+    run_session: RunSession
+    has_session: Callable[[str], bool]
+
+
+class HomeTab:
+    """The listener of `app_home_opened` and of the sessions' buttons.
+
+    With several teams everybody sees those they belong to; with one, everybody of the workspace sees it.
+    """
+
+    def __init__(self, client: WebClient, clock: Clock, *, team_id: str) -> None:
+        self._client, self._clock, self._team_id = client, clock, team_id
+        self._teams: dict[str, HomeTeam] = {}
         self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._lock = threading.Lock()
         self._wanted, self._publishing = threading.Event(), threading.Lock()
+
+    def add(self, team: HomeTeam) -> None:
+        """Show a team from now on."""
+        self._teams = {**self._teams, team.name: team}
+
+    def remove(self, name: str) -> None:
+        """Show a team no more."""
+        self._teams = {key: team for key, team in self._teams.items() if key != name}
+
+    def _teams_of(self, user: str) -> list[HomeTeam]:
+        teams = list(self._teams.values())
+        return teams if len(teams) == 1 else [one for one in teams if one.approvers.belongs(user, self._team_id)]
+
+    def _knows(self, user: str, workspace: str) -> bool:
+        """Whether somebody is of our workspace, which is the same for all teams."""
+        return any(team.approvers.knows(user, workspace) for team in self._teams.values())
 
     def opened(self, body: Body, event: Body) -> None:
         """Publish the page for whoever opened it, of our own workspace."""
         user = event.get("user")
         if event.get("tab", "home") != "home" or not isinstance(user, str):
             return
-        if not self._approvers.knows(user, team_of(body)):
+        if not self._knows(user, team_of(body)):
             return
-        self._approvers.allow(user, self._team_id)  # asked in full: the page shows whole drafts
+        for team in self._teams_of(user):
+            team.approvers.allow(user, self._team_id)  # asked in full: the page shows whole drafts
         self._turn_to(user, None)
         self.refresh()
 
@@ -82,7 +104,9 @@ class HomeTab:
         ack()
         click = Click.of(body, action)
         try:
-            said = self._run_session(click)
+            teams = list(self._teams.values())
+            owner = next((one for one in teams if one.has_session(str(click.value))), teams[0])
+            said = owner.run_session(click)
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             said = str(error)
@@ -93,7 +117,7 @@ class HomeTab:
 
         `about` is the question it is about, for who may approve.
         """
-        if self._approvers.knows(user, team):
+        if self._knows(user, team):
             self._turn_to(user, Notice(text=text, at=self._clock.now(), about=about))
         self.refresh()
 
@@ -132,28 +156,54 @@ class HomeTab:
             pages = list(reversed(self._pages.items()))
         if not pages:
             return
-        try:
-            home = self._look()
-        except TriageError:
-            log.warning("a home cannot be read", extra={"action": "home_unread"}, exc_info=True)
-            return
+        homes = _Homes()
         in_vain = 0
         for user, page in pages:
             try:
-                self._publish(user, page, home, now)
+                self._publish(user, page, homes, now)
+            except HomeUnread:
+                return
             except TriageError as error:
                 log.warning("a home was not published", extra={"action": "home_unpublished"}, exc_info=True)
                 in_vain += isinstance(error, Unavailable)
             if in_vain == TRIES_IN_VAIN:
                 return
 
-    def _publish(self, user: str, page: _Page, home: HomeData, now: datetime) -> None:
+    def _publish(self, user: str, page: _Page, homes: _Homes, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
-        may_approve = self._approvers.may_see(user, self._team_id)
-        view = home_view(home, user=user, may_approve=may_approve, notice=notice)
+        seen = [
+            TeamHome(name=team.name, home=homes.of(team), may_approve=team.approvers.may_see(user, self._team_id))
+            for team in self._teams_of(user)
+        ]
+        if len(self._teams) == 1:
+            (one,) = seen
+            view = home_view(one.home, user=user, may_approve=one.may_approve, notice=notice)
+        else:
+            view = teams_home_view(seen, user=user, notice=notice)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return
         with translate_slack_errors("publish the home"):
             self._client.views_publish(user_id=user, view=view)
         page.shown = text
+
+
+class HomeUnread(TriageError):
+    """What the page shows cannot be read now."""
+
+
+class _Homes:
+    """What each team's part shows, read once for all who look at it."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, HomeData] = {}
+
+    def of(self, team: HomeTeam) -> HomeData:
+        """Return it; raises HomeUnread."""
+        if team.name not in self._read:
+            try:
+                self._read[team.name] = team.look()
+            except TriageError as error:
+                log.warning("a home cannot be read", extra={"action": "home_unread"}, exc_info=True)
+                raise HomeUnread(str(error)) from error
+        return self._read[team.name]

@@ -18,6 +18,7 @@ from bot.intake.watcher import Watcher
 
 log = logging.getLogger(__name__)
 
+Body = dict[str, Any]
 Next = Callable[[], BoltResponse]
 _MESSAGES = frozenset({"message", "app_mention"})
 
@@ -37,8 +38,8 @@ def _mend(body: dict[str, Any]) -> None:
         whole.update(rest)
 
 
-def journal_first(watcher: Watcher) -> Callable[..., BoltResponse]:
-    """Return the middleware that takes message events out of Bolt's chain and gives them to the watcher."""
+def journal_first(watcher_of: Callable[[Body], Watcher]) -> Callable[..., BoltResponse]:
+    """Return the middleware that takes message events out of Bolt's chain and gives them to the team's watcher."""
 
     def middleware(body: dict[str, Any], next: Next) -> BoltResponse:
         _mend(body)
@@ -46,7 +47,7 @@ def journal_first(watcher: Watcher) -> Callable[..., BoltResponse]:
         if not isinstance(event, dict) or event.get("type") not in _MESSAGES:
             return next()
         try:
-            watcher.receive(body)
+            watcher_of(body).receive(body)
         except StoreError:
             log.exception("event not journaled, so not acknowledged", extra={"action": "event_refused"})
             return BoltResponse(status=503, body="not stored")

@@ -1,53 +1,32 @@
 """What arrives from Slack and who takes it: the table is the last thing in this file.
 
-The buttons and dialogues of each kind of card are a table of its own, in handlers/buttons.
+The buttons and dialogues of each kind of card are a table of its own, in handlers/buttons; whose they are is decided in
+handlers/team_router.py.
 """
 
 from __future__ import annotations
 
 import logging
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from typing import Any
 
-from slack_bolt import App, BoltResponse
+from slack_bolt import Ack, App, BoltResponse, Respond
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from blocks import ids
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
-from handlers.buttons.alert_buttons import AlertButtons
-from handlers.buttons.draft_buttons import DraftButtons
-from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.buttons.proposal_buttons import ProposalButtons
-from handlers.buttons.suggestion_buttons import SuggestionButtons
-from handlers.buttons.tier_buttons import TierButtons
-from handlers.commands.dispatcher import CommandDispatcher
+from handlers.buttons.decision_handler import Listener
+from handlers.commands.team_commands import TeamCommands
 from handlers.home import HomeTab
 from handlers.messages import journal_first
-from handlers.shortcuts import Shortcuts
+from handlers.team_router import TeamRouter
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listeners:
-    """Everything that listens."""
-
-    watcher: Watcher
-    approvals: DraftButtons
-    alerts: AlertButtons
-    suggestions: SuggestionButtons
-    commands: CommandDispatcher
-    tiers: TierButtons
-    proposals: ProposalButtons
-    shortcuts: Shortcuts
-    home: HomeTab
-    lessons: LessonButtons
-
-
-def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
+def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: HomeTab, on: Executor) -> App:
     """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain.
 
     Bolt's check of signatures is off: it parses a body before and logs it after refusing it (slack_bolt 1.30, read), so
@@ -61,14 +40,14 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Exec
         name="triage",
         client=WebClient(base_url=api_url),
         authorize=lambda: authorised,
-        before_authorize=journal_first(to.watcher),
+        before_authorize=journal_first(lambda body: to.of_message(body).watcher),
         signing_secret="",
         request_verification_enabled=False,
         listener_executor=on,
         raise_error_for_unhandled_request=True,
     )
     app.error(_not_taken)
-    _connect(app, to)
+    _connect(app, to, home)
     return app
 
 
@@ -81,13 +60,21 @@ def _not_taken(error: Exception) -> BoltResponse | None:
     return None
 
 
-def _connect(app: App, to: Listeners) -> None:
-    app.command("/triage")(to.commands)
-    app.event("app_home_opened")(to.home.opened)
-    app.action(ids.RUN_SESSION)(to.home.run_now)
-    app.message_shortcut(ids.TRIAGE_THIS)(to.shortcuts.triage_this)
-    for kind in (to.approvals, to.lessons, to.alerts, to.tiers, to.proposals, to.suggestions):
-        for action_id, listener in kind.actions.items():
-            app.action(action_id)(listener)
-        for callback_id, listener in kind.views.items():
-            app.view(callback_id)(listener)
+def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
+    app.command("/triage")(TeamCommands(to))
+    app.event("app_home_opened")(home.opened)
+    app.action(ids.RUN_SESSION)(home.run_now)
+    app.message_shortcut(ids.TRIAGE_THIS)(_shortcut(to))
+    for action_id in sorted({name for team in to.all() for name in team.actions}):
+        app.action(action_id)(to.action(action_id))
+    for callback_id in sorted({name for team in to.all() for name in team.views}):
+        app.view(callback_id)(to.view(callback_id))
+
+
+def _shortcut(to: TeamRouter) -> Listener:
+    def triage_this(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
+        channel, message = body.get("channel") or {}, body.get("message") or {}
+        event = {**message, "type": "message", "channel": channel.get("id")}
+        to.of_message({"team_id": to.team_id, "event": event}).shortcuts.triage_this(ack, body, respond)
+
+    return triage_this

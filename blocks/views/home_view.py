@@ -121,9 +121,26 @@ class _SpaceLeft:
         return True
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamHome:
+    """What somebody sees of one team: who may not approve sees counts, and no question, draft or link to a card."""
+
+    name: str
+    home: HomeData
+    may_approve: bool
+
+
 def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
-    """Return somebody's page; who may not approve sees counts, and no question, draft or link to a card."""
+    """Return somebody's page of one team."""
     return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
+
+
+def teams_home_view(teams: Sequence[TeamHome], *, user: str, notice: Notice | None = None) -> View:
+    """Return somebody's page of several teams, a part for each they belong to."""
+    blocks: list[Block] = notice_blocks(notice)
+    for one in teams:
+        blocks += [HeaderBlock(text=f"Team {one.name}"), *home_blocks(one.home, user=user, may_approve=one.may_approve)]
+    return View(type="home", blocks=blocks[:VIEW_BLOCKS] or [section("You belong to no team of this triage.")])
 
 
 def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:

@@ -41,6 +41,7 @@ class Approvers:
         self._configured, self._ops_channel, self._team_id = configured, ops_channel, team_id
         self._workspace = workspace
         self._known: frozenset[str] = frozenset()
+        self._members: frozenset[str] = frozenset()
         self._barred: frozenset[str] = frozenset()
 
     def require(self, user_id: str, team_id: str, refusal: str, *, owner: str = "") -> None:
@@ -93,6 +94,10 @@ class Approvers:
             log.warning("cannot tell who may see drafts", extra={"action": "approvers_unknown"}, exc_info=True)
             return False
 
+    def belongs(self, user_id: str, team_id: str) -> bool:
+        """Whether a user is of the team, as of the last minute: somebody who may decide, or of its ops channel."""
+        return team_id == self._team_id and user_id in self._known | self._members
+
     def knows(self, user_id: str, team_id: str) -> bool:
         """Whether somebody is of our workspace, or of a sister workspace; only the latter is asked of the chat."""
         if team_id == self._team_id:
@@ -113,6 +118,7 @@ class Approvers:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""
         try:
             self._known = self._everybody()
+            self._members = self._known if self._configured is None else self._workspace.members(self._ops_channel)
         except ProviderError:
             log.warning("cannot list who may approve", extra={"action": "approvers_unknown"}, exc_info=True)
 

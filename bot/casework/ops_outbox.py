@@ -31,23 +31,49 @@ class OpsLines:
         self.waiting.append((self.clock.now(), text))
 
 
+class ProcessLines:
+    """Lines about the process: every team's ops channel is told of each."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._early, self._teams = OpsLines(clock), list[OpsLines]()
+
+    def append(self, text: str) -> None:
+        """Keep a line of now, for each team that is there; before there is one, for those of the start."""
+        log.warning(text, extra={"action": "ops_noted"})
+        for lines in self._teams or [self._early]:
+            lines.append(text)
+
+    def attach(self, lines: OpsLines) -> None:
+        """Have a team told from now on, and of what was kept before the first one came."""
+        lines.waiting.extend(self._early.waiting)
+        self._teams.append(lines)
+
+    def end_start(self) -> None:
+        """Keep no line of the start any longer: who comes from now on was not there."""
+        self._early.waiting.clear()
+
+    def detach(self, lines: OpsLines) -> None:
+        """Have a team told no more."""
+        self._teams.remove(lines)
+
+
 class OpsOutbox:
     """Says lines in order; what could not be said is tried again by `flush`. The log has every line at once."""
 
     def __init__(self, messenger: Messenger, lines: OpsLines) -> None:
-        self._messenger, self._lines = messenger, lines
+        self._messenger, self.lines = messenger, lines
         self._saying = threading.Lock()
 
     def say(self, text: str) -> None:
         """Say a line now, or as soon as the chat takes it."""
         log.warning(text, extra={"action": "ops_told"})
-        self._lines.append(text)
+        self.lines.append(text)
         self.flush()
 
     def note(self, text: str) -> None:
         """Leave a line to the next `flush`; for whoever must not wait for the chat."""
         log.warning(text, extra={"action": "ops_noted"})
-        self._lines.append(text)
+        self.lines.append(text)
 
     def flush(self) -> None:
         """Say what waits; the rest stays where the chat refuses. Nobody waits while somebody else is saying lines."""
@@ -59,11 +85,11 @@ class OpsOutbox:
             self._saying.release()
 
     def _say_all(self) -> None:
-        waiting = self._lines.waiting
+        waiting = self.lines.waiting
         while waiting:
             line = waiting[0]
             try:
-                self._messenger.tell_ops(_dated(*line, self._lines.clock.now()))
+                self._messenger.tell_ops(_dated(*line, self.lines.clock.now()))
             except ProviderError:
                 log.info("ops line waits", extra={"action": "ops_line_waits"}, exc_info=True)
                 return

@@ -91,14 +91,13 @@ def command(config: Path | None, verbose: bool) -> int:
     again = threading.Event()
     signal.signal(signal.SIGHUP, lambda *_: again.set())
     bot.start()
-    watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
-    print(f"triage {program_version()} is watching {watched}; drafts go to {settings.ops_channel}.")
+    print(f"triage {program_version()} {_watching(settings)}")
     if isinstance(bot.edge.connection, HttpConnection):
         print(
             f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
-    print(f"investigator: {bot.casework.staff.described}.")
-    print(f"{_standing(bot.ground.code.repo)} Ctrl-C stops.")
+    print(f"investigator: {bot.team.casework.staff.described}.")
+    print(f"{_standing(bot.process.code.repo)} Ctrl-C stops.")
     sys.stdout.flush()
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
         if again.is_set():
@@ -108,6 +107,16 @@ def command(config: Path | None, verbose: bool) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def _watching(settings: Settings) -> str:
+    """Return what is watched and where drafts go, a line for each team."""
+    lines = []
+    for name, team in settings.by_team().items():
+        watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in team.watched_chats) or "mentions only"
+        whose = f"for {name} " if settings.teams else ""
+        lines.append(f"is {whose}watching {watched}; drafts go to {team.ops_channel}.")
+    return "\n  ".join(lines)
 
 
 def _standing(code: GitRepo) -> str:

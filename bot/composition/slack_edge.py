@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from slack_bolt import App
@@ -19,50 +21,54 @@ from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
 from bot.composition.heartbeat_services import Heartbeats, SessionServices
 from bot.composition.heartbeat_slack import HeartbeatSlack
+from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
+from bot.errors import InputError
 from bot.heartbeat.schedule.session_overview import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
 from bot.intake.watcher import Watcher
-from bot.ports.collections import CLASSIFIED, EVENTS, GAPS, PRESENCE
+from bot.ports.collections import CLASSIFIED, EVENTS, GAPS, PRESENCE, PROPOSALS, RECHECKS, SUGGESTIONS, Collection
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
-from handlers.home import HomeTab
-from handlers.routes import Listeners, bolt_app
+from handlers.home import HomeTab, HomeTeam
+from handlers.routes import bolt_app
 from handlers.shortcuts import Shortcuts
+from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.slack_clients import date_of, patient_client, translate_slack_errors
+from handlers.transport.slack_clients import date_of, translate_slack_errors
 from handlers.transport.socket_connection import SlackConnection, others_line
 from handlers.transport.workspace import SlackHistory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SlackEdge:
-    """Where Slack is heard."""
+class TeamEdge:
+    """Where one team is heard in Slack, and what it has on App Home."""
 
     sorter: MessageSorter
     watcher: Watcher
-    connection: SlackConnection | HttpConnection
     backfill: Backfill
+    listeners: TeamListeners
+    home: HomeTeam
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlackEdge:
+    """The process's one line to Slack, for all teams: who is asked for what, App Home, and the connection."""
+
+    router: TeamRouter
     home: HomeTab
+    connection: SlackConnection | HttpConnection
 
 
-def build_slack_edge(
-    on: SharedServices,
-    casework: CaseworkServices,
-    heartbeats: Heartbeats,
-    beats: HeartbeatSlack,
-    executor: Executor,
-    *,
-    bot_token: str,
-    ear_secret: str,
-) -> SlackEdge:
-    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
-    home = _home(on, heartbeats.sessions, beats)
+def build_team_edge(
+    on: SharedServices, casework: CaseworkServices, heartbeats: Heartbeats, beats: HeartbeatSlack, home: HomeTab
+) -> TeamEdge:
+    """Return what listens for one team; nothing reaches it before the router has it."""
     sorter = MessageSorter(
         rules=on.rules(),
         bot_user_id=on.slack.me.user_id,
@@ -70,28 +76,89 @@ def build_slack_edge(
         session_names=heartbeats.sessions.registry.names,
     )
     watcher = _watcher(on, sorter, casework.questions.orchestrator)
-    listeners = Listeners(
+    return TeamEdge(
+        sorter=sorter,
         watcher=watcher,
-        approvals=_approvals(on, casework, home),
-        alerts=beats.alerts,
-        suggestions=beats.suggestions,
+        backfill=_backfill(on, watcher),
+        listeners=_listeners(on, casework, heartbeats.sessions, beats, watcher, home),
+        home=HomeTeam(
+            name=on.team,
+            look=_look(on, heartbeats.sessions),
+            approvers=on.approvers,
+            run_session=beats.alerts.run_session,
+            has_session=lambda session_id: session_id in heartbeats.sessions.registry.names(),
+        ),
+    )
+
+
+def build_slack_edge(
+    process: ProcessServices,
+    router: TeamRouter,
+    home: HomeTab,
+    executor: Executor,
+    *,
+    bot_token: str,
+    ear_secret: str,
+    on_session: Callable[[datetime | None], None],
+) -> SlackEdge:
+    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
+    bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
+    connect = _over_http if process.settings.slack.mode == "http" else _over_socket
+    return SlackEdge(router=router, home=home, connection=connect(process, bolt, ear_secret, on_session))
+
+
+def _listeners(
+    on: SharedServices,
+    casework: CaseworkServices,
+    sessions: SessionServices,
+    beats: HeartbeatSlack,
+    watcher: Watcher,
+    home: HomeTab,
+) -> TeamListeners:
+    kinds = (
+        _approvals(on, casework, home),
+        casework.lesson_buttons,
+        beats.alerts,
+        beats.tier_buttons,
+        beats.proposal_buttons,
+        beats.suggestions,
+    )
+    return TeamListeners(
+        team=on.team,
+        ops_channel=on.ops_channel,
+        watcher=watcher,
+        approvers=on.approvers,
         commands=_commands(on, casework, beats),
-        tiers=beats.tier_buttons,
-        proposals=beats.proposal_buttons,
         shortcuts=Shortcuts(
             watcher,
             on.desk.workspace,
             team_id=on.slack.me.team_id,
             allow_external=on.settings.watcher.allow_external,
         ),
-        home=home,
-        lessons=casework.lesson_buttons,
+        actions={name: listener for kind in kinds for name, listener in kind.actions.items()},
+        views={name: listener for kind in kinds for name, listener in kind.views.items()},
+        owns=partial(_owns, on, sessions),
+        has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
     )
-    bolt = bolt_app(bot_token, on.environment.slack_api_url, on.slack.me, listeners, executor)
-    backfill = _backfill(on, watcher, bot_token)
-    connect = _over_http if on.settings.slack.mode == "http" else _over_socket
-    connection = connect(on, bolt, ear_secret, backfill)
-    return SlackEdge(sorter=sorter, watcher=watcher, connection=connection, backfill=backfill, home=home)
+
+
+def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
+    """Whether a thread, session, proposal, suggestion or recheck of this id is the team's; it is hostile until then."""
+    found = on.single(RECHECKS).read().get("rechecks")
+    rechecks = found if isinstance(found, list) else []
+    if name in sessions.registry.names() or any(isinstance(one, dict) and one.get("id") == name for one in rechecks):
+        return True
+    if on.store.get(name) is not None:
+        return True
+    with suppress(InputError):
+        if Collection(on.storage.documents, PROPOSALS).find(name) is not None:
+            return True
+    with suppress(InputError):
+        if Collection(on.storage.documents, SUGGESTIONS).find(name) is not None:
+            return True
+    with suppress(InputError):
+        return on.store.last_closed(name) is not None
+    return False
 
 
 def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrator) -> Watcher:
@@ -135,7 +202,7 @@ def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) ->
     )
 
 
-def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> HomeTab:
+def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
     card = partial(
         card_blocks,
         link_to=on.code.link_to,
@@ -155,9 +222,7 @@ def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> Hom
             card=_once(card),
         )
 
-    return HomeTab(
-        on.slack.client, look, on.approvers, on.clock, team_id=on.slack.me.team_id, run_session=beats.alerts.run_session
-    )
+    return look
 
 
 def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState], list[Block]]:
@@ -172,8 +237,8 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: SharedServices, watcher: Watcher, bot_token: str) -> Backfill:
-    client = patient_client(bot_token, on.environment.slack_api_url)
+def _backfill(on: SharedServices, watcher: Watcher) -> Backfill:
+    client = on.slack.patient
 
     def set_clock() -> None:
         with translate_slack_errors("tell its time"):
@@ -192,26 +257,30 @@ def _backfill(on: SharedServices, watcher: Watcher, bot_token: str) -> Backfill:
     )
 
 
-def _over_socket(on: SharedServices, bolt: App, app_token: str, backfill: Backfill) -> SlackConnection:
+def _over_socket(
+    process: ProcessServices, bolt: App, app_token: str, on_session: Callable[[datetime | None], None]
+) -> SlackConnection:
     return SlackConnection(
         bolt,
         app_token,
-        WebClient(token=app_token, base_url=on.environment.slack_api_url),
-        stored=on.single(PRESENCE),
-        clock=on.clock,
-        on_session=backfill.open,
-        on_others=lambda count: on.ops.note(others_line(count)),
-        connections=on.settings.slack.connections,
+        WebClient(token=app_token, base_url=process.environment.slack_api_url),
+        stored=process.single(PRESENCE),
+        clock=process.clock,
+        on_session=on_session,
+        on_others=lambda count: process.noted.append(others_line(count)),
+        connections=process.settings.slack.connections,
     )
 
 
-def _over_http(on: SharedServices, bolt: App, signing_secret: str, backfill: Backfill) -> HttpConnection:
+def _over_http(
+    process: ProcessServices, bolt: App, signing_secret: str, on_session: Callable[[datetime | None], None]
+) -> HttpConnection:
     return HttpConnection(
         bolt,
-        Signatures(signing_secret, on.clock),
-        host=on.settings.slack.http.host,
-        port=on.settings.slack.http.port,
-        stored=on.single(PRESENCE),
-        clock=on.clock,
-        on_session=backfill.open,
+        Signatures(signing_secret, process.clock),
+        host=process.settings.slack.http.host,
+        port=process.settings.slack.http.port,
+        stored=process.single(PRESENCE),
+        clock=process.clock,
+        on_session=on_session,
     )

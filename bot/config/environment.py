@@ -18,9 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
 from bot.config.model_settings import StallSeconds, WebAddress
+from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
 
 HOME: Final = "~/.triage"
+TEAMS: Final = "teams"
+"""The folder of the data directory that holds those of the teams."""
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
 _TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -74,6 +77,20 @@ class Environment(BaseModel):
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = (field.get_secret_value() for field in fields if isinstance(field, SecretStr))
         return frozenset(value for value in values if len(value) >= 8)
+
+    def of_team(self, team: str) -> Environment:
+        """Return the same for one team, whose data directory lies in ours; the one team of old has ours itself."""
+        return self if team == DEFAULT_TEAM else self.model_copy(update={"home": team_home(self.home, team)})
+
+
+def team_home(home: Path, team: str) -> Path:
+    """Return a team's data directory; where one team became several, the first one's is a link to ours."""
+    return (home / TEAMS / team).resolve()
+
+
+def process_home(home: Path) -> Path:
+    """Return the data directory of the process that looks after a team's, or after this one."""
+    return home.parent.parent if home.parent.name == TEAMS else home
 
 
 VARIABLES: Final = {

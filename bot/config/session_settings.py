@@ -24,6 +24,7 @@ from bot.config.field_types import (
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
+from bot.config.merging import merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 
@@ -88,6 +89,8 @@ class SessionSettings(SettingsBlock):
     owner: Annotated[Owner | None, WithJsonSchema(_OWNER_SCHEMA)] = None
     """Who is told: a user, a user group (each member is), or who of a rota is on duty; absent: nobody, and only
     `deliver: {mode: explicit}` or `none` lets beats run."""
+    team: str | None = None
+    """Whose it is; needed with several `teams`, and then its alerts, proposals and commands are that team's."""
     channels: tuple[ChannelId, ...] = ()
     """Where a mention that asks for a recurring check (`@triage check the queue every hour`) means this session."""
     master: bool = False
@@ -143,16 +146,7 @@ def _inheriting(session: object, shared: object) -> object:
     own = session.get("heartbeat")
     if own is None:
         return {**session, "heartbeat": dict(shared)}
-    return {**session, "heartbeat": _over(shared, own) if isinstance(own, Mapping) else own}
-
-
-def _over(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(shared)
-    for key, value in own.items():
-        below = shared.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = _over(below, value) if both else value  # type: ignore[arg-type]
-    return merged
+    return {**session, "heartbeat": merged_blocks(shared, own) if isinstance(own, Mapping) else own}
 
 
 def _blocks(sessions: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -6,7 +6,7 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
@@ -15,20 +15,9 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.config.casework_settings import (
-    EXPIRE_AFTER,
-    KEEP_RUNS_FOR,
-    REMIND_AFTER,
-    BriefSettings,
-    EscalationSettings,
-    PageSettings,
-    Patience,
-    SaveNotes,
-)
+from bot.config.casework_settings import KEEP_RUNS_FOR, Patience
 from bot.config.config_errors import explain_validation_error
 from bot.config.field_types import (
-    ApproverId,
-    ChannelId,
     Folder,
     InheritedValue,
     Interval,
@@ -38,9 +27,7 @@ from bot.config.field_types import (
     described_as,
 )
 from bot.config.heartbeat_settings import BeatSettings
-from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.model_settings import (
-    BudgetSettings,
     InvestigatorSettings,
     McpConfig,
     ModelId,
@@ -51,7 +38,16 @@ from bot.config.model_settings import (
 )
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import load_strict
-from bot.domain.acknowledgement import AcknowledgeMode
+from bot.config.team_settings import (
+    DEFAULT_TEAM,
+    INHERITED,
+    TeamId,
+    TeamMatters,
+    TeamSettings,
+    WatchedChat,
+    across_teams,
+    inherit_teams,
+)
 from bot.domain.citations.links import CodeHost
 from bot.errors import ConfigError
 
@@ -95,15 +91,6 @@ def _regular_expression(pattern: str) -> str:
 Pattern = Annotated[Word, AfterValidator(_regular_expression), described_as("regular expression")]
 
 
-class WatchedChat(SettingsBlock):
-    """One channel the bot watches."""
-
-    chat_id: ChannelId
-    """The channel; the bot must be a member."""
-    name: str | None = None
-    """How it is called on cards and in logs, without #."""
-
-
 class WatcherSettings(SettingsBlock):
     """Which messages count at all."""
 
@@ -139,28 +126,20 @@ class ClassifierSettings(SettingsBlock):
     """Your own weights, as `triage metrics --train` writes them; absent: the shipped ones."""
 
 
-class Settings(SettingsBlock):
+class Settings(TeamMatters):
     """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
 
     codebase: Folder
     """The git checkout whose committed files are the evidence."""
     code_host: CodeHost | None = None
     """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
-    ops_channel: ChannelId
-    """The private channel where drafts wait for approval."""
     watched_chats: Annotated[tuple[WatchedChat, ...], InheritedValue()] = ()
     """The channels whose every message is read; none: mentions only."""
-    approvers: tuple[ApproverId, ...] | None = None
-    """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
-    team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
-    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
-    offline neither happens."""
     slack: SlackSettings = SlackSettings()
     watcher: WatcherSettings = WatcherSettings()
     classifier: ClassifierSettings = ClassifierSettings()
     investigator: InvestigatorSettings = InvestigatorSettings()
     validator: ValidatorSettings = ValidatorSettings()
-    escalation: EscalationSettings = EscalationSettings()
     provider: Provider = "anthropic"
     """Who serves the models; only `anthropic` needs ANTHROPIC_API_KEY, a cloud finds its own credentials."""
     base_url: WebAddress | None = None
@@ -169,31 +148,27 @@ class Settings(SettingsBlock):
     """Servers whose tools become the investigator's, by a name of yours."""
     pricing: dict[ModelId, PriceSettings] = {}
     """What models cost, by model id, over the built-in list; without a price a cost is shown as unknown."""
-    budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
     """Jobs worked off at once, at most one of them a heartbeat."""
     heartbeat: Annotated[BeatSettings, InheritedValue()] = BeatSettings()
+    teams: Annotated[dict[TeamId, TeamSettings], InheritedValue()] = {}
+    """The teams that share one bot, by name; none: one team, whose matters stand at the top level."""
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
-    remind_after: Patience = REMIND_AFTER
-    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
-    expire_after: Patience = EXPIRE_AFTER
-    """How long nobody may touch a waiting card before it is closed; null: for ever."""
-    acknowledge: AcknowledgeMode = "reaction"
-    """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
-    stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
-    pages: PageSettings = PageSettings()
     keep_runs_for: Patience = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
     closed threads and memory are never removed."""
-    save_notes: SaveNotes = "ask"
-    """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
-    unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
-    brief: BriefSettings = BriefSettings()
-    working_hours: WorkingHoursSettings | None = None
-    """When reminders and briefs may be said; null: at any hour."""
-    baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
-    """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
+
+    def by_team(self) -> dict[str, Settings]:
+        """Return the settings of each team, in the file's order; without `teams` these, under the name `default`."""
+        if not self.teams:
+            return {DEFAULT_TEAM: self}
+        return {name: self._of_team(name, team) for name, team in self.teams.items()}
+
+    def _of_team(self, name: str, team: TeamSettings) -> Settings:
+        own = {key: getattr(team, key) for key in INHERITED}
+        sessions = {key: one for key, one in self.sessions.items() if (one.team or name) == name}
+        return self.model_copy(update={**own, "watched_chats": team.channels, "sessions": sessions, "teams": {}})
 
 
 TAKEN_OVER: Final = frozenset(
@@ -228,22 +203,25 @@ def load_settings(path: Path) -> Settings:
         ConfigError: listing every problem found, each with its key.
     """
     config = _read_yaml(path)
-    problems = list(across(config, path.parent))
+    problems = [*across(config, path.parent), *across_teams(config)]
     try:
-        settings = Settings.model_validate(inherit(config), context={"base": path.parent})
+        settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*_said_once(error.errors()), *problems) from error
+        raise ConfigError(*_said_once(error.errors(), config), *problems) from error
     if problems:
         raise ConfigError(*problems)
     return settings
 
 
-def _said_once(details: Sequence[ErrorDetails]) -> Iterator[str]:
-    """Yield each problem; one that sessions inherit is named in the shared block alone."""
+def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each problem; one that sessions or teams inherit is named in the shared block alone."""
     shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
+    details = [one for one in details if not config.get("teams") or one["loc"][:1] != ("ops_channel",)]
+    top = {(*detail["loc"], detail["msg"]) for detail in details}
     for detail in details:
-        inherited = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
-        if not inherited:
+        of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
+        of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
+        if not (of_session or of_team):
             yield explain_validation_error(detail, Settings)
 
 

@@ -16,7 +16,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.config.settings import Settings, WatchedChat
+from bot.config.settings import Settings
+from bot.config.team_settings import WatchedChat
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import FollowUpArrived, QuestionAsked
 from bot.domain.threads import thread_key
@@ -90,6 +91,15 @@ class Watcher:
     def watch(self, chats: Sequence[WatchedChat]) -> None:
         """Listen to these channels from now on, and to no others; the threads that are open stay open."""
         self._names = names_of(chats)
+
+    def watches(self, chat_id: str) -> bool:
+        """Whether every message of a channel is read."""
+        return chat_id in self._names
+
+    def has_open(self, thread_id: str) -> bool:
+        """Whether a thread is open, or about to be."""
+        state = self._store.get(thread_id)
+        return (state is not None and state.is_open) or self._jobs.holds(thread_id)
 
     def start(self) -> None:
         """Begin sorting; what an earlier run journaled and did not classify comes first."""
@@ -226,9 +236,7 @@ class Watcher:
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 
     def _in_flight(self, event: Event) -> bool:
-        key = thread_key(event)
-        state = self._store.get(key)
-        return (state is not None and state.is_open) or self._jobs.holds(key)
+        return self.has_open(thread_key(event))
 
     def _recall(self) -> None:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""

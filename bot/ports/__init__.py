@@ -24,6 +24,7 @@ from bot.ports.chat import (
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
 from bot.ports.storage import (
     ArchivedDocument,
+    ClaimableJobs,
     DamagedDocument,
     DecisionLog,
     Document,
@@ -44,6 +45,7 @@ __all__ = [
     "Channel",
     "ChatHistory",
     "ChatMessage",
+    "ClaimableJobs",
     "Clock",
     "DamagedDocument",
     "DecisionLog",

@@ -208,12 +208,8 @@ def any_job(_: Job) -> bool:
     return True
 
 
-class JobQueue(Protocol):
-    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
-
-    def put(self, work: Work) -> Job:
-        """Store a job for it; raises StoreError when the disk refuses."""
-        ...
+class ClaimableJobs(Protocol):
+    """Work that can be taken: what a worker sees of one queue, or of several."""
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
@@ -240,6 +236,14 @@ class JobQueue(Protocol):
         With `count=False` the attempt is not held against it (the process is stopping, a service is down), but jobs of
         other keys go first.
         """
+        ...
+
+
+class JobQueue(ClaimableJobs, Protocol):
+    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
+
+    def put(self, work: Work) -> Job:
+        """Store a job for it; raises StoreError when the disk refuses."""
         ...
 
     def holds(self, key: str) -> bool:

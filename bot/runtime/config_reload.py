@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bot.config.settings import TAKEN_OVER, Settings, WatchedChat
+from bot.config.settings import TAKEN_OVER, Settings
+from bot.config.team_settings import WatchedChat
 from bot.errors import ConfigError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.intake.backfill.chat_backfill import Backfill

@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
-from bot.ports import JobQueue, any_job
+from bot.ports import ClaimableJobs
 
 log = logging.getLogger(__name__)
 
@@ -32,30 +33,39 @@ PAUSE_FOR_DISK_S = 5.0
 DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else"
 
 
-class WorkerPool:
-    """Calls the handler of every claimed job's work, on `threads` threads; claims only what is `wanted` by then.
+def never(_: Job) -> bool:
+    """Settle no job."""
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobHandlers:
+    """What works off the jobs of one team: `handler_of` returns the handler of a work's class.
 
     `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
     """
 
+    handler_of: Callable[[Work], Callable[[Any], object]]
+    on_given_up: Callable[[Job], object]
+    on_deadly: Callable[[Job], bool] = never
+
+
+class WorkerPool:
+    """Calls the handler of every claimed job's work, on `threads` threads."""
+
     def __init__(
         self,
-        jobs: JobQueue,
-        handler_of: Callable[[Work], Callable[[Any], object]],
+        jobs: ClaimableJobs,
+        handlers_of: Callable[[Job], JobHandlers],
         *,
         threads: int,
-        on_given_up: Callable[[Job], object],
-        on_deadly: Callable[[Job], bool] = lambda _: False,
-        wanted: Callable[[Job], bool] = any_job,
         interrupt: Callable[[], object] | None = None,
         finish_s: float = FINISH_S,
         grace_s: float = GRACE_S,
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
         pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
-        self._jobs, self._handler_of = jobs, handler_of
-        self._on_given_up, self._on_deadly = on_given_up, on_deadly
-        self._wanted = wanted
+        self._jobs, self._handlers_of = jobs, handlers_of
         self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
         self._pause_for_disk_s = pause_for_disk_s
@@ -90,7 +100,7 @@ class WorkerPool:
     def _work(self) -> None:
         while not self._stopping.is_set():
             try:
-                job = self._jobs.claim(self._wanted)
+                job = self._jobs.claim()
                 if job is not None:
                     self._do(job)
             except DiskRefused as error:
@@ -103,11 +113,18 @@ class WorkerPool:
     def _do(self, job: Job) -> None:
         self._running[job.name] = job
         try:
-            if job.is_deadly and not self._on_deadly(job):
-                self._give_up(job, DEADLY)
+            by = self._handlers_of(job)
+            self._run(job, by)
+        finally:
+            self._running.pop(job.name, None)
+
+    def _run(self, job: Job, by: JobHandlers) -> None:
+        try:
+            if job.is_deadly and not by.on_deadly(job):
+                self._give_up(job, by, DEADLY)
                 return
             if not job.is_deadly:
-                self._handler_of(job.work)(job.work)
+                by.handler_of(job.work)(job.work)
         except RunStopped:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)
@@ -116,23 +133,21 @@ class WorkerPool:
                 log.warning("job waits: %s", error, extra={"action": "job_waits", "job": job.name})
             else:
                 log.exception("job failed", extra={"action": "job_failed", "job": job.name})
-            self._failed(job, error)
+            self._failed(job, by, error)
         else:
             self._outages = 0
             self._jobs.done(job)
-        finally:
-            self._running.pop(job.name, None)
 
-    def _give_up(self, job: Job, why: str) -> None:
+    def _give_up(self, job: Job, by: JobHandlers, why: str) -> None:
         """Put a job where it is not claimed any more, and tell of it."""
         self._jobs.give_back(job.model_copy(update={"attempts": MAX_ATTEMPTS}), why=why)
-        self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
+        by.on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
 
-    def _failed(self, job: Job, error: Exception) -> None:
+    def _failed(self, job: Job, by: JobHandlers, error: Exception) -> None:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
         outage = isinstance(error, Unavailable | DiskRefused)
         if not self._jobs.give_back(job, why=why, count=not outage):
-            self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
+            by.on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
         self._stopping.wait(self.pause_s(error))
 
     def pause_s(self, error: Exception) -> float:

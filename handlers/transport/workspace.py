@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.config.settings import WatchedChat
+from bot.config.team_settings import WatchedChat
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError

@@ -197,7 +197,7 @@ def test_a_token_in_the_wrong_place_is_not_repeated(folder: Path, line: str) -> 
 
 def test_missing_keys_are_named(folder: Path) -> None:
     """An empty file lacks what is required, and nothing else is wrong with it."""
-    expected = [f"{key}: is required; see triage.example.yml" for key in ("codebase", "ops_channel")]
+    expected = [f"{key}: is required; see triage.example.yml" for key in ("ops_channel", "codebase")]
     assert problems(folder, "") == expected
     assert problems(folder, "{}") == expected
 

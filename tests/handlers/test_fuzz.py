@@ -53,8 +53,7 @@ from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionBut
 from handlers.buttons.tier_buttons import TierButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import status_command
-from handlers.home import HomeTab
-from handlers.routes import Listeners, bolt_app
+from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
 from handlers.transport.socket_connection import acknowledge_envelope
@@ -64,6 +63,7 @@ from tests.casework.office import BEN, Office
 from tests.fakes import MemoryDecisionLog, MemorySingle, MemoryStore, in_memory
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
+from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
@@ -117,7 +117,7 @@ class World:
         self.events, self.classified = NdjsonJournal(folder / "events.ndjson"), NdjsonJournal(folder / "sorted.ndjson")
         self.say = say_beside(self._tell, "C0OPS")
         self.watcher = self._watch()
-        self.app = bolt_app("xoxb-1", slack.url, ME, self._listeners(), AtOnce())
+        self.app = listening(slack.url, ME, AtOnce(), **self._listeners())
 
     def _tell(self, channel: str, user: str, text: str) -> None:
         self.told.append((channel, user, text))
@@ -136,13 +136,22 @@ class World:
             on_follow_up=lambda _: None,
         )
 
-    def _listeners(self) -> Listeners:
+    def _listeners(self) -> dict[str, Any]:
         self.office.workspace.groups["C0OPS"] = frozenset({BEN})
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
         approvers.refresh()
         client = WebClient(base_url=self.slack.url)
         alerts = AlertButtons(self._alert_desk(), approvers, say=self.say)
-        home = HomeTab(client, self._page, approvers, self.office.clock, team_id="T1", run_session=alerts.run_session)
+        home = HomeTab(client, self.office.clock, team_id="T1")
+        home.add(
+            HomeTeam(
+                name="default",
+                look=self._page,
+                approvers=approvers,
+                run_session=alerts.run_session,
+                has_session=lambda _: True,
+            )
+        )
         reader = EvidenceReader(repo=self.code)
         card = DraftButtons(
             self.office.decisions,
@@ -154,23 +163,23 @@ class World:
         status = status_command(FileStore(self.folder), approvers, self.office.clock)
         commands = CommandDispatcher({"status": status}, team_id="T1")
         buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
-        return Listeners(
-            watcher=self.watcher,
-            approvals=card,
-            alerts=alerts,
-            suggestions=buttons,
-            tiers=self._tiers(approvers),
-            commands=commands,
-            proposals=self._proposals(approvers),
-            shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
-            lessons=LessonButtons(
+        return {
+            "watcher": self.watcher,
+            "approvals": card,
+            "alerts": alerts,
+            "suggestions": buttons,
+            "tiers": self._tiers(approvers),
+            "commands": commands,
+            "proposals": self._proposals(approvers),
+            "shortcuts": Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
+            "lessons": LessonButtons(
                 self.office.lessons,
                 NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
                 approvers,
                 say=self.say,
             ),
-            home=home,
-        )
+            "home": home,
+        }
 
     def _page(self) -> HomeData:
         now = self.office.clock.now()

@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError
 from bot.ports import Person
 from handlers.clicks import Click
-from handlers.home import HomeTab
+from handlers.home import HomeTab, HomeTeam
 from tests.blocks.views.test_home_view import a_home
 from tests.blocks.views.test_report_views import an_overview
 from tests.fakes import FakeClock, FakeWorkspace
@@ -35,13 +35,15 @@ class Page:
         self.approvers.refresh()
         self.home = a_home(an_overview(QUESTION))
         self.ran: list[object] = []
-        self.tab = HomeTab(
-            WebClient(base_url=slack.url),
-            self._look,
-            self.approvers,
-            self.clock,
-            team_id="T1",
-            run_session=self._run,
+        self.tab = HomeTab(WebClient(base_url=slack.url), self.clock, team_id="T1")
+        self.tab.add(
+            HomeTeam(
+                name="default",
+                look=self._look,
+                approvers=self.approvers,
+                run_session=self._run,
+                has_session=lambda _: True,
+            )
         )
         self.on_look: Callable[[], None] = lambda: None
 

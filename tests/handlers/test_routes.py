@@ -15,7 +15,7 @@ from blocks import ids
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from handlers.messages import journal_first
-from handlers.routes import Listeners, bolt_app
+from tests.handlers.listening import listening
 from tests.handlers.slack_stub import SlackStub
 from tests.payloads import payload
 
@@ -50,7 +50,7 @@ class RecordedButtons:
         return self._listener(name)
 
     def _listener(self, name: str) -> Any:
-        def listener(ack: Any) -> None:
+        def listener(ack: Any, body: Any = None, respond: Any = None) -> None:
             self.taken.append(name)
             ack()
 
@@ -70,12 +70,15 @@ class Edge:
         approvals, suggestions, lessons = self.kinds
         self.commanded: list[str] = []
 
-        def command(ack: Any, body: dict[str, Any]) -> None:
+        def command(ack: Any, body: dict[str, Any], respond: Any) -> None:
             self.commanded.append(body["text"])
             ack(text="ok")
 
-        listeners = Listeners(
-            watcher=self.watcher,  # type: ignore[arg-type]
+        self.app: App = listening(
+            url,
+            ME,
+            ThreadPoolExecutor(4),
+            watcher=self.watcher,
             approvals=approvals,  # type: ignore[arg-type]
             alerts=RecordedButtons(),  # type: ignore[arg-type]
             suggestions=suggestions,  # type: ignore[arg-type]
@@ -86,7 +89,6 @@ class Edge:
             home=RecordedButtons(),  # type: ignore[arg-type]
             lessons=lessons,  # type: ignore[arg-type]
         )
-        self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
     @property
     def taken(self) -> list[str]:
@@ -148,7 +150,7 @@ def test_the_command_is_answered(edge: Edge) -> None:
 def test_what_is_no_message_goes_on_to_bolt() -> None:
     """The middleware takes messages and mentions out of the chain and nothing else."""
     watcher = RecordedWatcher()
-    middleware = journal_first(watcher)  # type: ignore[arg-type]
+    middleware = journal_first(lambda _: watcher)  # type: ignore[arg-type]
     passed = object()
     for body in ({}, {"event": None}, {"event": []}, {"event": {"type": "app_home_opened"}}, payload("block_actions")):
         assert middleware(body=body, next=lambda: passed) is passed
@@ -158,7 +160,7 @@ def test_what_is_no_message_goes_on_to_bolt() -> None:
 def test_half_characters_are_replaced_in_all_but_what_was_typed_into_a_dialogue(edge: Edge) -> None:
     """No file and no request can hold one; a listener refuses what was typed, so that nobody's words are changed."""
     passed = BoltResponse(status=200)
-    middleware = journal_first(edge.watcher)  # type: ignore[arg-type]
+    middleware = journal_first(lambda _: edge.watcher)  # type: ignore[arg-type]
     submit = payload("view_submission")
     submit["trigger_id"], submit["user"]["name"] = "1.2 \ud800", "ann \ud83d"
     submit["view"]["private_metadata"] = "T1 \udfff"

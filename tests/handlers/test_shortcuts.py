@@ -17,11 +17,11 @@ from bot.domain.events import Sender
 from bot.domain.threads import ThreadStatus
 from bot.intake.watcher import Watcher
 from bot.ports import ChatMessage, Person
-from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
 from tests.builders import a_sorter, event_of, in_status
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreads
+from tests.handlers.listening import listening
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import ME, RecordedButtons
 from tests.payloads import payload
@@ -50,7 +50,11 @@ class Edge:
             on_follow_up=lambda _: None,
         )
         others: Any = RecordedButtons()
-        listeners = Listeners(
+        self.listening = ThreadPoolExecutor(2)
+        self.app = listening(
+            slack.url,
+            ME,
+            self.listening,
             watcher=self.watcher,
             approvals=others,
             alerts=others,
@@ -62,8 +66,6 @@ class Edge:
             proposals=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
         )
-        self.listening = ThreadPoolExecutor(2)
-        self.app = bolt_app("xoxb-1", slack.url, ME, listeners, self.listening)
         self.workspace.say("C0HELP", TS, ChatMessage(message_id=TS, sender_id="U1", text="deploying"))
 
     def choose(self, **changes: Any) -> str:

@@ -81,7 +81,7 @@ class BeatOffice(Office):
         environment = {**environment_of(slack, home), **(variables or {})}
         self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
-        self.beats = self.bot.heartbeats
+        self.beats = self.bot.team.heartbeats
 
     def wake(self, place: Watched, wake: Wake = Wake.ON_DEMAND) -> str:
         """Ask for a beat; return what whoever asks is told."""

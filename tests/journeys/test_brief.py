@@ -49,20 +49,20 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         office.draft(office.ask(SESSIONS))
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
         assert briefs(control) == []
         clock.advance(timedelta(hours=3).total_seconds())
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
         [said] = briefs(control)
         assert "*1 draft* waits" in said
         assert SESSIONS[:20] in said
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(60)
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
         assert len(briefs(control)) == 1
         clock.advance(timedelta(days=1).total_seconds())
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
         assert len(briefs(control)) == 2
 
 
@@ -79,7 +79,7 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(timedelta(hours=3).total_seconds())
-        office.bot.casework.upkeep.briefs.tick()
+        office.bot.team.casework.upkeep.briefs.tick()
     [said] = briefs(control)
     assert f"🚨 *Page* · *shop* · Prod is down · since <!date^{int(found_at.timestamp()) // 60 * 60}^" in said
     assert f"<@{ANA.user_id}> acknowledged it" in said

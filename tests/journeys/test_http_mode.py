@@ -79,7 +79,9 @@ def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> I
     """The bot, listening on a free port."""
     office = HttpOffice(slack, control, tmp_path / "home", shop)
     office.bot.start()
-    control.wait_for(lambda: not office.bot.ground.single(GAPS).read().get("gaps"), "the look back of the start to end")
+    control.wait_for(
+        lambda: not office.bot.team.shared.single(GAPS).read().get("gaps"), "the look back of the start to end"
+    )
     yield office
     office.bot.stop()
 

@@ -106,7 +106,7 @@ def test_a_note_whose_lines_changed_is_asked_about_once_and_its_answer_holds(
     changed = SHOP["shop/retry.py"].replace("MAX_ATTEMPTS = 5", "MAX_ATTEMPTS = 3").replace("doubling", "doubled")
     commit_files(shop, {"shop/retry.py": changed})
     for _ in range(2):
-        office.bot.casework.upkeep.rechecks.tick()
+        office.bot.team.casework.upkeep.rechecks.tick()
     card = asked_about(office, control)
     assert path.name in shown_text(card)
     assert "-MAX_ATTEMPTS = 5 +MAX_ATTEMPTS = 3" in shown_text(card)
@@ -116,9 +116,9 @@ def test_a_note_whose_lines_changed_is_asked_about_once_and_its_answer_holds(
     office.told(CHLOE.user_id, "Only approvers may do this")
     office.click(card, ids.STILL_TRUE)
     assert find_element(decided(control, "Still true*, confirmed by"), ids.RETIRE) is None
-    assert office.bot.ground.code.repo.head() in path.read_text()
+    assert office.bot.team.shared.code.repo.head() in path.read_text()
     commit_files(shop, {"shop/retry.py": "# moved to the gateway\n"})
-    office.bot.casework.upkeep.rechecks.tick()
+    office.bot.team.casework.upkeep.rechecks.tick()
     office.click(asked_about(office, control), ids.RETIRE)
     decided(control, "Retired* by")
     assert (path.parent / "retired" / path.name).exists()

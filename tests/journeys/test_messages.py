@@ -29,7 +29,7 @@ def test_a_redelivered_message_changes_nothing(office: Office, control: Control)
     office.draft(ts)
     sent = [entry["detail"] for entry in control.log() if entry["kind"] == "events_api"]
     body = next(body for body in sent if body["event"].get("ts") == ts)
-    assert office.bot.edge.watcher.receive(body) is False
+    assert office.bot.team.edge.watcher.receive(body) is False
     assert len(office.cards(ts)) == 1
 
 

@@ -83,7 +83,7 @@ def test_a_message_that_the_rules_left_alone_is_worked_on_when_somebody_insists(
     sent = [entry["detail"] for entry in control.log() if entry["kind"] == "events_api"]
     body = next(body for body in sent if body["event"].get("ts") == ts)
     assert office.cards(ts) == []
-    assert office.bot.edge.watcher.force_enqueue(body) == "queued"
+    assert office.bot.team.edge.watcher.force_enqueue(body) == "queued"
     office.card(ts)
-    assert office.bot.edge.watcher.force_enqueue(body) == "under way"
+    assert office.bot.team.edge.watcher.force_enqueue(body) == "under way"
     assert len(office.cards(ts)) == 1

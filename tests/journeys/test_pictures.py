@@ -48,9 +48,9 @@ def wait_for_pictures(control: Control, count: int) -> list[Json]:
 
 def test_the_week_stands_under_the_brief_and_comes_when_it_is_asked_for(bot: App, control: Control) -> None:
     """After the words, once, as a PNG that Slack serves."""
-    bot.casework.upkeep.briefs.tick()
+    bot.team.casework.upkeep.briefs.tick()
     [message] = wait_for_pictures(control, 1)
-    bot.casework.upkeep.briefs.tick()
+    bot.team.casework.upkeep.briefs.tick()
     said = [each["ts"] for each in control.messages(OPS.channel_id) if each["text"].startswith("Morning brief")]
     assert [ts < message["ts"] for ts in said] == [True]
     [file] = message["files"]

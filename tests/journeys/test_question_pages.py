@@ -28,7 +28,7 @@ def notices(control: Control, channel: str | None) -> list[Json]:
 def waits(office: Office, clock: FakeClock) -> list[Json]:
     """Let a quarter of an hour pass; return the rings in the ops channel."""
     clock.advance(15 * 60)
-    office.bot.casework.upkeep.pages.tick()
+    office.bot.team.casework.upkeep.pages.tick()
     return notices(office.control, OPS.channel_id)
 
 
@@ -44,7 +44,7 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
         [ring] = waits(office, clock)
         assert "<!channel>" in str(ring["blocks"])
         assert DOWN in shown_text(ring)
-        office.bot.casework.upkeep.pages.tick()
+        office.bot.team.casework.upkeep.pages.tick()
         assert len(notices(control, OPS.channel_id)) == 1
     store, thread_id = Threads(FileDocuments(home)), f"{DEMO.team_id}.{HELP.channel_id}.{ts}"
     state = store.get(thread_id)

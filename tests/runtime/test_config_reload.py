@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.settings import WatchedChat, load_settings
+from bot.config.settings import load_settings
+from bot.config.team_settings import WatchedChat
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.model_run import RunStopped
@@ -13,11 +14,22 @@ from bot.domain.returns import Usage
 from bot.errors import DiskRefused, ProviderError, Unavailable
 from bot.ports import any_job
 from bot.runtime import worker_pool
-from bot.runtime.worker_pool import MAX_PAUSE_S, WorkerPool
+from bot.runtime.team_queues import TeamQueues
+from bot.runtime.worker_pool import MAX_PAUSE_S, JobHandlers, WorkerPool
 from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 
 WAIT_S = 30
+
+
+def by(
+    handler_of: Callable[[Work], Any] = lambda _: None,
+    on_given_up: Callable[[Job], object] = lambda _: None,
+    on_deadly: Callable[[Job], bool] = worker_pool.never,
+) -> Callable[[Job], JobHandlers]:
+    """Return what works off every job."""
+    handlers = JobHandlers(handler_of=handler_of, on_given_up=on_given_up, on_deadly=on_deadly)
+    return lambda _: handlers
 
 
 class Shop:
@@ -32,9 +44,8 @@ class Shop:
         self._expected = 0
         self.pool = WorkerPool(
             self.jobs,
-            lambda _: self._handle,
+            by(lambda _: self._handle, self._gave_up),
             threads=threads,
-            on_given_up=self._gave_up,
             pause_after_error_s=0,
             pause_for_disk_s=0,
         )
@@ -114,9 +125,7 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
     jobs = Stumbling(FakeClock())
     jobs.put(some_work("a"))
     handled = threading.Event()
-    pool = WorkerPool(
-        jobs, lambda _: lambda _: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0
-    )
+    pool = WorkerPool(jobs, by(lambda _: lambda _: handled.set()), threads=1, pause_after_error_s=0)
     pool.start()
     assert handled.wait(WAIT_S)
     pool.stop()
@@ -131,7 +140,9 @@ def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
         asked.set()
         return begins.is_set()
 
-    pool = WorkerPool(shop.jobs, lambda _: shop._handle, threads=1, on_given_up=lambda job: None, wanted=wanted)
+    queues = TeamQueues(threading.Condition(), wait_s=0)
+    queues.add("default", shop.jobs, wanted)
+    pool = WorkerPool(queues, by(lambda _: shop._handle), threads=1)
     shop._expected = 1
     shop.jobs.put(some_work("a"))
     pool.start()
@@ -152,7 +163,7 @@ def test_stopping_waits_for_the_running_job() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, lambda _: handle, threads=1, on_given_up=lambda job: None)
+    pool = WorkerPool(jobs, by(lambda _: handle), threads=1)
     pool.start()
     assert begun.wait(WAIT_S)
     stopper = threading.Thread(target=pool.stop)
@@ -173,7 +184,7 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, lambda _: handle, threads=1, on_given_up=lambda job: None, grace_s=0)
+    pool = WorkerPool(jobs, by(lambda _: handle), threads=1, grace_s=0)
     pool.start()
     assert begun.wait(WAIT_S)
     pool.stop()
@@ -197,7 +208,7 @@ def test_an_outage_never_costs_a_job_its_attempts() -> None:
 
 def test_pauses_grow_while_an_outage_lasts_and_obey_the_service() -> None:
     """Each failure in a row doubles the pause; Retry-After is the least; success starts again from the shortest."""
-    pool = WorkerPool(MemoryJobQueue(FakeClock()), lambda _: None, threads=1, on_given_up=lambda _: None)
+    pool = WorkerPool(MemoryJobQueue(FakeClock()), by(), threads=1)
     outage = Unavailable("down")
     assert [pool.pause_s(outage) for _ in range(3)] == [1.0, 2.0, 4.0]
     assert pool.pause_s(Unavailable("busy", retry_after_s=30)) == 30
@@ -219,9 +230,8 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     jobs.put(some_work("a"))
     pool = WorkerPool(
         jobs,
-        lambda _: handle,
+        by(lambda _: handle),
         threads=1,
-        on_given_up=lambda _: None,
         interrupt=interrupted.set,
         finish_s=0,
         grace_s=WAIT_S,
@@ -237,7 +247,7 @@ def test_an_idle_stop_interrupts_nothing(tmp_path: Path) -> None:
     """Nor does it wait for those who wait for work."""
     interrupted = threading.Event()
     queue = SpoolQueue(tmp_path / "queue", FakeClock(), wait_s=60)
-    pool = WorkerPool(queue, lambda _: None, threads=2, on_given_up=lambda _: None, interrupt=interrupted.set)
+    pool = WorkerPool(queue, by(), threads=2, interrupt=interrupted.set)
     before = threading.active_count()
     pool.start()
     pool.stop()
@@ -256,7 +266,7 @@ def test_a_disk_that_refuses_costs_no_attempt_and_is_not_asked_at_once() -> None
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
     """The pause is the same each time: it is short, and room may come back at any moment."""
     jobs = MemoryJobQueue(FakeClock(), max_running=1)
-    pool = WorkerPool(jobs, lambda _: None, threads=1, on_given_up=lambda _: None, pause_for_disk_s=7)
+    pool = WorkerPool(jobs, by(), threads=1, pause_for_disk_s=7)
     assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5
 
 
@@ -281,7 +291,7 @@ def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
         given_up.append((job.key, job.failures[-1]))
         ended.set()
 
-    pool = WorkerPool(jobs, lambda _: handled.append, threads=1, on_given_up=tell, on_deadly=settle)
+    pool = WorkerPool(jobs, by(lambda _: handled.append, tell, settle), threads=1)
     pool.start()
     assert ended.wait(WAIT_S)
     pool.stop()

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
-from bot.composition.shared_services import REPLACEABLE_FOLDERS
+from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
 from bot.domain.search.index_gaps import IndexGaps

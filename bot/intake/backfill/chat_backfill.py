@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.config.settings import Settings, WatchedChat
+from bot.config.settings import Settings
+from bot.config.team_settings import WatchedChat
 from bot.domain.text.humanize import duration, utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps

@@ -12,10 +12,10 @@ import pytest
 from bot.adapters.process.system_clock import SystemClock
 from bot.errors import StoreError
 from bot.intake.presence import Presence, connection_state
-from handlers.routes import Listeners, bolt_app
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
 from tests.fakes import FakeClock, MemorySingle
+from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
@@ -30,20 +30,22 @@ class Ear:
         self.clock, self.stored, self.watcher = FakeClock(), stored or MemorySingle(), RecordedWatcher()
         self.missed: list[datetime | None] = []
         self.full = False
-        listeners = Listeners(
-            watcher=self.watcher,
-            approvals=RecordedButtons(),
-            alerts=RecordedButtons(),
-            suggestions=RecordedButtons(),
-            commands=print,
-            tiers=RecordedButtons(),
-            proposals=RecordedButtons(),
-            shortcuts=RecordedButtons(),
-            home=RecordedButtons(),
-            lessons=RecordedButtons(),
-        )  # type: ignore[arg-type]
         self.connection = HttpConnection(
-            bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),
+            listening(
+                slack_url,
+                ME,
+                ThreadPoolExecutor(2),
+                watcher=self.watcher,
+                approvals=RecordedButtons(),
+                alerts=RecordedButtons(),
+                suggestions=RecordedButtons(),
+                commands=print,
+                tiers=RecordedButtons(),
+                proposals=RecordedButtons(),
+                shortcuts=RecordedButtons(),
+                home=RecordedButtons(),
+                lessons=RecordedButtons(),
+            ),
             Signatures(SECRET, SystemClock()),
             host="127.0.0.1",
             port=0,

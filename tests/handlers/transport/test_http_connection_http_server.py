@@ -20,9 +20,9 @@ from blocks import ids
 from bot.adapters.process.system_clock import SystemClock
 from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
-from handlers.routes import Listeners, bolt_app
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import MAX_BODY, HttpServer
+from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
@@ -56,7 +56,10 @@ class Edge:
         self.watcher = RecordedWatcher()
         self.approvals = RecordedButtons(actions=[ids.APPROVE], views=[ids.EDIT_VIEW])
         self.commanded: list[str] = []
-        listeners = Listeners(
+        self.app: App = listening(
+            slack_url,
+            ME,
+            ThreadPoolExecutor(4),
             watcher=self.watcher,
             approvals=self.approvals,
             alerts=RecordedButtons(),
@@ -67,12 +70,11 @@ class Edge:
             shortcuts=RecordedButtons(),
             home=RecordedButtons(),
             lessons=RecordedButtons(),
-        )  # type: ignore[arg-type]
-        self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
+        )
         self.ear = RecordedEar()
         self.server = HttpServer(self.app, Signatures(SECRET, SystemClock()), self.ear, host="127.0.0.1", port=0)
 
-    def _command(self, ack: Any, body: dict[str, Any]) -> None:
+    def _command(self, ack: Any, body: dict[str, Any], respond: Any) -> None:
         self.commanded.append(body["text"])
         ack(text="two drafts wait")
 

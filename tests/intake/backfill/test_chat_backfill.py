@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.config.settings import WatchedChat
+from bot.config.team_settings import WatchedChat
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill

@@ -17,7 +17,9 @@ from bot.adapters.storage.files.atomic_write import create_folder, make_folder, 
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, JsonFiles, OneJsonFile, file_stamp
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
+from bot.config.environment import process_home
 from bot.errors import Conflict
+from bot.ports.collections import INDEX, PEOPLE, PRESENCE
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
 FILES: Final[Mapping[str, str]] = {
@@ -47,6 +49,9 @@ FILES: Final[Mapping[str, str]] = {
 `overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
 """
 
+OF_PROCESS: Final = frozenset({PRESENCE, INDEX, PEOPLE})
+"""What all teams of a process have in common, and find in its own data directory."""
+
 
 class FileDocuments:
     """The documents of one data directory; with `is_reader` nothing is written, set aside or created."""
@@ -60,7 +65,8 @@ class FileDocuments:
             "threads": JsonFiles if is_reader else TinyFiles,
         }
         self._shelves: Mapping[str, JsonFiles] = {
-            name: shelf.get(name, JsonFiles)(home, name, pattern) for name, pattern in FILES.items()
+            name: shelf.get(name, JsonFiles)(process_home(home) if name in OF_PROCESS else home, name, pattern)
+            for name, pattern in FILES.items()
         }
         self._archive = {"threads": FileArchive(home / "closed")}
         self._swept: set[Path] = set()

@@ -53,17 +53,26 @@ MAX_HEARTBEATS = 1
 class SpoolQueue:
     """Port JobQueue over a folder.
 
-    `claim` waits up to `wait_s` for work. `given_up` and `corrupt` name what the start found beyond repair.
+    `claim` waits up to `wait_s` for work; queues that share `changed` can be waited for at once. `given_up` and
+    `corrupt` name what the start found beyond repair.
     """
 
-    def __init__(self, folder: Path, clock: Clock, *, max_running: int = 2, wait_s: float = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        *,
+        max_running: int = 2,
+        wait_s: float = 0,
+        changed: threading.Condition | None = None,
+    ) -> None:
         self._waiting_dir = make_folder(folder)
         self._running_dir = make_folder(folder / "running")
         self._failed_dir = make_folder(folder / "failed")
         self._clock = clock
         self._max_running = max_running
         self._wait_s = wait_s
-        self._changed = threading.Condition()
+        self._changed = changed or threading.Condition()
         self._last_ms = 0
         self._sequence = 0
         self._running: dict[str, Job] = {}

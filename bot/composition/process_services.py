@@ -1,0 +1,244 @@
+"""What the process has once, for all its teams: the data directory, the workspace, the code."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from slack_sdk import WebClient
+
+from blocks.cards.draft_card import LinkTo
+from bot.adapters.process.chat_clock import ChatClock
+from bot.adapters.search.index_process import IndexProcess
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
+from bot.adapters.storage.files.file_store import FileStore
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.ops_outbox import OpsLines, ProcessLines
+from bot.config.environment import Environment
+from bot.config.settings import Settings
+from bot.domain.citations.links import CodeHost, code_links
+from bot.domain.returns import EvidenceRef
+from bot.domain.search.file_kinds import is_indexed
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
+from bot.intake.normalise import Identity
+from bot.ports import Clock
+from bot.ports.collections import (
+    ALL_COLLECTIONS,
+    CLASSIFIED,
+    EVENTS,
+    REPLIES,
+    SingleDocument,
+)
+from bot.ports.migrations import refuse_newer
+from bot.ports.names import NameBook
+from handlers.cards.publisher import CardPublisher
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import RateLimiter, RateLimits
+from handlers.transport.slack_clients import (
+    date_of,
+    patient_client,
+    posting_client,
+    repeatable_client,
+    translate_slack_errors,
+)
+from handlers.transport.startup_retry import patiently
+from handlers.transport.workspace import SlackWorkspace
+
+REPLACEABLE: Final = (
+    "paused.json",
+    "overrides.json",
+    "index/passages.sqlite",
+    "reminders.ndjson",
+    "heartbeats.ndjson",
+    "spend.ndjson",
+)
+"""Files without which the bot can start; what else stands in the place of one is set aside."""
+REPLACEABLE_FOLDERS: Final = (
+    "acknowledgements",
+    "cards",
+    "index",
+    "proposals",
+    "runs",
+    "sessions",
+    "slack",
+    "suggestions",
+    "wakes",
+)
+"""Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
+DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
+"""The journals that say what was done already: without one of them, it would be done again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Codebase:
+    """The repository that questions are about, and what is known of it."""
+
+    repo: GitRepo
+    index: SqlitePassageIndex
+    staleness: CitationStaleness
+    link_to: LinkTo
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlackAccess:
+    """The clients of one workspace; `client` may repeat itself, `patient` waits for
+    nobody, `posting` does not repeat itself, `poster` keeps the pace as well."""
+
+    me: Identity
+    client: WebClient
+    patient: WebClient
+    posting: WebClient
+    poster: Poster
+    publisher: CardPublisher
+    reactions: RateLimiter
+    workspace: SlackWorkspace
+    clock: ChatClock
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessServices:
+    """What all teams of one process share; `storage` is that of the process's own data directory.
+
+    `noted` takes lines about the process itself, for every team's ops channel; `jobs_changed` is notified of every
+    new job of any team.
+    """
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    storage: FileStore
+    code: Codebase
+    slack: SlackAccess
+    noted: ProcessLines
+    jobs_changed: threading.Condition
+
+    def single(self, collection: str) -> SingleDocument:
+        """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
+        return SingleDocument(
+            self.storage.documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where))
+        )
+
+
+def open_process_services(
+    settings: Settings, environment: Environment, bot_token: str, clock: Clock
+) -> ProcessServices:
+    """Open the data directory and the code, and reach the workspace.
+
+    Raises:
+        ConfigError: the codebase is none, or holds no commit or no text file.
+        ProviderError: Slack refused the token; while it cannot be reached it is waited for.
+        StoreError: the data directory cannot be used.
+    """
+    noted = ProcessLines(clock)
+    storage = open_storage(environment.home, noted)
+    code, names = _open_codebase(settings, environment), NameBook(storage.documents)
+    for team in settings.by_team().values():
+        for chat in team.watched_chats:
+            names.learn(chat.chat_id, chat.name)
+    return ProcessServices(
+        settings=settings,
+        environment=environment,
+        clock=clock,
+        storage=storage,
+        code=code,
+        slack=_open_slack(settings, environment, bot_token, names, clock, ChatClock(clock, noted.append)),
+        noted=noted,
+        jobs_changed=threading.Condition(),
+    )
+
+
+def open_storage(home: Path, noted: OpsLines | ProcessLines) -> FileStore:
+    """Open a data directory; what the bot can start without is set aside where it cannot be used."""
+    storage = FileStore(home)
+    refuse_newer(storage.documents, ALL_COLLECTIONS)
+    for name in DONE:
+        storage.journal(name).require_readable()
+    moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
+    for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
+        noted.append(set_aside_line(path))
+    return storage
+
+
+def _open_codebase(settings: Settings, environment: Environment) -> Codebase:
+    repo, database = GitRepo(settings.codebase, may_be_damaged=True), environment.home / "index" / "passages.sqlite"
+    with suppress(CodebaseUnreadable):  # questions wait until it is mended, and the watch over the index tells of it
+        _refuse_empty(repo)
+    return Codebase(
+        repo=repo,
+        index=SqlitePassageIndex(
+            repo, database, environment.secrets(), beside=IndexProcess(repo.root, database, environment.secrets())
+        ),
+        staleness=CitationStaleness(repo),
+        link_to=CodeLinks(repo, settings.code_host),
+    )
+
+
+def _refuse_empty(repo: GitRepo) -> None:
+    head = repo.head()
+    try:
+        is_empty = not any(is_indexed(entry.path) for entry in repo.each_entry(head))
+    except ProviderError:  # a clone without blobs, or damage
+        is_empty = not any(is_indexed(entry.path) for entry in repo.tree(head))
+    if is_empty:
+        raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
+
+
+class CodeLinks:
+    """From a citation to its URL; where the codebase was damaged at the start, as soon as git can read it."""
+
+    def __init__(self, repo: GitRepo, host: CodeHost | None) -> None:
+        self._repo, self._host = repo, host
+        self._known: LinkTo | None = None
+
+    def __call__(self, ref: EvidenceRef) -> str | None:
+        """Return the URL; None where there is none."""
+        if self._known is None:
+            if self._repo.resolve("HEAD") is None:
+                return None
+            self._known = code_links(self._repo.remote_url(), self._host)
+        return self._known(ref)
+
+
+def _open_slack(
+    settings: Settings, environment: Environment, bot_token: str, names: NameBook, clock: Clock, chat_clock: ChatClock
+) -> SlackAccess:
+    client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
+    me = patiently(lambda: _identify(client, chat_clock))
+    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
+    poster = Poster(posting, pacing.posts, reader=client, clock=clock)
+    return SlackAccess(
+        me=me,
+        client=client,
+        patient=patient_client(bot_token, environment.slack_api_url),
+        posting=posting,
+        poster=poster,
+        publisher=CardPublisher(client, poster, pacing.updates),
+        reactions=pacing.reactions,
+        workspace=SlackWorkspace(
+            client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
+        ),
+        clock=chat_clock,
+    )
+
+
+def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
+    with translate_slack_errors("recognise the bot's token"):
+        said = client.auth_test()
+        chat_clock.note(date_of(said.headers))
+        answer: dict[str, Any] = dict(said.data)  # type: ignore[arg-type]  # bytes for files only
+        return Identity(
+            team_id=answer["team_id"],
+            user_id=answer["user_id"],
+            bot_id=answer.get("bot_id"),
+            enterprise_id=answer.get("enterprise_id"),
+        )
+
+
+def set_aside_line(where: Path | str) -> str:
+    """Return what the ops channel is told of something that could not be read."""
+    return f"{where} was set aside: what it held could not be read. The rest works as before."

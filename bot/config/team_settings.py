@@ -1,0 +1,175 @@
+"""The parts of triage.yml that are a team's matter: they stand at the top, or in a block of `teams`, which inherits.
+
+A team's block goes over the top level key by key, inside blocks too; a list replaces a list. One team without a name
+(`codebase`, `ops_channel`, `watched_chats` at the top) is the same thing, and is called `default`.
+Values only; bot/config/settings.py reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from bot.config.casework_settings import (
+    EXPIRE_AFTER,
+    REMIND_AFTER,
+    BriefSettings,
+    EscalationSettings,
+    PageSettings,
+    Patience,
+    SaveNotes,
+)
+from bot.config.field_types import ApproverId, ChannelId, SettingsBlock
+from bot.config.hours_settings import WorkingHoursSettings
+from bot.config.merging import merged_blocks
+from bot.config.model_settings import BudgetSettings
+from bot.domain.acknowledgement import AcknowledgeMode
+
+DEFAULT_TEAM: Final = "default"
+"""What the one team of a file without `teams` is called."""
+_TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def check_team_id(value: str) -> str:
+    """Return a team's id; raises ValueError for what is none: it is the name of a folder, too."""
+    if not _TEAM_ID.fullmatch(value) or value == DEFAULT_TEAM:
+        raise ValueError(
+            f"{value[:60]!r} is no name for a team; use up to 40 small letters, digits and dashes, not `{DEFAULT_TEAM}`"
+        )
+    return value
+
+
+TeamId = Annotated[str, AfterValidator(check_team_id)]
+Shared = Literal["notes", "checks"]
+
+
+class WatchedChat(SettingsBlock):
+    """One channel the bot watches."""
+
+    chat_id: ChannelId
+    """The channel; the bot must be a member."""
+    name: str | None = None
+    """How it is called on cards and in logs, without #."""
+
+
+class TeamMatters(SettingsBlock):
+    """What each team may decide for itself."""
+
+    ops_channel: ChannelId
+    """The private channel where drafts wait for approval. With `teams`, each team has its own."""
+    approvers: tuple[ApproverId, ...] | None = None
+    """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
+    team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
+    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
+    offline neither happens."""
+    escalation: EscalationSettings = EscalationSettings()
+    budget: BudgetSettings = BudgetSettings()
+    remind_after: Patience = REMIND_AFTER
+    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
+    expire_after: Patience = EXPIRE_AFTER
+    """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    acknowledge: AcknowledgeMode = "reaction"
+    """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
+    stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
+    pages: PageSettings = PageSettings()
+    save_notes: SaveNotes = "ask"
+    """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
+    unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
+    brief: BriefSettings = BriefSettings()
+    working_hours: WorkingHoursSettings | None = None
+    """When reminders and briefs may be said; null: at any hour."""
+    baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
+    """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
+
+
+class TeamSettings(TeamMatters):
+    """One team: where it is asked, where its drafts wait, and its own values for any key of the top level named here.
+
+    An absent key inherits from the top level of the file, block by block and key by key; a list replaces a list.
+    """
+
+    channels: tuple[WatchedChat, ...] = ()
+    """The channels whose every message is read, and answered for this team; no other team may watch them."""
+    share: tuple[Shared, ...] = ()
+    """What other teams get to see of this one: `notes` (what was remembered of its answers), `checks` (that good
+    heartbeat checks of its sessions are offered to sessions of other teams). Nothing else is ever shared."""
+
+
+INHERITED: Final = frozenset(TeamMatters.model_fields)
+"""The keys that a team inherits from the top level."""
+
+
+def inherit_teams(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config whose teams hold what the top level says wherever they say nothing of their own.
+
+    The top level takes `ops_channel` from the first team, where it has none itself.
+
+    >>> inherit_teams({"team_language": "de", "teams": {"pay": {"ops_channel": "C1"}}})["teams"]
+    {'pay': {'team_language': 'de', 'ops_channel': 'C1'}}
+    """
+    teams = config.get("teams")
+    if not isinstance(teams, Mapping) or not teams:
+        return dict(config)
+    shared = {key: value for key, value in config.items() if key in INHERITED}
+    blocks = {name: merged_blocks(shared, team) if isinstance(team, Mapping) else team for name, team in teams.items()}
+    first = next(iter(blocks.values()))
+    ops_channel = {"ops_channel": first["ops_channel"]} if isinstance(first, Mapping) and "ops_channel" in first else {}
+    return {**ops_channel, **config, "teams": blocks}
+
+
+def across_teams(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong between the teams of a raw config, for each alone may be right."""
+    teams = {str(name): team for name, team in _mapping(config.get("teams")).items() if isinstance(team, Mapping)}
+    if not teams:
+        return
+    if config.get("watched_chats"):
+        yield "watched_chats: with `teams`, each team has its `channels`; move these there"
+    ops = {name: team.get("ops_channel", config.get("ops_channel")) for name, team in teams.items()}
+    watched: dict[str, str] = {}
+    for name, team in teams.items():
+        for chat in _chats(team):
+            if chat in ops.values():
+                yield f"teams.{name}.channels: {chat} is an ops channel; watch the channels where people ask"
+            elif watched.setdefault(chat, name) != name:
+                yield f"teams.{name}.channels: {chat} is watched by {watched[chat]} too; a channel has one team"
+    yield from _shared_ops_channels(teams, ops, config)
+    yield from _sessions(teams, config)
+
+
+def _shared_ops_channels(
+    teams: Mapping[str, Mapping[str, Any]], ops: Mapping[str, object], config: Mapping[str, Any]
+) -> Iterator[str]:
+    approvers = {name: team.get("approvers", config.get("approvers")) for name, team in teams.items()}
+    owners: dict[object, str] = {}
+    for name, channel in ops.items():
+        first = owners.setdefault(channel, name) if isinstance(channel, str) else name
+        if approvers[first] != approvers[name]:
+            yield (
+                f"teams.{name}.ops_channel: {channel} is {first}'s too, with other approvers; "
+                "give each team an ops channel of its own, or both the same approvers"
+            )
+
+
+def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:
+    for name, session in _mapping(config.get("sessions")).items():
+        if not isinstance(session, Mapping):
+            continue
+        team = session.get("team")
+        if team is None and len(teams) > 1:
+            yield f"sessions.{name}.team: is required with several teams; one of {', '.join(teams)}"
+        elif team is not None and team not in teams:
+            yield f"sessions.{name}.team: there is no team {str(team)[:60]!r}; one of {', '.join(teams)}"
+
+
+def _chats(team: Mapping[str, Any]) -> Iterator[str]:
+    channels = team.get("channels")
+    for chat in channels if isinstance(channels, list | tuple) else ():
+        if isinstance(chat, Mapping) and isinstance(chat.get("chat_id"), str):
+            yield chat["chat_id"]
+
+
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,111 @@
+"""The queues of all teams as one: each team is served in turn, so that one team's storm holds up another by one job.
+
+Inside a team its own queue decides what comes next. Across teams hold the limits of the process: one heartbeat at a
+time, and a job that the process died of again and again runs alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.jobs import Job, JobKind
+from bot.ports import ClaimableJobs, any_job
+
+CLAIM_WAIT_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _TeamQueue:
+    team: str
+    jobs: ClaimableJobs
+    wanted: Callable[[Job], bool]
+
+
+class TeamQueues:
+    """Port ClaimableJobs over the queues of teams; all of them notify `changed` of new work, and wait for none."""
+
+    def __init__(self, changed: threading.Condition, *, wait_s: float = CLAIM_WAIT_S) -> None:
+        self._changed, self._wait_s = changed, wait_s
+        self._queues: dict[str, _TeamQueue] = {}  # who was served longest ago comes first
+        self._running: dict[str, tuple[_TeamQueue, Job]] = {}
+        self._makes_room = False
+        """Whether a job that runs alone waits for all others to end."""
+
+    def add(self, team: str, jobs: ClaimableJobs, wanted: Callable[[Job], bool] = any_job) -> None:
+        """Serve a team from now on; of its jobs only those are taken that are `wanted` by then."""
+        with self._changed:
+            self._queues[team] = _TeamQueue(team, jobs, wanted)
+            self._changed.notify_all()
+
+    def remove(self, team: str) -> None:
+        """Take no more jobs of a team; those that run are finished."""
+        with self._changed:
+            self._queues.pop(team, None)
+
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next job of the team that was served longest ago and has one; waits for it for a while."""
+        with self._changed:
+            job = self._next(wanted)
+            if job is None and self._wait_s:
+                self._changed.wait(self._wait_s)
+                job = self._next(wanted)
+            return job
+
+    def team_of(self, job: Job) -> str:
+        """Return whose a claimed job is."""
+        with self._changed:
+            return self._running[job.key][0].team
+
+    def look_again(self) -> None:
+        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        with self._changed:
+            self._wait_s = 0
+            self._changed.notify_all()
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job."""
+        self._release(job).done(job)
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place in its team's queue; True if it will run again."""
+        return self._release(job).give_back(job, why=why, count=count)
+
+    def _release(self, job: Job) -> ClaimableJobs:
+        with self._changed:
+            queue, _ = self._running.pop(job.key)
+            self._changed.notify_all()
+            return queue.jobs
+
+    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
+        running = [job for _, job in self._running.values()]
+        if running and (self._makes_room or any(job.runs_alone for job in running)):
+            return None
+        self._makes_room = False
+        for team, queue in list(self._queues.items()):
+
+            def is_wanted(job: Job, queue: _TeamQueue = queue) -> bool:
+                return wanted(job) and queue.wanted(job) and self._fits(job, running)
+
+            job = queue.jobs.claim(is_wanted)
+            if job is not None:
+                self._queues[team] = self._queues.pop(team)
+                self._running[job.key] = queue, job
+                return job
+        return None
+
+    def _fits(self, job: Job, running: list[Job]) -> bool:
+        """Whether a job may run beside those of all teams."""
+        if job.runs_alone and running:
+            self._makes_room = True
+            return False
+        if job.kind is JobKind.HEARTBEAT and any(one.kind is JobKind.HEARTBEAT for one in running):
+            return False
+        return job.key not in self._running

@@ -1,0 +1,180 @@
+"""One team's bot: what is put together for it, what runs when, and in which order it ends.
+
+Everything of a team lies in its own data directory and in what is built here, so nothing of it can reach another team.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from datetime import datetime
+
+from bot.adapters.storage.files.retention import RunRetention
+from bot.casework.escalate.escalation_watch import POLL_S
+from bot.composition.casework_services import build_casework
+from bot.composition.heartbeat_services import build_heartbeats
+from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
+from bot.composition.process_services import ProcessServices
+from bot.composition.shared_services import open_shared_services
+from bot.composition.slack_edge import build_team_edge
+from bot.composition.startup_report import StartupReport
+from bot.config.settings import Settings
+from bot.domain.jobs import Job
+from bot.errors import StoreError
+from bot.runtime.job_table import build_job_table
+from bot.runtime.ticker import Ticker
+from bot.runtime.worker_pool import JobHandlers
+from handlers.home import HomeTab
+
+CATCH_UP_EVERY_S = 1
+PAUSE_CHECK_S = 5
+FLUSH_EVERY_S = 10
+TIDY_EVERY_S = 60
+TRACKED_CHECK_S = 600
+"""A git process for each session."""
+BEAT_TICK_S = 5
+COUNT_EVERY_S = 5
+WATCHER_STOP_S = 2.0
+
+
+class Team:
+    """The bot of one team, over its own data directory and its ops channel.
+
+    Raises:
+        ConfigError: its ops channel is not private.
+        ProviderError: Slack refused the ops channel.
+        StoreError: its data directory cannot be used.
+    """
+
+    def __init__(
+        self, process: ProcessServices, name: str, settings: Settings, home: HomeTab, listeners: Executor
+    ) -> None:
+        self.name, self._listeners = name, listeners
+        self.shared = open_shared_services(process, name, settings)
+        self.casework = build_casework(self.shared)
+        alerts = alert_surface(self.shared)
+        self.heartbeats = build_heartbeats(self.shared, self.casework.staff.models, alerts)
+        self.beats = build_heartbeat_slack(self.shared, self.heartbeats, alerts)
+        self.edge = build_team_edge(self.shared, self.casework, self.heartbeats, self.beats, home)
+        questions = self.casework.questions
+        self._report = StartupReport(self.shared, self.edge.sorter, questions.rebuilding, questions.giving_up)
+        self._old_runs = RunRetention(
+            self.shared.home, settings.keep_runs_for, self.shared.clock, self.shared.desk.store.open_threads
+        )
+        self._ticker = Ticker()
+
+    def settle(self) -> None:
+        """Settle what the last run left, before anything new is taken."""
+        self._report.say()
+        self.shared.approvers.refresh()
+        self.recover()
+        self.shared.desk.asker.recall()
+        self.casework.questions.escalation_watch.poll()
+        self._settle("proposals", self.beats.proposals.settle)
+        self.heartbeats.learn_zones()
+        self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
+        self._tick()
+        self.edge.watcher.start()
+
+    def start(self) -> None:
+        """Begin to tick, and to read back what was missed."""
+        self.edge.backfill.start()
+        self._ticker.start()
+
+    def stop_hearing(self) -> None:
+        """Tick no more and take no more messages; what runs goes on."""
+        self._ticker.stop()
+        self.edge.backfill.stop()
+        self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
+
+    def close(self) -> None:
+        """Show what is still to be shown, and end the models' runs; after the workers have ended."""
+        self.shared.desk.cards.catch_up(at_once=True)
+        self.shared.desk.asker.tick(at_once=True)
+        self.casework.staff.close()
+
+    def handlers(self) -> JobHandlers:
+        """Return what works off the team's jobs."""
+        questions = self.casework.questions
+        table = build_job_table(
+            self.edge.sorter,
+            questions.orchestrator,
+            questions.mentions,
+            questions.rebuilding,
+            self.beats.proposals,
+            self.heartbeats.worker,
+        )
+        return JobHandlers(
+            handler_of=table.handler_of, on_given_up=self._report.given_up, on_deadly=questions.giving_up.deadly
+        )
+
+    def wants(self, job: Job) -> bool:
+        """Whether a job of the team may begin now."""
+        return self.shared.pausing.allows(job) and self.heartbeats.commands.is_ready(job)
+
+    def interrupt(self) -> None:
+        """Have running models stop where they can."""
+        if self.casework.staff.models:
+            self.casework.staff.models.stop.set()
+
+    def recover(self) -> None:
+        """Settle the threads that a crash or the disk left in the middle of a step."""
+        self._say_of_threads(self.casework.questions.recovery.recover())
+
+    def say(self, text: str) -> None:
+        """Tell the team's ops channel."""
+        self.shared.ops.say(text)
+
+    def missed_since(self, since: datetime | None) -> None:
+        """Note that messages may have been missed since then; None: the very first start."""
+        self.edge.backfill.open(since)
+
+    def _tick(self) -> None:
+        """Say what is done every so often."""
+        shared, casework, beats, heartbeats = self.shared, self.casework, self.beats, self.heartbeats
+        every = self._ticker.every
+        every(CATCH_UP_EVERY_S, shared.desk.cards.catch_up)
+        every(CATCH_UP_EVERY_S, shared.desk.asker.tick)
+        every(CATCH_UP_EVERY_S, casework.questions.twins.tick)
+        every(CATCH_UP_EVERY_S, self._settle_late)
+        every(POLL_S, casework.questions.escalation_watch.poll)
+        every(FLUSH_EVERY_S, shared.ops.flush)
+        every(TIDY_EVERY_S, shared.desk.cards.tidy)
+        every(TIDY_EVERY_S, shared.approvers.refresh)
+        every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
+        every(TIDY_EVERY_S, casework.upkeep.pages.tick)
+        every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
+        every(TIDY_EVERY_S, self._old_runs.tick)
+        every(TIDY_EVERY_S, casework.upkeep.lessons.tick)
+        every(TIDY_EVERY_S, casework.upkeep.rechecks.tick)
+        every(TIDY_EVERY_S, beats.proposals.settle)
+        every(BEAT_TICK_S, heartbeats.scheduler.tick)
+        every(BEAT_TICK_S, heartbeats.rings.tick)
+        every(TIDY_EVERY_S, heartbeats.learn_zones)
+        every(TIDY_EVERY_S, heartbeats.faults.check_sessions)
+        every(TRACKED_CHECK_S, heartbeats.faults.check_playbooks)
+        every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
+        every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
+        every(COUNT_EVERY_S, shared.metrics.tick)
+        every(PAUSE_CHECK_S, self._follow_pause)
+
+    def _settle(self, what: str, settle: Callable[[], object]) -> None:
+        """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
+        try:
+            settle()
+        except StoreError as error:
+            self.say(f"The {what} cannot be used: {error}. The rest works; it is tried again every minute.")
+
+    def _follow_pause(self) -> None:
+        """Pause or resume where the terminal did so, and have the cards say it."""
+        if self.shared.pausing.follow():
+            self.shared.desk.cards.show_all_again()
+
+    def _settle_late(self) -> None:
+        """Post on a listener's thread, which a stop waits for."""
+        if self.casework.questions.recovery.is_due():
+            self._listeners.submit(lambda: self._say_of_threads(self.casework.questions.recovery.settle_late()))
+
+    def _say_of_threads(self, lines: list[str]) -> None:
+        for line in lines:
+            self.say(f"Thread {line}")

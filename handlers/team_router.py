@@ -1,0 +1,145 @@
+"""Which team something from Slack is for: what it is about decides, then where it happened, then the file's order.
+
+A team's listeners see nothing that is another team's, so a wrong turn here would end at "not on file", never at another
+team's words. With one team everything is that team's, and nothing is looked up.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from slack_bolt.kwargs_injection.args import Args
+
+from bot.casework.approvers import Approvers
+from bot.domain.threads import thread_key
+from bot.intake.normalise import Identity, normalise
+from bot.intake.watcher import Watcher
+from handlers.buttons.decision_handler import Listener
+from handlers.clicks import Body
+from handlers.commands.dispatcher import CommandDispatcher
+from handlers.shortcuts import Shortcuts
+
+_PARTS: Final = re.compile(r"[|!]")
+_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamListeners:
+    """What listens for one team.
+
+    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a proposal, a
+    suggestion or a recheck of that id is this team's; `cards` whether a card of its stands at a ts of the ops channel.
+    """
+
+    team: str
+    ops_channel: str
+    watcher: Watcher
+    approvers: Approvers
+    commands: CommandDispatcher
+    shortcuts: Shortcuts
+    actions: Mapping[str, Listener]
+    views: Mapping[str, Listener]
+    owns: Callable[[str], bool]
+    has_card: Callable[[str], bool]
+
+
+class TeamRouter:
+    """The teams of the process; safe in several threads, and they may come and go."""
+
+    def __init__(self, me: Identity) -> None:
+        self._me, self.team_id = me, me.team_id
+        self._teams: dict[str, TeamListeners] = {}
+        self._lock = threading.Lock()
+
+    def add(self, listeners: TeamListeners) -> None:
+        """Listen for a team from now on."""
+        with self._lock:
+            self._teams = {**self._teams, listeners.team: listeners}
+
+    def remove(self, team: str) -> None:
+        """Listen for a team no more."""
+        with self._lock:
+            self._teams = {name: one for name, one in self._teams.items() if name != team}
+
+    def all(self) -> list[TeamListeners]:
+        """Return every team, in the file's order."""
+        return list(self._teams.values())
+
+    def of_user(self, user: str, workspace: str) -> list[TeamListeners]:
+        """Return the teams somebody belongs to; the only one is everybody's."""
+        teams = self.all()
+        return teams if len(teams) == 1 else [one for one in teams if one.approvers.belongs(user, workspace)]
+
+    def of_channel(self, channel: str) -> TeamListeners | None:
+        """Return the team that watches a channel, or whose ops channel it is; the only one has them all."""
+        teams = self.all()
+        if len(teams) == 1:
+            return teams[0]
+        watching = (one for one in teams if one.watcher.watches(channel))
+        return next(watching, None) or next((one for one in teams if one.ops_channel == channel), None)
+
+    def of_message(self, body: Body) -> TeamListeners:
+        """Return who gets a message: who works on its thread, else whose channel it is, else the first team."""
+        teams = self.all()
+        if len(teams) == 1:
+            return teams[0]
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError:
+            incoming = None
+        if incoming is None:
+            return teams[0]
+        event = incoming.event
+        key, under = thread_key(event), event.thread_id
+        working = (one for one in teams if one.watcher.has_open(key))
+        carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))
+        return next(working, None) or next(carded, None) or self.of_channel(event.chat_id) or teams[0]
+
+    def of_click(self, body: Body) -> TeamListeners:
+        """Return whose a button or a dialogue is: whose what it names is, else whose channel it was clicked in."""
+        teams = self.all()
+        if len(teams) == 1:
+            return teams[0]
+        for name in _names_in(body):
+            if (owner := next((one for one in teams if one.owns(name)), None)) is not None:
+                return owner
+        channel = (body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id")
+        return (self.of_channel(str(channel)) if channel else None) or teams[0]
+
+    def action(self, action_id: str) -> Listener:
+        """Return the listener of a button, which is the team's whose it is."""
+
+        def listener(args: Args) -> None:
+            call(self.of_click(args.body).actions[action_id], args)
+
+        return listener
+
+    def view(self, callback_id: str) -> Listener:
+        """Return the listener of a dialogue, which is the team's whose it is."""
+
+        def listener(args: Args) -> None:
+            call(self.of_click(args.body).views[callback_id], args)
+
+        return listener
+
+
+def call(listener: Listener, args: Args) -> None:
+    """Call a listener with the arguments it names, as Bolt does."""
+    names = inspect.signature(listener).parameters
+    listener(**{name: getattr(args, name) for name in names})
+
+
+def _names_in(body: Body) -> Iterator[str]:
+    """Yield what may be the id of something in the value of a button, an option or a dialogue; all of it is hostile."""
+    view, actions = body.get("view"), body.get("actions")
+    action: Any = actions[0] if isinstance(actions, list) and actions and isinstance(actions[0], dict) else {}
+    option = action.get("selected_option")
+    values = [(option if isinstance(option, dict) else action).get("value")]
+    values += [view.get("private_metadata")] if isinstance(view, dict) else []
+    for value in values:
+        yield from filter(_NAME.fullmatch, _PARTS.split(value) if isinstance(value, str) else ())

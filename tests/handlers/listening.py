@@ -1,0 +1,33 @@
+"""Bolt over the listeners of one team, as the composition connects them."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+from slack_bolt import App
+
+from bot.intake.normalise import Identity
+from handlers.routes import bolt_app
+from handlers.team_router import TeamListeners, TeamRouter
+
+
+def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds: Any) -> App:
+    """Return Bolt with one team behind it; `kinds` are its watcher, commands, shortcuts, and its tables of buttons."""
+    router = TeamRouter(me)
+    tables = [kinds[name] for name in ("approvals", "alerts", "suggestions", "tiers", "proposals", "lessons")]
+    router.add(
+        TeamListeners(
+            team="default",
+            ops_channel="C0OPS",
+            watcher=kinds["watcher"],
+            approvers=None,  # type: ignore[arg-type]  # with one team nobody is asked who belongs to it
+            commands=kinds["commands"],
+            shortcuts=kinds["shortcuts"],
+            actions={name: listener for table in tables for name, listener in table.actions.items()},
+            views={name: listener for table in tables for name, listener in table.views.items()},
+            owns=lambda _: True,
+            has_card=lambda _: False,
+        )
+    )
+    return bolt_app("xoxb-1", url, me, router, home, executor)
