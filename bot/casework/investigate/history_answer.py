@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import is_withheld
 from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of
@@ -29,6 +31,10 @@ log = logging.getLogger(__name__)
 
 MAX_COMMITS: Final = 4
 MAX_LINE_COMMITS: Final = 500
+MAX_TEXT_COMMITS: Final = 20
+"""How many commits are looked at for what they changed in files that may be shown."""
+MIN_TEXT_CHARS: Final = 3
+MAX_TEXT_WORDS: Final = 3
 MAX_MESSAGE_LINES: Final = 8
 MAX_AUTHOR_CHARS: Final = 60
 LINE_HISTORY_S: Final = 10.0
@@ -37,15 +43,18 @@ SHALLOW: Final = "This checkout is shallow: older commits are not in it, and its
 
 
 class Subject(NamedTuple):
-    """What changed: a name in a file, a file, or (neither) the whole codebase."""
+    """What changed: a name in a file, a file, lines with one of some `texts`, or (none of these) the whole codebase."""
 
     name: str = ""
     path: str = ""
     lines: tuple[int, int] | None = None
+    texts: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """What it is called in a reply."""
+        if self.texts:
+            return f"lines with `{self.texts[0]}`"
         return f"`{self.name}` in `{self.path}`" if self.name else f"`{self.path}`" if self.path else "the codebase"
 
 
@@ -71,8 +80,17 @@ def history_subject(question: str, asked: Asked, repo: GitRepo, commit: str) -> 
     if asked.places:
         return Subject(path=asked.places[0])
     names = names_in(question)
-    is_about_all = not names.names and HISTORY_WORDS.issuperset(names.words)
-    return Subject() if is_about_all else None
+    words = [word for word in names.words if word not in HISTORY_WORDS]
+    if not (names.names or words):
+        return Subject()
+    texts = [one.name for one in names.names] or _spellings(words)
+    shown = tuple(text for text in texts if len(text) >= MIN_TEXT_CHARS and is_quotable(text))
+    return Subject(texts=shown[: 1 if names.names else None]) if shown else None
+
+
+def _spellings(words: Sequence[str]) -> list[str]:
+    """Return how a few words may be written in code; none of many, of which no one is what changed."""
+    return list(dict.fromkeys(sign.join(words) for sign in (" ", "_", "-", ""))) if len(words) <= MAX_TEXT_WORDS else []
 
 
 def history_answer(
@@ -83,9 +101,13 @@ def history_answer(
     `excerpts` are lines to show with them, which the ledger knows; raises ProviderError when git fails.
     """
     wants_first = asks_for_origin(question) and subject.lines is not None
-    of_lines = _line_commits(subject, repo, commit, limit=MAX_LINE_COMMITS if wants_first else MAX_COMMITS)
-    found = of_lines or GitHistory(repo).commits(commit, limit=MAX_COMMITS, path=subject.path or None)
-    is_first = wants_first and 0 < len(of_lines) < MAX_LINE_COMMITS
+    if subject.texts:
+        wants_first = asks_for_origin(question)
+        found, is_first = _text_commits(subject.texts, repo, commit, wants_first=wants_first)
+    else:
+        of_lines = _line_commits(subject, repo, commit, limit=MAX_LINE_COMMITS if wants_first else MAX_COMMITS)
+        found = of_lines or GitHistory(repo).commits(commit, limit=MAX_COMMITS, path=subject.path or None)
+        is_first = wants_first and 0 < len(of_lines) < MAX_LINE_COMMITS
     kept = found[-1:] if is_first else found[:MAX_COMMITS]
     quotes = [quoted for one in kept if (quoted := _quoted(one, whole=asks_why(question)))]
     if not quotes:
@@ -119,6 +141,19 @@ def _line_commits(subject: Subject, repo: GitRepo, commit: str, *, limit: int) -
     except ProviderError:
         log.warning("git could not follow the lines", extra={"action": "line_history_failed"}, exc_info=True)
         return []
+
+
+def _text_commits(texts: Sequence[str], repo: GitRepo, commit: str, *, wants_first: bool) -> tuple[list[Commit], bool]:
+    """Return commits that changed lines with one of some texts in files that may be shown, and whether it is the first.
+
+    Where git takes too long, they are the newest that it found.
+    """
+    history = GitHistory(repo)
+    found, is_complete = history.word_commits(commit, texts, timeout_s=LINE_HISTORY_S)
+    is_first = wants_first and is_complete
+    looked_at = (found[::-1] if is_first else found)[:MAX_TEXT_COMMITS]
+    shown = (one for one in looked_at if not all(map(is_withheld, history.changed_paths(one.sha, words=texts))))
+    return list(islice(shown, 1 if is_first else MAX_COMMITS)), is_first
 
 
 def _quoted(commit: Commit, *, whole: bool) -> CommitQuote | None:

@@ -92,6 +92,37 @@ def test_what_is_not_found_is_not_answered_from_history(code: Path) -> None:
     assert subjects(ask(code, "who last changed the flux capacitor?")) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("who last changed `max_retries`?", ["Retry five times", "Retry"]),
+        ("when was max_retries changed?", ["Retry five times", "Retry"]),
+        ("who added MAX_RETRIES?", ["Retry"]),
+        ("who removed `old_limit`?", ["Drop the old limit", "Retry"]),
+        ("who last changed the grace period?", ["Drop the old limit"]),
+        ("when was `retries` changed?", []),
+    ],
+)
+def test_what_has_no_definition_is_looked_for_in_the_changed_lines(
+    code: Path, question: str, expected: list[str]
+) -> None:
+    """Keys of settings, words of a text and what was removed have commits as well; part of a word has none."""
+    commit_files(code, {"app.ini": "max_retries = 3\nold_limit = 1\n"}, "Retry")
+    commit_files(code, {"app.ini": "max_retries = 5\nold_limit = 1\n"}, "Retry five times")
+    commit_files(code, {"app.ini": "max_retries = 5\n# the grace-period is short\n"}, "Drop the old limit")
+    found = ask(code, question)
+    assert subjects(found) == expected
+    assert ("The first commit of" in found.ret.draft_reply) is ("added" in question)
+
+
+def test_files_with_secrets_are_not_searched_for_a_word(code: Path) -> None:
+    """Nobody learns from a question whether a word stands there."""
+    commit_files(code, {".env": "HUNTER_TOKEN=open-sesame\n"}, "Change the environment")
+    assert subjects(ask(code, "who last changed `HUNTER_TOKEN`?")) == []
+    commit_files(code, {"app.ini": "x = HUNTER_TOKEN\n"}, "Read the token")
+    assert subjects(ask(code, "who last changed `HUNTER_TOKEN`?")) == ["Read the token"]
+
+
 def test_a_message_that_may_not_be_shown_is_left_out(code: Path) -> None:
     """Broadcasts, code fences and credentials stay in git."""
     token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
