@@ -6,10 +6,11 @@ who was first. Who may decide is asked by the caller, at the click and again at 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, find_changes
@@ -25,10 +26,16 @@ from bot.domain.secrets import find_secrets, redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, Resolution, ThreadState, ThreadStatus
-from bot.errors import Conflict, InputError
+from bot.errors import CodebaseUnreadable, Conflict, InputError
 from bot.ports import ChatMessage
 
+log = logging.getLogger(__name__)
+
 MAX_REPLY_CHARS = 12_000
+CODE_UNREADABLE: Final = (
+    "Not posted: triage cannot read the git repository of the codebase, so it cannot check that the quoted lines are "
+    "still there. Whoever runs triage finds the reason with `triage doctor`; approve again once it is mended."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +76,13 @@ class Decisions:
 
         With `click.twins` also in the threads of the twins that the card showed.
         """
+        try:
+            return self._approve(click, by)
+        except CodebaseUnreadable as error:
+            log.warning("an approval waits for the codebase: %s", error, extra={"action": "code_unreadable"})
+            raise InputError(CODE_UNREADABLE) from error
+
+    def _approve(self, click: DraftClick, by: str) -> str:
         if self._settled(click, by):
             return "Posted."
         state = self._bound(click)

@@ -14,6 +14,7 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.ports import ChatMessage
 
 StillStands = Callable[[EvidenceRef], bool]
@@ -28,6 +29,7 @@ def find_changes(
 
     Raises:
         ProviderError: the chat cannot say; posting would be a guess.
+        CodebaseUnreadable: git cannot say.
     """
     if messages is None:
         messages = desk.workspace.thread(state.chat_id, state.thread_ts)
@@ -60,10 +62,16 @@ def _in_code(state: ThreadState, still_stands: StillStands) -> list[Doubt]:
 
 
 def quotes_at_head(repos: Repositories) -> StillStands:
-    """Return a test whether a citation's quote still stands in its file at HEAD, wherever in the file."""
+    """Return a test whether a citation's quote still stands in its file at HEAD, wherever in the file.
+
+    The test raises CodebaseUnreadable where git cannot say.
+    """
 
     def still_stands(ref: EvidenceRef) -> bool:
-        repo, path = repos.locate(ref.ref.rpartition(":")[0], ref.commit)
-        return find_at_head(repo, repo.head(), path, ref.quote)
+        try:
+            repo, path = repos.locate(ref.ref.rpartition(":")[0], ref.commit)
+            return find_at_head(repo, repo.head(), path, ref.quote)
+        except (ProviderError, ConfigError) as error:
+            raise CodebaseUnreadable(str(error)) from error
 
     return still_stands

@@ -34,7 +34,7 @@ class DoubtCode(StrEnum):
 
 _SENTENCES: Final = MappingProxyType(
     {
-        DoubtCode.EDITED: "the question was edited (to wording {about}); the draft answers its earlier wording",
+        DoubtCode.EDITED: "the question was edited; the draft answers its earlier wording",
         DoubtCode.WROTE: "<@{by}> wrote in the thread at {about} UTC",
         DoubtCode.SETTLED: "<@{by}> wrote: {about}",
         DoubtCode.CONTEXT: "<@{by}> added context during the investigation",
@@ -78,7 +78,7 @@ class Doubt(FrozenValue):
         Doubt(code=<DoubtCode.SETTLED: 'settled'>, by='U1', about='never mind')
         """
         found = ((code, pattern.fullmatch(text)) for code, pattern in _PATTERNS.items())
-        return next(cls(code=code, **match.groupdict()) for code, match in found if match)
+        return next(cls(code=code, **match.groupdict("")) for code, match in found if match)
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
@@ -86,7 +86,13 @@ def _pattern(sentence: str) -> re.Pattern[str]:
     return re.compile(re.escape(sentence).replace(r"\{by\}", by).replace(r"\{about\}", about), re.DOTALL)
 
 
-_PATTERNS: Final = {code: _pattern(sentence) for code, sentence in _SENTENCES.items()}
+_EDITED: Final = re.compile(
+    r"the question was edited(?: \(to wording (?P<about>\w{0,40})\))?; the draft answers its earlier wording"
+)
+"""Older versions named the digest of the wording an edit was made to."""
+_PATTERNS: Final = {
+    code: _EDITED if code is DoubtCode.EDITED else _pattern(sentence) for code, sentence in _SENTENCES.items()
+}
 
 
 def question_edited(wording: str) -> Doubt:

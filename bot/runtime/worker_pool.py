@@ -72,6 +72,7 @@ class WorkerPool:
         self._outages = 0
         self._stopping = threading.Event()
         self._running: dict[str, Job] = {}
+        self._waits_for: dict[str, str] = {}
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
 
     def start(self) -> None:
@@ -101,10 +102,11 @@ class WorkerPool:
         while not self._stopping.is_set():
             try:
                 job = self._jobs.claim()
+                self._waits_for.pop("", None)
                 if job is not None:
                     self._do(job)
             except DiskRefused as error:
-                log.warning("no work until the disk takes it: %s", error, extra={"action": "disk_refused"})
+                self._tell_once("", "no work until the disk takes it: %s", error, action="disk_refused")
                 self._stopping.wait(self.pause_s(error))
             except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
@@ -130,13 +132,20 @@ class WorkerPool:
             self._jobs.give_back(job, why="the bot stopped", count=False)
         except Exception as error:
             if isinstance(error, Unavailable | DiskRefused):
-                log.warning("job waits: %s", error, extra={"action": "job_waits", "job": job.name})
+                self._tell_once(job.name, "job waits: %s", error, action="job_waits")
             else:
                 log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, by, error)
         else:
             self._outages = 0
+            self._waits_for.pop(job.name, None)
             self._jobs.done(job)
+
+    def _tell_once(self, job_name: str, what: str, error: Exception, *, action: str) -> None:
+        """Log what a job waits for, and again only when that changes."""
+        if self._waits_for.get(job_name) != str(error):
+            self._waits_for[job_name] = str(error)
+            log.warning(what, error, extra={"action": action, "job": job_name})
 
     def _give_up(self, job: Job, by: JobHandlers, why: str) -> None:
         """Put a job where it is not claimed any more, and tell of it."""
@@ -147,6 +156,7 @@ class WorkerPool:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
         outage = isinstance(error, Unavailable | DiskRefused)
         if not self._jobs.give_back(job, why=why, count=not outage):
+            self._waits_for.pop(job.name, None)
             by.on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
         self._stopping.wait(self.pause_s(error))
 

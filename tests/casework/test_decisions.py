@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.decisions import MAX_REPLY_CHARS, DraftClick, check_outbound
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.decisions import CODE_UNREADABLE, MAX_REPLY_CHARS, Decisions, DraftClick, check_outbound
+from bot.casework.freshness import quotes_at_head
 from bot.domain.doubts import Doubt
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
@@ -17,6 +19,7 @@ from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office
+from tests.gitrepo import make_repo
 
 CARL = "U3"
 
@@ -47,6 +50,19 @@ class TestApprove:
         with pytest.raises(Conflict, match=f"approved by <@{BEN}> at 2026-11-20 09:01 UTC"):
             office.decisions.approve(click, by=CARL)
         assert len(office.messenger.posts) == 1
+
+    def test_a_damaged_codebase_is_said_in_one_plain_sentence(self, office: Office, tmp_path: Path) -> None:
+        """Nothing is posted, git's own words stay in the log, and once it is mended the same click posts."""
+        repo = make_repo(tmp_path / "code", {"a.py": "x = 1\n"})
+        stands = quotes_at_head(GitRepo(repo))
+        (repo / ".git" / "HEAD").rename(tmp_path / "HEAD")
+        decisions = Decisions(office.desk, office.replies, stands, office.escalations, office.twins)
+        with pytest.raises(InputError) as refused:
+            decisions.approve(office.click(), by=BEN)
+        assert str(refused.value) == CODE_UNREADABLE
+        assert office.messenger.posts == []
+        (tmp_path / "HEAD").rename(repo / ".git" / "HEAD")
+        assert "changed since this draft" in decisions.approve(office.click(), by=BEN)
 
     def test_eight_clicks_at_once_make_one_post(self, office: Office) -> None:
         """Exactly one wins; every other one is told so."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
+from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.threads import NO_DOUBTS
 from tests.builders import NOW, a_thread
 
@@ -15,9 +15,17 @@ ASKER = a_thread().original_sender_id
 def test_a_doubt_is_read_back_from_its_sentence(code: DoubtCode) -> None:
     """As the records of older versions hold it: the same doubt, so that it is not shown twice."""
     by = "U1" if code in (DoubtCode.WROTE, DoubtCode.SETTLED, DoubtCode.CONTEXT, DoubtCode.NOT_POSTED) else ""
-    bare = code in (DoubtCode.CONTEXT,) or Doubt(code=code).is_hard
+    bare = code in (DoubtCode.CONTEXT, DoubtCode.EDITED) or Doubt(code=code).is_hard
     doubt = Doubt(code=code, by=by, about="" if bare else "two {words}\nand more")
     assert Doubt.read(doubt.text) == doubt
+
+
+def test_an_edit_is_shown_without_its_digest_and_read_with_it() -> None:
+    """A digest says nothing to people; records of older versions hold it in the sentence."""
+    edited = question_edited("six?")
+    assert edited.text == "the question was edited; the draft answers its earlier wording"
+    old = f"the question was edited (to wording {edited.about}); the draft answers its earlier wording"
+    assert Doubt.read(old) == edited
 
 
 def test_known_doubts_are_not_added_again() -> None:

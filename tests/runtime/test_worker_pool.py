@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.domain.returns import Usage
-from bot.errors import DiskRefused, ProviderError, Unavailable
+from bot.errors import CodebaseUnreadable, DiskRefused, ProviderError, Unavailable
 from bot.ports import any_job
 from bot.runtime import worker_pool
 from bot.runtime.team_queues import TeamQueues
@@ -261,6 +263,14 @@ def test_a_disk_that_refuses_costs_no_attempt_and_is_not_asked_at_once() -> None
     shop = Shop(*[refused] * (MAX_ATTEMPTS + 2))
     shop.run("a")
     assert (shop.done, shop.given_up) == ([some_work("a")], [])
+
+
+def test_what_a_job_waits_for_is_logged_once_until_it_changes(caplog: pytest.LogCaptureFixture) -> None:
+    """The log of a night in which the codebase stayed damaged can still be read."""
+    damaged, full = CodebaseUnreadable("the .git of /code is damaged"), DiskRefused("no space")
+    Shop(damaged, damaged, damaged, full, full, damaged).run("a")
+    waits = [record.getMessage() for record in caplog.records if record.msg.startswith("job waits")]
+    assert waits == [f"job waits: {error}" for error in (damaged, full, damaged)]
 
 
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
