@@ -25,6 +25,11 @@ def main() -> int:
     risky = [(text, bool(risky_advice(text))) for code in LANGUAGES for text in _read(code)["risky"][1::2]]
     harmless = [(text, bool(risky_advice(text))) for code in LANGUAGES for text in _read(code)["harmless"][1::2]]
     fresh = [(text, bool(risky_advice(text))) for texts in _read("fresh").values() for text in texts]
+    around = _read("warnings")
+    orders, warnings = (
+        [(text, bool(risky_advice(text))) for text in _all(around[kind], around["later"][kind])]
+        for kind in ("risky", "harmless")
+    )
     commands = _read("commands")
     bad = [(line, bool(commands_in_code(line))) for line in commands["risky"].splitlines()[1::2]]
     good = [(line, bool(commands_in_code(line))) for line in commands["harmless"].splitlines()[1::2]]
@@ -32,11 +37,17 @@ def main() -> int:
         ("risky sentences seen, held out", risky),
         ("harmless sentences taken for risky, held out", harmless),
         ("risky sentences seen, written against the lists", fresh),
+        ("orders around commands, rights and keys seen, lists mended by them", orders),
+        ("warnings of commands taken for risky, lists mended by them", warnings),
         ("risky commands seen, held out", bad),
         ("harmless commands taken for risky, held out", good),
     ]:
         print(f"{name}: {sum(hit for _, hit in found)} of {len(found)}")
     return int(_share(risky) < _MIN_SEEN or _share(harmless) > _MAX_ALARMS)
+
+
+def _all(by_language: dict[str, list[str]], more: list[str]) -> list[str]:
+    return [*(text for texts in by_language.values() for text in texts), *more]
 
 
 def _share(found: list[tuple[str, bool]]) -> float:

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from bot.domain.questions.draft_tone import own_sentences, without_quotes
-from bot.domain.questions.risk_words import LANGUAGES, TABLES, any_of, compiled, folded_sentence, whole_words
+from bot.domain.questions.draft_tone import CODE, own_sentences, without_quotes
+from bot.domain.questions.risk_words import LANGUAGES, TABLES, UNSPACED, any_of, compiled, folded_sentence, whole_words
 from bot.domain.questions.risky_commands import commands_in_code, commands_in_prose
 from bot.domain.tables import read_table
 from bot.domain.text.linear_patterns import LinearPattern
@@ -32,6 +32,12 @@ _FENCE_MARK: Final = re.compile(r"^```[\w+-]*\n?|`")
 _PATCH: Final = re.compile(r"^(?:```diff\b|@@ |--- a/|diff --git)", re.MULTILINE)
 _BULLET: Final = r"^\W*(?:\d+[.)]\s+)?"
 _NEAR_CHARS: Final = 60
+_WARNING_CHARS: Final = 160
+"""How far around a command its warning is looked for."""
+_SENTENCE_START: Final = re.compile(r"[.!?]\s|[。！？\n]")
+_INLINE_CODE: Final = re.compile(r"`[^`\n]+`")
+_LISTED: Final = r"\s*(?:codespan\s*(?:,|、|，|or|and|oder|und|ou|et|atau|dan|或|和|e|o|y)*\s*)*"
+"""Other commands that stand in the same list."""
 
 
 class _Language:
@@ -52,6 +58,9 @@ class _Language:
         self._not_before = compiled(rf"(?:^|\W){any_of(table.not_before)}\W*$", table.not_before)
         self._not_before_unless = compiled(rf"{any_of(table.not_before_unless)}\W*$", table.not_before_unless)
         self._not_after = compiled(rf"^\W*{any_of(table.not_after)}", table.not_after)
+        self._forbids = compiled(rf"{_edge(code)}{any_of(table.forbids)}{_LISTED}$", table.forbids)
+        self._forbids_after = compiled(rf"^\s*{any_of(table.forbids_after)}", table.forbids_after)
+        self._conditions = compiled(whole_words(table.conditions, code), table.conditions)
         self._words = dict(_word_patterns(code))
 
     def risks(self, sentence: str) -> list[str]:
@@ -60,6 +69,12 @@ class _Language:
         if not advice:
             return []
         return [kind for kind, rules in RULES.items() if any(self._applies(rule, advice, sentence) for rule in rules)]
+
+    def forbids(self, before: str, after: str) -> bool:
+        """Whether a command between these two folded parts of a sentence is one nobody may run, on no condition."""
+        if _is_in(self._conditions, after) or _is_in(self._conditions, before):
+            return False
+        return _is_in(self._forbids, before) or _is_in(self._forbids_after, after)
 
     def _advice(self, sentence: str) -> list[str]:
         """Return the clauses of a sentence that tell somebody to do something."""
@@ -94,6 +109,10 @@ class _Language:
         return not is_forbidden and not _is_in(self._not_after, clause[end : end + _NEAR_CHARS])
 
 
+def _edge(code: str) -> str:
+    return "" if code in UNSPACED else r"\b"
+
+
 def _word_patterns(code: str) -> Iterator[tuple[str, LinearPattern]]:
     common, own = TABLES["common"].words, TABLES[code].words
     for group in sorted({group for rules in RULES.values() for rule in rules for group in rule}):
@@ -116,10 +135,13 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
     found: list[tuple[str, str]] = []
     for said in own_sentences(draft, quotes):
         found += [(kind, said) for kind in _kinds(said)]
-        found += commands_in_prose(said)
-    for code in _unquoted_code(draft, quotes):
+        found += [one for one in commands_in_prose(said) if not _is_warned_of(said, said.find(one.words), one.words)]
+    text = without_quotes(draft, quotes)
+    for code, start in _unquoted_code(text, quotes):
         found += [("code change", match[0]) for match in [_PATCH.search(code)] if match]
-        found += commands_in_code(_FENCE_MARK.sub("", code))
+        commands = commands_in_code(_FENCE_MARK.sub("", code))
+        if commands and (code.startswith("```") or not _is_warned_of(text, start, code)):
+            found += commands
     return list(dict.fromkeys(f"{kind}: “{' '.join(text.split())[:80]}”" for kind, text in found))
 
 
@@ -128,12 +150,22 @@ def _kinds(sentence: str) -> list[str]:
     return list(dict.fromkeys(kind for language in _LANGUAGES for kind in language.risks(known)))
 
 
-def _unquoted_code(draft: str, quotes: Iterable[str]) -> list[str]:
-    """Return the pieces of code in a draft that no citation vouches for."""
+def _unquoted_code(text: str, quotes: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the pieces of code in a draft that no citation vouches for, and where each stands."""
     known = [" ".join(quote.split()) for quote in quotes]
-    segments = [match[0] for match in _CODE_SEGMENT.finditer(without_quotes(draft, quotes))]
-    bare = [(segment, " ".join(_FENCE_MARK.sub("", segment).split())) for segment in segments]
-    return [segment for segment, words in bare if not any(words in quote for quote in known)]
+    for match in _CODE_SEGMENT.finditer(text):
+        words = " ".join(_FENCE_MARK.sub("", match[0]).split())
+        if not any(words in quote for quote in known):
+            yield match[0], match.start()
+
+
+def _is_warned_of(text: str, start: int, words: str) -> bool:
+    """Whether the sentence around a command says that nobody may run it: "never run `rm -rf /`"."""
+    end = start + len(words)
+    before = _SENTENCE_START.split(text[max(0, start - _WARNING_CHARS) : start])[-1]
+    after = _SENTENCE_START.split(text[end : end + _WARNING_CHARS])[0]
+    before, after = (folded_sentence(_INLINE_CODE.sub(CODE, part)) for part in (before, after))
+    return any(language.forbids(before, after) for language in _LANGUAGES)
 
 
 def _clauses(sentence: str) -> list[str]:

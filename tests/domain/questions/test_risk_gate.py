@@ -143,6 +143,28 @@ def test_a_not_that_forbids_something_else_hides_nothing(draft: str) -> None:
     assert risky_advice(draft)
 
 
+def _around_commands(kind: str) -> list[str]:
+    data = read_risk_data("warnings")
+    return [*(text for texts in data[kind].values() for text in texts), *data["later"][kind]]
+
+
+@pytest.mark.parametrize("text", _around_commands("risky"))
+def test_an_order_to_run_a_command_or_to_hand_out_rights_is_found(text: str) -> None:
+    """Also beside a warning, under a condition, and where "not" forbids something else."""
+    assert risky_advice(text)
+
+
+@pytest.mark.parametrize("text", _around_commands("harmless"))
+def test_a_warning_of_a_command_is_no_advice_to_run_it(text: str) -> None:
+    """In eight languages, before the command or behind it."""
+    assert risky_advice(text) == []
+
+
+def test_a_block_of_commands_counts_whatever_stands_before_it() -> None:
+    """Who copies it does not read the sentence above."""
+    assert risky_advice("Never run this:\n```\nrm -rf /var/data\n```")
+
+
 def test_letters_are_compared_without_their_accents() -> None:
     """As people type them in a hurry, and as full-width letters."""
     assert folded("LÖSCHE ｄｉｅ Größe") == "losche die grosse"

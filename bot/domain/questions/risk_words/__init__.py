@@ -29,7 +29,10 @@ def folded_sentence(text: str) -> str:
 
 
 class Table(NamedTuple):
-    """One language's file: signs of advice, and groups of words that the rules join."""
+    """One language's file: signs of advice, and groups of words that the rules join.
+
+    A command right behind `forbids`, or before `forbids_after`, is a warning, unless it has one of the `conditions`.
+    """
 
     words: dict[str, list[str]]
     advises: Sequence[str] = ()
@@ -44,6 +47,9 @@ class Table(NamedTuple):
     not_before: Sequence[str] = ()
     not_before_unless: Sequence[str] = ()
     not_after: Sequence[str] = ()
+    forbids: Sequence[str] = ()
+    forbids_after: Sequence[str] = ()
+    conditions: Sequence[str] = ()
 
 
 TABLES: Final = {code: read_table(__file__, f"{code}.yml", Table) for code in ("common", *LANGUAGES)}
