@@ -6,7 +6,7 @@ RUN python -m venv /opt/triage && /opt/triage/bin/pip install --no-cache-dir .
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends git tini tmux \
+    && apt-get install -y --no-install-recommends git openssh-client tini tmux \
     && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --user-group --create-home triage \
     && install -d -o triage -g triage -m 0700 /var/lib/triage \

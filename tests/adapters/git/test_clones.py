@@ -17,6 +17,8 @@ from bot.adapters.git.clones import MAX_PACKS, Clone, clone_path
 from bot.adapters.git.network import GitNetwork, network_environment
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
+from bot.domain.citations.links import code_links
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import CodebaseUnreadable, ProviderError
 from tests.githttp import GitServer, Mood, git_server
 from tests.gitrepo import commit_files, git, make_repo
@@ -200,6 +202,15 @@ def test_the_remote_can_be_asked_without_a_clone(remote: Remote) -> None:
     assert not clone_path(remote.folder / "home", "shop").exists()
     with pytest.raises(ProviderError, match="exit code 2"):
         remote.clone(branch="gone").ask_remote()
+
+
+def test_a_clone_over_ssh_has_links_for_a_browser(tmp_path: Path) -> None:
+    """Its address is kept in the clone as git takes it."""
+    clone = Clone(clone_path(tmp_path, "shop"), "git@github.com:acme/shop.git", None, GitNetwork())
+    clone.prepare()
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a/b.py:3-9", commit="f00dfeed")
+    link = code_links(GitRepo(clone.path).remote_url())(ref)
+    assert link == "https://github.com/acme/shop/blob/f00dfeed/a/b.py#L3-L9"
 
 
 def test_a_clone_over_http_reports_its_progress(remote: Remote, server: GitServer) -> None:
