@@ -10,6 +10,7 @@
     ├── StoreError         the operator: something on disk cannot be read or written
     │   └── DiskRefused    the operator: the disk takes nothing now (full, read-only, failing); later the same will work
     │       └── CodebaseUnreadable  the operator: the codebase's .git is damaged; once mended, the same will work
+    │           └── NotCloned    nobody: the codebase's first clone is not there yet
     └── IllegalTransition  us: the state machine was asked for a step its table does not hold
 
 Every message says what happened, why, and what to do next. The text of an error may reach a person;
@@ -73,6 +74,10 @@ class DiskRefused(StoreError):
 
 class CodebaseUnreadable(DiskRefused):
     """What git keeps of the codebase is damaged or cannot be read; once it is mended, the same will work."""
+
+
+class NotCloned(CodebaseUnreadable):
+    """The codebase's first clone is not there yet; whoever makes it tells of what goes wrong."""
 
 
 class IllegalTransition(TriageError):

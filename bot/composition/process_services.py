@@ -61,6 +61,7 @@ REPLACEABLE: Final = (
 REPLACEABLE_FOLDERS: Final = (
     "acknowledgements",
     "cards",
+    "codebases",
     "index",
     "proposals",
     "runs",

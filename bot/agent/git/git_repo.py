@@ -22,7 +22,7 @@ from typing import Final
 from bot.agent.git.git_process import GitProcess
 from bot.agent.git.repositories import Located
 from bot.domain.text.file_text import file_lines
-from bot.errors import CodebaseUnreadable, ConfigError, ProviderError, TriageError
+from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _LISTING_BYTES: Final = 1 << 16
@@ -94,7 +94,7 @@ class GitRepo:
         except ProviderError as error:
             if not self._had_commit():
                 if self.is_bare:
-                    raise CodebaseUnreadable(
+                    raise NotCloned(
                         f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is "
                         "finished, `triage status` says how far it is"
                     ) from error

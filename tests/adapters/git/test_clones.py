@@ -19,7 +19,7 @@ from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.errors import CodebaseUnreadable, ProviderError
+from bot.errors import CodebaseUnreadable, NotCloned, ProviderError
 from tests.githttp import GitServer, Mood, git_server
 from tests.gitrepo import commit_files, git, make_repo
 
@@ -97,7 +97,7 @@ def test_before_the_first_fetch_there_is_nothing_to_read(remote: Remote) -> None
     clone = remote.clone()
     clone.prepare()
     assert not clone.has_branch
-    with pytest.raises(CodebaseUnreadable, match="triage status"):
+    with pytest.raises(NotCloned, match="triage status"):
         remote.repo.head()
     clone.fetch()
     assert clone.has_branch
