@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.composition.shared_services import REPLACEABLE_FOLDERS
+from bot.composition.process_services import REPLACEABLE_FOLDERS
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
