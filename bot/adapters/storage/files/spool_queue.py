@@ -3,8 +3,6 @@
 A claim is a rename, so a job is in exactly one folder whatever happens. What a crash left in running/ goes back to its
 place at the next start; that counts as a death and not as an attempt, and a job that the process died of again and
 again runs alone, and then no more. One process owns the spool (see bot/adapters/storage/files/file_leases.py).
-A file holds the class of the work by name. Before November 2026 it held `{"event": …, "opens": …}`, `{"investigate":
-…}`, `{"rebuild": …}` or `{"beat": …}`; such jobs are read, too.
 """
 
 from __future__ import annotations
@@ -12,9 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import (
     list_files,
@@ -24,30 +21,15 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.beats import Wake
-from bot.domain.jobs import (
-    WORK_CLASSES,
-    ContinueThread,
-    FollowUpArrived,
-    Job,
-    JobKind,
-    MessageDeleted,
-    MessageEdited,
-    RebuildThread,
-    RunBeat,
-    UnsortedQuestion,
-    Work,
-    queue_order,
-)
+from bot.adapters.storage.job_choice import next_job, returned_job
+from bot.adapters.storage.job_records import decode_job, encode_job
+from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job
-from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 log = logging.getLogger(__name__)
 
 _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
-MAX_HEARTBEATS = 1
 
 
 class SpoolQueue:
@@ -133,7 +115,7 @@ class SpoolQueue:
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
         with self._changed:
-            returned = _returned(job, why, count=count)
+            returned = returned_job(job, why, count=count)
             again = not returned.has_failed
             self._owed[job.name] = lambda: self._put_back(returned, again=again, count=count)
             self._settle()
@@ -170,19 +152,10 @@ class SpoolQueue:
             self._waiting[returned.name] = returned
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        if len(self._running) >= self._max_running or any(job.runs_alone for job in self._running.values()):
-            return None
-        busy = {job.key for job in self._running.values()}
-        heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
-        for job in sorted(filter(wanted, self._waiting.values()), key=self._order):
-            if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
-                return job if not (job.runs_alone and self._running) else None
-            busy.add(job.key)
-        return None
-
-    def _order(self, job: Job) -> tuple[Any, ...]:
-        """Put behind the others what met an outage: it may be that job's alone. One key keeps its order."""
-        return job.key in self._put_off, queue_order(job.name)
+        waiting = sorted(self._waiting.values(), key=lambda job: queue_order(job.name))
+        return next_job(
+            filter(wanted, waiting), self._running.values(), max_running=self._max_running, put_off=self._put_off
+        )
 
     def _recover(self) -> None:
         left = self._load(self._running_dir)
@@ -221,62 +194,3 @@ class SpoolQueue:
             (source / name).rename(target / name)
         except OSError as error:
             raise refusal(f"cannot move the job {name} to {target.name}/", error, "check the disk") from error
-
-
-def _returned(job: Job, why: str, *, count: bool) -> Job:
-    if not count:
-        return job.model_copy(update={"attempts": job.attempts - 1})
-    return job.model_copy(update={"failures": (*job.failures, why[:500])})
-
-
-_NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
-
-
-def encode_job(job: Job) -> dict[str, Any]:
-    """Return what is written to disk for a job."""
-    payload = {"class": _NAMES[type(job.work)], **job.work.model_dump(mode="json")}
-    return sealed({**job.model_dump(mode="json", exclude={"work"}), "payload": payload})
-
-
-def decode_job(document: Any, place: str = "a job") -> Job:
-    """Return the job that a file holds, whichever version wrote it, with the fields that this one does not know.
-
-    Raises:
-        NewerSchema: a later version wrote it, in a form of its own.
-        ValueError: it is no job.
-    """
-    fields = dict(document) if isinstance(document, Mapping) else {}
-    schema = schema_of(fields)
-    if schema is not None and schema > SCHEMA_VERSION:
-        raise newer_schema(place, schema)
-    fields.pop(SCHEMA_KEY, None)
-    work = _decode_work(fields.pop("payload", None))
-    return Job.model_validate({**fields, "work": work}, extra="allow")
-
-
-def _decode_work(payload: Any) -> Work:
-    match payload:
-        case {"class": name, **fields} if name in WORK_CLASSES:
-            return WORK_CLASSES[name].model_validate(fields, extra="allow")
-        case {"event": event}:
-            return _decode_old_message(Event.model_validate(event), payload)
-        case {"investigate": thread_id}:
-            return ContinueThread(thread_id=thread_id)
-        case {"rebuild": thread_id, "file": file}:
-            return RebuildThread(thread_id=thread_id, file=file, is_new=payload.get("is_new", True))
-        case {"beat": session_id}:
-            slot = payload.get("slot")
-            wake = payload.get("wake") or (Wake.INTERVAL if slot else Wake.ON_DEMAND)
-            return RunBeat(session_id=session_id, slot=slot, wake=wake)
-    raise ValueError("no work of any version")
-
-
-def _decode_old_message(event: Event, payload: Mapping[str, Any]) -> Work:
-    if event.msg_type is MessageType.EDIT:
-        return MessageEdited(event=event)
-    if event.msg_type is MessageType.DELETE:
-        return MessageDeleted(event=event)
-    is_ack, settles = payload.get("is_ack", False), payload.get("settles", False)
-    if not payload.get("opens", True):
-        return FollowUpArrived(event=event, is_ack=is_ack, settles=settles)
-    return UnsortedQuestion(event=event, is_ack=is_ack, settles=settles, is_alarm=payload.get("is_alarm", False))

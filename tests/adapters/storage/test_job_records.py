@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.spool_queue import decode_job, encode_job
+from bot.adapters.storage.job_records import decode_job, encode_job
 from bot.domain.commands.mention_instructions import Instruction, InstructionKind
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.jobs import (
