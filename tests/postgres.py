@@ -20,6 +20,7 @@ import pytest
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
 URL = "TRIAGE_TEST_DATABASE_URL"
 
@@ -97,3 +98,14 @@ def until_somebody_waits() -> None:
             "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         ).fetchone():
             time.sleep(0.01)
+
+
+def fall_silent(queue: ProcrastinateQueue) -> None:
+    """Let a process give no more signs of life, for so long that it is dead to the others."""
+    worker, database = queue._worker, shared_database()
+    worker._stopping.set()
+    with database.writing() as connection:
+        connection.execute("SELECT pg_notify(%s, '{}')", [f"procrastinate_queue_v1#{queue._namespace}"])
+    worker._thread.join()
+    with database.writing() as connection:
+        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = '2000-01-01' WHERE id = %s", [worker.id])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,10 @@ from bot.errors import StoreError
 from bot.ports import JobQueue
 from tests.builders import THREAD_ID, an_event, some_work
 from tests.fakes import FakeClock, MemoryJobQueue
+from tests.postgres import fall_silent, new_namespace, shared_database
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
 USER, HEARTBEAT = JobKind.USER, JobKind.HEARTBEAT
 
@@ -28,20 +34,40 @@ class Backing:
         self.clock = FakeClock()
         self._kind, self._folder = kind, folder
         self._memory = MemoryJobQueue(self.clock)
+        self._namespace = new_namespace()
+        self._replica: ProcrastinateQueue | None = None
 
-    def open(self, *, max_running: int = 2) -> SpoolQueue | MemoryJobQueue:
-        """Open the queue as a new process does."""
+    def open(self, *, max_running: int = 2) -> SpoolQueue | ProcrastinateQueue | MemoryJobQueue:
+        """Open the queue as a new process does; the one before has died."""
         if self._kind == "spool":
             return SpoolQueue(self._folder / "queue", self.clock, max_running=max_running)
+        if self._kind == "procrastinate":
+            return self._next_replica(max_running)
         self._memory._max_running = max_running
         self._memory = self._memory.reopened()
         return self._memory
 
+    def close(self) -> None:
+        """End what signs of life there are."""
+        if self._replica is not None:
+            self._replica.close()
 
-@pytest.fixture(params=["spool", "memory"])
-def backing(request: pytest.FixtureRequest, tmp_path: Path) -> Backing:
+    def _next_replica(self, max_running: int) -> ProcrastinateQueue:
+        database = shared_database()
+        from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+        if self._replica is not None:
+            fall_silent(self._replica)
+        self._replica = ProcrastinateQueue(database, self._namespace, self.clock, max_running=max_running)
+        return self._replica
+
+
+@pytest.fixture(params=["spool", "procrastinate", "memory"])
+def backing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backing]:
     """One queue of each kind."""
-    return Backing(request.param, tmp_path)
+    backing = Backing(request.param, tmp_path)
+    yield backing
+    backing.close()
 
 
 def claims(queue: JobQueue) -> list[str]:

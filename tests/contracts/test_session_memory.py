@@ -22,6 +22,7 @@ from bot.domain.heartbeats.session_state import (
 from bot.errors import InputError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
+from tests.postgres import new_namespace, shared_database
 
 Open = Callable[[], SessionMemory]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -37,8 +38,16 @@ def _memory(_: Path) -> Open:
     return lambda: SessionMemory(MemoryStore(texts, lines))
 
 
+def _postgres(home: Path) -> Open:
+    database, namespace = shared_database(), new_namespace()
+    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+
+    return lambda: SessionMemory(PostgresStore(database, namespace, home), on_damage=undamaged)
+
+
 ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
     "files": lambda home: lambda: SessionMemory(FileStore(home), on_damage=undamaged),
+    "postgres": _postgres,
     "memory": _memory,
 }
 

@@ -29,6 +29,8 @@ _SETTINGS: Final[dict[str, Any]] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
+    # A process that is paused inside a transaction must not keep its locks.
+    "options": "-c idle_in_transaction_session_timeout=10s",
 }
 _READ_ONLY: Final = "25006"
 """The SQLSTATE of a write to a server that takes none: a standby, or one in recovery."""
@@ -47,7 +49,11 @@ class LeaseLost(StoreError):
 
 
 class Violated(StoreError):
-    """What was to be written goes against a rule of the tables (a unique name, a row that is referred to)."""
+    """What was to be written goes against a rule of the tables; `code` is its SQLSTATE."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"the database refused a row ({code}); see the server's log")
+        self.code = code
 
 
 class Database:
@@ -181,5 +187,5 @@ def translated() -> Iterator[None]:
             advice = "check that the server runs, takes connections and has free space"
             raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
         if isinstance(error, psycopg.IntegrityError):
-            raise Violated(f"the database refused a row ({code}); see the server's log") from error
+            raise Violated(code) from error
         raise StoreError(f"the database refused a statement ({code}); see the server's log") from error

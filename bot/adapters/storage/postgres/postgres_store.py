@@ -1,0 +1,32 @@
+"""The port Store over one namespace of a database; what people read as files stays in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.ports import JobCounts
+
+
+class PostgresStore:
+    """What one namespace holds; `files` is the folder of this machine for memory/, runs/ and escalations/."""
+
+    def __init__(self, database: Database, namespace: str, files: Path) -> None:
+        self.files, self.documents = files, PostgresDocuments(database, namespace)
+        self._database, self._namespace = database, namespace
+
+    def journal(self, name: str) -> PostgresJournal:
+        """Return a journal by its name."""
+        return PostgresJournal(self._database, self._namespace, name)
+
+    def job_counts(self) -> JobCounts:
+        """Return how many jobs wait, and how many were given up."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status",
+                [self._namespace],
+            ).fetchall()
+        counts = {str(status): int(count) for status, count in rows}
+        return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))

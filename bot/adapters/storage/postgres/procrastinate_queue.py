@@ -1,0 +1,231 @@
+"""Port JobQueue over Procrastinate's tables, for as many processes as there are.
+
+A claim is a row that says which worker runs the job. What a worker that died had claimed goes back to its place; that
+counts as a death and not as an attempt (bot/domain/jobs.py). The caps on what runs at once are each process's own; that
+no two jobs of a key run at once holds for all of them, by a unique index.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from bot.adapters.storage.job_choice import next_job, returned_job
+from bot.adapters.storage.postgres import procrastinate_tables as tables
+from bot.adapters.storage.postgres.database import Database, Violated
+from bot.adapters.storage.postgres.procrastinate_tables import JobRow
+from bot.adapters.storage.postgres.queue_worker import BEAT_EVERY_S, SILENT_S, QueueWorker
+from bot.domain.jobs import Job, Work
+from bot.errors import ConfigError
+from bot.ports import Clock, any_job
+from bot.ports.migrations import NewerSchema
+
+log = logging.getLogger(__name__)
+
+MAX_NAMESPACE_BYTES: Final = 40
+"""The name of a channel has at most 63 bytes, 23 of them Procrastinate's."""
+
+_NO_SUCH_WORKER: Final = "23503"
+"""The SQLSTATE of a row that refers to none: others took this process for dead, and forgot its worker."""
+
+
+class _Claim(NamedTuple):
+    """A job that runs here, as it was claimed, and by which of this process's workers."""
+
+    row: JobRow
+    worker_id: int
+
+
+class ProcrastinateQueue:
+    """The queue of one namespace.
+
+    `claim` waits up to `wait_s` for work. `given_up` names the jobs that processes died of too often, `corrupt` the
+    rows that hold no job.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        namespace: str,
+        clock: Clock,
+        *,
+        max_running: int = 2,
+        wait_s: float = 0,
+        beat_every_s: float = BEAT_EVERY_S,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        if len(namespace.encode()) > MAX_NAMESPACE_BYTES:
+            raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
+        self._database, self._namespace, self._clock = database, namespace, clock
+        self._max_running, self._wait_s = max_running, wait_s
+        self._changed = threading.Condition()
+        self._news = 0
+        self._known: dict[tuple[int, int], JobRow] = {}
+        self._running: dict[str, _Claim] = {}
+        self._put_off: set[str] = set()
+        self._owed: dict[str, Callable[[], None]] = {}
+        self.given_up: list[Job] = []
+        self.corrupt: list[str] = []
+        self._worker = QueueWorker(
+            database,
+            namespace,
+            clock,
+            wake=self._wake,
+            on_given_up=self.given_up.append,
+            beat_every_s=beat_every_s,
+            silent_s=silent_s,
+        )
+
+    def put(self, work: Work) -> Job:
+        """Store a job and wake waiting claims, in every process; part of this thread's transaction if there is one."""
+        epoch_ms = int(self._clock.now().timestamp() * 1000)
+        job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=epoch_ms, job_id="")
+        with self._database.writing() as connection:
+            return tables.insert(connection, self._namespace, job)
+
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
+        with self._changed:
+            self._settle()
+            known = self._news
+            job = self._take(wanted)
+            if job is None and self._wait_s:
+                self._changed.wait_for(lambda: self._news != known, self._wait_s)
+                job = self._take(wanted)
+            return job
+
+    def look_again(self) -> None:
+        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        with self._changed:
+            self._news += 1
+            self._changed.notify_all()
+
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        self._wait_s = 0
+        self.look_again()
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job; where the database refuses that, `claim` tries again before anything else."""
+        with self._changed:
+            self._owe(job, self._forget)
+            self._settle()
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place, or keep it as failed after its last attempt; True if it will run again."""
+        with self._changed:
+            returned = returned_job(job, why, count=count)
+            again = not returned.has_failed
+            self._owe(job, lambda claim: self._put_back(claim, returned, again=again, count=count))
+            self._settle()
+            return again
+
+    def holds(self, key: str) -> bool:
+        """Whether a job for `key` waits or runs, in any process."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM procrastinate_jobs WHERE queue_name = %s AND lock = %s AND status IN ('todo', 'doing')",
+                [self._namespace, tables.lock_of(self._namespace, key)],
+            ).fetchone()
+        return found is not None
+
+    def close(self) -> None:
+        """End the signs of life; what is still claimed is returned by the next process that looks."""
+        self._worker.close()
+
+    def _wake(self) -> None:
+        """Have waiting claims look at the tables; a claim that is looking just now looks once more."""
+        self._news += 1
+        if self._changed.acquire(blocking=False):  # signs of life must not wait for a claim that hangs
+            self._changed.notify_all()
+            self._changed.release()
+
+    def _take(self, wanted: Callable[[Job], bool]) -> Job | None:
+        """Claim the next job; looks anew as long as another process is faster."""
+        while len(self._running) < self._max_running:
+            waiting, busy = self._look()
+            job = next_job(
+                (row.job for row in waiting if wanted(row.job)),
+                [claim.row.job for claim in self._running.values()],
+                max_running=self._max_running,
+                put_off=self._put_off,
+                busy=busy,
+            )
+            if job is None:
+                return None
+            if self._claimed(next(row for row in waiting if row.job is job)):
+                return self._running[job.name].row.job
+        return None
+
+    def _look(self) -> tuple[list[JobRow], set[str]]:
+        """Return what waits, in order, each row read once, and the keys of what runs anywhere."""
+        with self._database.reading() as connection:
+            state = tables.look(connection, self._namespace)
+            unknown = [place[0] for place in state.waiting if place not in self._known]
+            for number, returns, args in tables.read(connection, unknown) if unknown else []:
+                self._learn(number, returns, args)
+        self._known = {place: self._known[place] for place in state.waiting if place in self._known}
+        return list(self._known.values()), state.busy
+
+    def _learn(self, number: int, returns: int, args: object) -> None:
+        try:
+            self._known[number, returns] = tables.decode(number, returns, args)
+        except NewerSchema:  # for a replica of that release
+            log.info("a later release's job is left to it", extra={"action": "job_newer", "job": number})
+        except ValueError:
+            self.corrupt.append(f"procrastinate_jobs: {number}")
+            with self._database.writing() as connection:
+                tables.give_up(connection, self._namespace, number, None)
+
+    def _claimed(self, row: JobRow) -> bool:
+        """Write that a job runs here; False where somebody was faster, or this process was taken for dead."""
+        worker_id = self._worker.id
+        try:
+            with self._database.writing() as connection:
+                is_ours = tables.start(connection, row, worker_id)
+        except Violated as refused:
+            if refused.code == _NO_SUCH_WORKER:
+                self._worker.register()
+            return False
+        if is_ours:
+            job = row.job.model_copy(update={"attempts": row.job.attempts + 1})
+            self._running[job.name] = _Claim(row._replace(job=job), worker_id)
+        return is_ours
+
+    def _owe(self, job: Job, deed: Callable[[_Claim], None]) -> None:
+        claim = self._running.get(job.name)
+        if claim is not None:
+            self._owed[job.name] = lambda: deed(claim)
+
+    def _settle(self) -> None:
+        """Do what is owed to the database; a job it is owed for keeps its place until then."""
+        for name, deed in list(self._owed.items()):
+            deed()
+            del self._owed[name]
+            self._running.pop(name, None)
+            self._changed.notify()
+
+    def _forget(self, claim: _Claim) -> None:
+        with self._database.transaction() as connection:
+            if self._is_held(connection, claim):
+                tables.forget(connection, self._namespace, claim.row.number)
+        self._put_off.discard(claim.row.job.key)
+
+    def _put_back(self, claim: _Claim, returned: Job, *, again: bool, count: bool) -> None:
+        with self._database.transaction() as connection:
+            if self._is_held(connection, claim) and again:
+                tables.put_back(connection, self._namespace, claim.row.number, returned, at=self._clock.now())
+            elif self._is_held(connection, claim):
+                tables.give_up(connection, self._namespace, claim.row.number, returned)
+        (self._put_off.discard if count else self._put_off.add)(returned.key)
+
+    def _is_held(self, connection: tables.Connection, claim: _Claim) -> bool:
+        """Whether a claim still stands: a process that was taken for dead has lost its jobs to others."""
+        held = tables.is_held(connection, claim.row, claim.worker_id)
+        if not held:
+            log.warning(
+                "a job was taken over while it ran here", extra={"action": "job_lost", "job": claim.row.job.name}
+            )
+        return held

@@ -1,0 +1,129 @@
+"""This process as the queue's tables know it: signs of life, the jobs of those that give none, and wake-ups.
+
+A thread with a connection of its own beats, so a pool that is used up is not taken for a death.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from bot.adapters.storage.postgres import procrastinate_tables as tables
+from bot.adapters.storage.postgres.database import Database
+from bot.domain.jobs import Job
+from bot.errors import StoreError
+from bot.ports import Clock
+from bot.ports.migrations import NewerSchema
+
+log = logging.getLogger(__name__)
+
+BEAT_EVERY_S: Final = 5.0
+SILENT_S: Final = 20.0
+"""After how long without a sign of life a worker is dead, in seconds by the database's clock."""
+RECONNECT_S: Final = 1.0
+
+
+class QueueWorker:
+    """A worker of one namespace's queue; `wake` is called when there may be something new to claim.
+
+    `on_given_up` gets each job that is not run any more because processes died of it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        namespace: str,
+        clock: Clock,
+        *,
+        wake: Callable[[], object],
+        on_given_up: Callable[[Job], object],
+        beat_every_s: float = BEAT_EVERY_S,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        """Take up what dead workers left; raises StoreError."""
+        self._database, self._namespace, self._clock = database, namespace, clock
+        self._wake, self._on_given_up = wake, on_given_up
+        self._beat_every_s, self._silent_s = beat_every_s, silent_s
+        self._stopping = threading.Event()
+        self.register()
+        self.sweep()
+        self._thread = threading.Thread(target=self._live, name="queue", daemon=True)
+        self._thread.start()
+
+    def register(self) -> None:
+        """Become a new worker: at the start, and after others took this process for dead."""
+        with self._database.writing() as connection:
+            self.id = tables.register_worker(connection)
+
+    def sweep(self) -> None:
+        """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
+        given_up = []
+        with self._database.transaction() as connection:
+            alone = connection.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [self._sweeping])
+            if alone.fetchone() != (True,):
+                return
+            found = dict(tables.stalled(connection, self._namespace, self._silent_s))
+            held = Counter(found.values())
+            for number, returns, args in tables.read(connection, list(found)):
+                try:
+                    job = tables.decode(number, returns, args).job
+                except NewerSchema:  # for a replica of that release
+                    continue
+                except ValueError:
+                    tables.give_up(connection, self._namespace, number, None)
+                    continue
+                claimed = job.model_copy(update={"attempts": job.attempts + 1})
+                worker = found[number]
+                died = claimed.died(alone=worker is not None and held[worker] == 1)
+                if died.has_failed:
+                    tables.give_up(connection, self._namespace, number, died)
+                    given_up.append(died)
+                else:
+                    tables.put_back(connection, self._namespace, number, died, at=self._clock.now())
+            for dead in [worker for worker in held if worker is not None]:
+                tables.unregister_worker(connection, dead)
+        for job in given_up:
+            self._on_given_up(job)
+
+    def close(self) -> None:
+        """Stop; what is still claimed is returned by the next process that looks."""
+        self._stopping.set()
+        with self._database.writing() as connection:
+            tables.tell(connection, self._namespace)
+        self._thread.join()
+        with self._database.writing() as connection:
+            tables.unregister_worker(connection, self.id)
+
+    @property
+    def _sweeping(self) -> str:
+        return f"triage sweep {self._namespace}"
+
+    def _live(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with self._database.connect() as connection:
+                    channel = sql.Identifier(tables.channel_of(self._namespace))
+                    connection.execute(sql.SQL("LISTEN {}").format(channel))
+                    self._attend(connection)
+            except (psycopg.Error, StoreError) as error:
+                log.warning("the queue's database does not answer", extra={"action": "queue_deaf", "error": str(error)})
+                self._stopping.wait(RECONNECT_S)
+
+    def _attend(self, connection: tables.Connection) -> None:
+        """Beat, sweep and listen on one connection until the stop."""
+        beat_at = time.monotonic()
+        self._wake()  # of what came while nobody listened
+        while not self._stopping.is_set():
+            if time.monotonic() >= beat_at:
+                beat_at = time.monotonic() + self._beat_every_s
+                tables.beat(connection, self.id)
+                self.sweep()
+            for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                self._wake()

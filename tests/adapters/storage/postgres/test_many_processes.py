@@ -1,0 +1,215 @@
+"""Eight processes at once over one database, some of them killed: nothing is lost and nothing is done twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.domain.jobs import Job
+from bot.ports.storage import JOURNAL_START
+from tests.builders import some_work
+from tests.fakes import FakeClock
+from tests.postgres import new_namespace, shared_database
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+PROCESSES: Final = 8
+TIMES: Final = 40
+HEAD: Final = """
+import sys
+from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+from bot.ports.collections import SingleDocument
+from bot.adapters.process.system_clock import SystemClock
+url, namespace, who = sys.argv[1:]
+database = Database(url, max_connections=2)
+documents = PostgresDocuments(database, namespace)
+journal = PostgresJournal(database, namespace, "events")
+"""
+WRITE: Final = (
+    HEAD
+    + f"""
+one = SingleDocument(documents, "briefs")
+for n in range({TIMES}):
+    one.change(lambda now: {{**now, "sum": now.get("sum", 0) + 1}})
+    journal.append({{"who": who, "n": n}})
+"""
+)
+WORK: Final = (
+    HEAD
+    + """
+queue = ProcrastinateQueue(database, namespace, SystemClock(), wait_s=0.2, beat_every_s=0.2, silent_s=3)
+while True:
+    job = queue.claim()
+    if job is not None:
+        journal.append({"begun": job.job_id, "key": job.key, "deaths": job.deaths})
+        journal.append_once({"done": job.job_id, "key": job.key}, [(job.job_id,)])
+        queue.done(job)
+"""
+)
+HOLD: Final = (
+    HEAD
+    + """
+queue = ProcrastinateQueue(database, namespace, SystemClock(), beat_every_s=0.2, silent_s=2)
+jobs = [queue.claim(), queue.claim()]
+print(*[job.key for job in jobs], flush=True)
+for _ in sys.stdin:
+    for job in jobs:
+        queue.done(job)
+    print("done", flush=True)
+"""
+)
+JOBS: Final = 240
+KEYS: Final = 40
+
+
+@contextmanager
+def started(program: str, namespace: str, who: int) -> Iterator[subprocess.Popen[str]]:
+    """Run a program beside this one; it is killed in the end."""
+    argv = [sys.executable, "-c", program, shared_database()._url, namespace, str(who)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def jobs_left(namespace: str) -> int:
+    with shared_database().reading() as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM procrastinate_jobs WHERE queue_name = %s", [namespace]
+        ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def next_job(queue: ProcrastinateQueue) -> Job:
+    while (job := queue.claim()) is None:
+        pass
+    return job
+
+
+def worked_off(namespace: str, *, kills: int) -> list[dict[str, Any]]:
+    """Have eight processes work off many jobs, and kill some of them meanwhile; return what they journaled."""
+    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    journal = PostgresJournal(shared_database(), namespace, "events")
+    queue = ProcrastinateQueue(shared_database(), namespace, FakeClock())
+    for number in range(JOBS):
+        queue.put(some_work(f"k{number % KEYS}", number=number))
+    with ExitStack() as stack:
+        workers = [stack.enter_context(started(WORK, namespace, who)) for who in range(PROCESSES)]
+        for kill in range(kills):
+            while sum("begun" in record for record in journal.records()) < (kill + 1) * JOBS // (2 * kills):
+                time.sleep(0.002)
+            workers[kill].kill()
+        while jobs_left(namespace):
+            time.sleep(0.05)
+            assert any(worker.poll() is None for worker in workers)
+    queue.close()
+    return list(journal.records())
+
+
+def test_eight_that_write_lose_nothing() -> None:
+    """Every change is in the document, and every record in the journal, each process's in its order."""
+    from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+
+    namespace, database = new_namespace(), shared_database()
+    journal, seen, place = PostgresJournal(database, namespace, "events"), [], JOURNAL_START
+    with ExitStack() as stack:
+        writers = [stack.enter_context(started(WRITE, namespace, who)) for who in range(PROCESSES)]
+        while any(writer.poll() is None for writer in writers):
+            for record, after in journal.read_from(place):
+                place = after
+                seen.append(record)
+        assert [writer.wait() for writer in writers] == [0] * PROCESSES
+    seen += [record for record, _ in journal.read_from(place)]
+    found = PostgresDocuments(database, namespace).get("briefs", "briefs")
+    assert found is not None
+    assert found.value is not None
+    assert (found.version, found.value["sum"]) == (PROCESSES * TIMES, PROCESSES * TIMES)
+    assert seen == list(journal.records())
+    for who in range(PROCESSES):
+        assert [record["n"] for record in seen if record["who"] == str(who)] == list(range(TIMES))
+
+
+def test_eight_that_work_lose_no_job_and_do_none_twice() -> None:
+    """And those of one key one after the other, in the order in which they came."""
+    records = worked_off(new_namespace(), kills=0)
+    assert sorted(record["begun"] for record in records if "begun" in record) == sorted(
+        record["done"] for record in records if "done" in record
+    )
+    assert len({record["done"] for record in records if "done" in record}) == JOBS == len(records) // 2
+    for key in {record["key"] for record in records}:
+        steps = [record.get("begun") or record["done"] for record in records if record["key"] == key]
+        assert steps == sorted(steps)
+        assert steps[::2] == steps[1::2]
+
+
+def test_the_jobs_of_killed_processes_are_done_by_the_others() -> None:
+    """Each at least once, in its order; what it does is there once. Only a death makes a job begin twice."""
+    records = worked_off(new_namespace(), kills=4)
+    done = [record["done"] for record in records if "done" in record]
+    assert len(done) == len(set(done)) == JOBS
+    begun = [(record["begun"], record["deaths"]) for record in records if "begun" in record]
+    assert len(begun) == len(set(begun))
+    for key in {record["key"] for record in records}:
+        of_key = [record["done"] for record in records if record["key"] == key and "done" in record]
+        assert of_key == sorted(of_key)
+
+
+def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
+    """Both count as a death in company."""
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    namespace = new_namespace()
+    queue = ProcrastinateQueue(
+        shared_database(), namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2, max_running=2
+    )
+    for key in ("a", "b"):
+        queue.put(some_work(key))
+    with started(HOLD, namespace, 0) as process:
+        assert said(process) == "a b"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        jobs = [next_job(queue), next_job(queue)]
+    assert [(job.key, job.deaths, job.deaths_alone) for job in jobs] == [("a", 1, 0), ("b", 1, 0)]
+    queue.close()
+
+
+def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
+    """It wakes up, believes that its jobs are done, and is not heard."""
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    namespace = new_namespace()
+    queue = ProcrastinateQueue(shared_database(), namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2)
+    for key in ("a", "b"):
+        queue.put(some_work(key))
+    with started(HOLD, namespace, 0) as process:
+        assert said(process) == "a b"
+        process.send_signal(signal.SIGSTOP)
+        jobs = [next_job(queue), next_job(queue)]
+        process.send_signal(signal.SIGCONT)
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert said(process) == "done"
+        assert jobs_left(namespace) == 2
+        for job in jobs:
+            queue.done(job)
+    assert jobs_left(namespace) == 0
+    queue.close()

@@ -1,0 +1,248 @@
+"""What only a queue of several processes can do, and what becomes of jobs whose process died or was paused."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.domain.jobs import Job, QuestionAsked
+from bot.errors import ConfigError
+from bot.ports.migrations import SCHEMA_VERSION
+from tests.builders import an_event, some_work
+from tests.fakes import FakeClock
+from tests.postgres import fall_silent, new_namespace, shared_database
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+Open = Callable[..., "ProcrastinateQueue"]
+
+
+@pytest.fixture
+def namespace() -> str:
+    """A queue that nobody else has."""
+    return new_namespace()
+
+
+@pytest.fixture
+def replica(namespace: str) -> Iterator[Open]:
+    """Open the queue as one more process does."""
+    database, opened = shared_database(), []
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    def open_queue(**options: float) -> ProcrastinateQueue:
+        opened.append(ProcrastinateQueue(database, namespace, FakeClock(), **options))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield open_queue
+    for queue in opened:
+        queue.close()
+
+
+def claimed(queue: ProcrastinateQueue) -> Job:
+    job = queue.claim()
+    assert job is not None
+    return job
+
+
+def taken_over(queue: ProcrastinateQueue) -> Job:
+    """Claim what a silent replica had; another one may be sweeping just now."""
+    while (job := queue.claim()) is None:
+        queue._worker.sweep()
+    return job
+
+
+def test_two_replicas_share_the_jobs_and_never_a_key(replica: Open) -> None:
+    """The caps are each replica's own; the key's are not."""
+    one, other = replica(), replica()
+    for number in range(3):
+        one.put(some_work("k", number=number))
+    one.put(some_work("other"))
+    first = claimed(one)
+    assert claimed(other).key == "other"
+    assert one.claim() is other.claim() is None
+    assert other.holds("k")
+    one.done(first)
+    assert claimed(other).work == some_work("k", number=1)
+    assert one.claim() is None
+
+
+def test_the_jobs_of_another_namespace_are_not_seen(replica: Open) -> None:
+    """Not even by a key of the same name."""
+    queue = replica()
+    queue.put(some_work("k"))
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    other = ProcrastinateQueue(shared_database(), new_namespace(), FakeClock())
+    assert not other.holds("k")
+    assert other.claim() is None
+    other.put(some_work("k"))
+    assert (claimed(queue).key, claimed(other).key) == ("k", "k")
+    other.close()
+
+
+def test_a_claim_is_woken_by_work_of_another_replica(replica: Open) -> None:
+    """By a new job, and by the end of a job of the same key, long before its time is up."""
+    waiting, other = replica(wait_s=60), replica()
+    got: list[Job | None] = []
+
+    def woken(by: Callable[[], object]) -> None:
+        thread = threading.Thread(target=lambda: got.append(waiting.claim()))
+        thread.start()
+        by()
+        thread.join(timeout=30)
+
+    woken(lambda: other.put(some_work("a")))
+    assert [job.key for job in got if job] == ["a"]
+    other.put(some_work("b", number=1))
+    other.put(some_work("b", number=2))
+    job = claimed(other)
+    woken(lambda: other.done(job))
+    assert [job.work for job in got[1:] if job] == [some_work("b", number=2)]
+
+
+def test_a_stop_ends_the_waits(replica: Open) -> None:
+    """Whoever waits returns long before the time is up, and who comes later does not wait at all."""
+    queue, got = replica(wait_s=60), []
+    waiting = threading.Thread(target=lambda: got.append(queue.claim()))
+    waiting.start()
+    queue.end_waits()
+    waiting.join(timeout=30)
+    assert [*got, queue.claim()] == [None, None]
+
+
+def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
+    """Whoever looks first returns it, and its death is counted once."""
+    dead, one, other = replica(), replica(), replica()
+    dead.put(some_work("k"))
+    claimed(dead)
+    assert one.claim() is None
+    fall_silent(dead)
+    sweeps = [threading.Thread(target=queue._worker.sweep) for queue in (one, other) for _ in range(4)]
+    for sweep in sweeps:
+        sweep.start()
+    for sweep in sweeps:
+        sweep.join()
+    job = taken_over(other)
+    assert (job.deaths, job.deaths_alone, job.attempts) == (1, 1, 1)
+    assert one.claim() is None
+
+
+def test_a_replica_that_was_taken_for_dead_ends_no_job_of_others(replica: Open) -> None:
+    """It comes back, and neither its `done` nor its `give_back` touches what another runs by now."""
+    paused, other = replica(), replica()
+    for key in ("a", "b"):
+        paused.put(some_work(key))
+    lost = [claimed(paused), claimed(paused)]
+    fall_silent(paused)
+    taken = [taken_over(other), taken_over(other)]
+    paused.done(lost[0])
+    assert paused.give_back(lost[1], why="Slack was away")
+    assert paused.claim() is None
+    assert paused.holds("a")
+    for job in taken:
+        other.done(job)
+    assert not paused.holds("a")
+    assert not paused.holds("b")
+
+
+def test_a_replica_that_was_taken_for_dead_claims_on_as_a_new_worker(replica: Open) -> None:
+    """But not what still runs here, until that has ended; its end does not end the job."""
+    paused, other = replica(max_running=3), replica()
+    paused.put(some_work("k"))
+    first = claimed(paused)
+    fall_silent(paused)
+    other.give_back(taken_over(other), why="the bot stopped", count=False)
+    assert paused.claim() is None
+    paused.done(first)
+    again = claimed(paused)
+    assert (again.key, again.deaths) == ("k", 1)
+    assert other.claim() is None
+    paused.done(again)
+    assert not other.holds("k")
+
+
+def test_a_job_and_the_state_it_belongs_to_are_there_together_or_not_at_all(replica: Open, namespace: str) -> None:
+    """Also where the program fails between the two."""
+    from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+
+    queue, database = replica(), shared_database()
+    documents = PostgresDocuments(database, namespace)
+    with suppress(ZeroDivisionError), database.transaction():
+        documents.put("threads", "k", {"n": 1}, version=0)
+        queue.put(some_work("k"))
+        _ = 1 / 0
+    assert not queue.holds("k")
+    assert documents.get("threads", "k") is None
+    with database.transaction():
+        documents.put("threads", "k", {"n": 1}, version=0)
+        queue.put(some_work("k"))
+    assert queue.holds("k")
+
+
+def test_a_job_of_a_later_release_is_left_to_it(replica: Open, namespace: str) -> None:
+    """While replicas are replaced one by one; the others' jobs go on."""
+    queue = replica()
+    queue.put(some_work("new"))
+    queue.put(some_work("old"))
+    later = {"kind": "user", "schema_version": SCHEMA_VERSION + 1}
+    change(namespace, {"job": json.dumps(later)})
+    assert claimed(queue).key == "old"
+    assert queue.claim() is None
+    assert queue.holds("new")
+    assert queue.corrupt == []
+
+
+def test_a_row_that_holds_no_job_is_kept_and_named(replica: Open, namespace: str, tmp_path: Path) -> None:
+    """It holds up nobody, and is counted with the jobs that were given up."""
+    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+
+    queue = replica()
+    queue.put(some_work("bad"))
+    queue.put(some_work("good"))
+    store = PostgresStore(shared_database(), namespace, tmp_path)
+    assert store.job_counts() == (2, 0)
+    change(namespace, {"spoiled": 1})
+    assert claimed(queue).key == "good"
+    assert len(queue.corrupt) == 1
+    assert store.job_counts() == (0, 1)
+    assert not queue.holds("bad")
+
+
+def test_whatever_a_chat_sends_can_be_queued(replica: Open) -> None:
+    """Also what the type jsonb refuses."""
+    queue, work = replica(), QuestionAsked(event=an_event("why \x00?"))
+    queue.put(work)
+    assert claimed(queue).work == work
+
+
+def test_a_name_that_is_too_long_is_refused_at_the_start() -> None:
+    """Channels of the database have short names."""
+    database = shared_database()
+    from bot.adapters.storage.postgres.procrastinate_queue import MAX_NAMESPACE_BYTES, ProcrastinateQueue
+
+    with pytest.raises(ConfigError, match="too long"):
+        ProcrastinateQueue(database, "x" * (MAX_NAMESPACE_BYTES + 1), FakeClock())
+    ProcrastinateQueue(database, "x" * MAX_NAMESPACE_BYTES, FakeClock()).close()
+
+
+def test_a_process_that_is_paused_in_a_transaction_keeps_its_locks_for_seconds_only() -> None:
+    """One that was paused while it returned the jobs of others kept everybody else from it."""
+    with shared_database().reading() as connection:
+        assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("10s",)
+
+
+def change(namespace: str, args: dict[str, object]) -> None:
+    """Replace what the first row of a queue holds."""
+    with shared_database().writing() as connection:
+        connection.execute(
+            "UPDATE procrastinate_jobs SET args = %s::jsonb WHERE id = "
+            "(SELECT min(id) FROM procrastinate_jobs WHERE queue_name = %s)",
+            [json.dumps(args), namespace],
+        )
