@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
-from bot.domain.search.file_kinds import is_indexed, path_weight
+from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, path_weight
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
 from bot.ports import PassageIndex
 
@@ -23,7 +23,7 @@ MAX_PLACES: Final = 12
 MAX_VERSIONS: Final = 10
 """Earlier versions of a file that may be the one which ran, the newest first."""
 OWN_CODE: Final = 0.5
-"""A file whose kind weighs less (a test, vendored code) comes behind those of the product itself."""
+"""A file whose kind weighs less (a test) comes behind those of the product itself."""
 
 
 class TracePlace(NamedTuple):
@@ -37,6 +37,8 @@ class TracePlace(NamedTuple):
 def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str) -> list[TracePlace]:
     """Return where the frames of a text stand: the product's own code first, the innermost frame first.
 
+    Other people's code that is kept in the codebase (`vendor/`) is left out, unless nothing else is there.
+
     Raises:
         ProviderError: git cannot read the codebase.
         StoreError: the index cannot be read.
@@ -49,7 +51,8 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str) -> 
             called[name] = [path for path in index.places_called(name) if path.rpartition("/")[2] == name]
         if place := _place(frame, called[name], repo, index, commit):
             found.setdefault((place.path, place.line), place)
-    ordered = sorted(found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
+    own = [one for one in found.values() if file_kind(one.path) is not FileKind.VENDORED]
+    ordered = sorted(own or found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
     return ordered[:MAX_PLACES]
 
 

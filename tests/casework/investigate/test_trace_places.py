@@ -67,3 +67,28 @@ def test_the_text_of_a_line_is_found_in_a_log(shop: tuple[GitRepo, SqlitePassage
 def test_a_line_that_is_gone_leaves_the_file(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
     """The file is still worth a look."""
     assert places(shop, "at run (/srv/shop/pay.py:99:1)") == [("src/shop/pay.py", None)]
+
+
+@pytest.mark.parametrize(
+    "folder", ["src/shop/packages/urllib3", "vendor/urllib3", "third_party/urllib3", "ext/extern/x"]
+)
+def test_code_that_is_kept_but_not_ours_is_named_only_where_nothing_else_is(
+    shop: tuple[GitRepo, SqlitePassageIndex], folder: str
+) -> None:
+    """The innermost frame is theirs, and that is not what to look at first."""
+    repo, index = shop
+    commit_files(repo.root, {f"{folder}/pool.py": "def take_pool(x):\n    raise ValueError(x)\n"}, "Keep a library")
+    index.refresh()
+    ours = 'File "/srv/app/shop/pay.py", line 5, in charge_order\n    fees.add(order)\n'
+    theirs = f'File "/srv/app/{folder}/pool.py", line 2, in take_pool\n    raise ValueError(x)\n'
+    assert places(shop, ours + theirs) == [("src/shop/pay.py", 5)]
+    assert places(shop, theirs) == [(f"{folder}/pool.py", 2)]
+
+
+def test_a_package_of_a_workspace_is_our_own(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """`packages/` holds one's own code in many repositories."""
+    repo, index = shop
+    commit_files(repo.root, {"packages/till/src/till.ts": "export function openTill() {\n  throw 1\n}\n"}, "Add a till")
+    index.refresh()
+    trace = "at openTill (/srv/packages/till/src/till.ts:2:3)\nat view (/srv/shop/web.py:5:1)\n"
+    assert places(shop, trace)[0] == ("packages/till/src/till.ts", 2)
