@@ -30,6 +30,8 @@ ESCALATE: Final = "triage_escalate"
 SHOW_EVIDENCE: Final = "triage_show_evidence"
 SAVE_NOTE: Final = "triage_save_note"
 MORE: Final = "triage_more"
+VIEW_DIFF: Final = "triage_view_diff"
+OPEN_FIX: Final = "triage_open_fix"
 REMEMBER: Final = "triage_remember"
 STILL_TRUE: Final = "triage_still_true"
 RETIRE: Final = "triage_retire"
@@ -38,6 +40,7 @@ ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
 FIXED: Final = "triage_fixed"
 INVESTIGATE: Final = "triage_investigate"
+PROPOSE_FIX: Final = "triage_propose_fix"
 RUN_NOW: Final = "triage_run_now"
 RUN_SESSION: Final = "triage_run_session"
 """The button of a session on App Home."""
@@ -180,6 +183,19 @@ def clicked_thread(body: Mapping[str, Any]) -> str | None:
         return decode_dialogue(view.get("private_metadata")).thread_id if isinstance(view, Mapping) else None
     except InputError:
         return None
+
+
+def encode_patch(thread_id: str, patch_hash: str) -> str:
+    """Return a button value that names a patch of a thread by its hash."""
+    return f"{thread_id}|{patch_hash}"
+
+
+def decode_patch(value: object) -> tuple[str, str]:
+    """Return `(thread id, hash)` of a button about a patch; raises InputError as `decode_click` does."""
+    thread_id, _, patch_hash = str(value).partition("|")
+    if not _DIGEST.fullmatch(patch_hash):
+        raise _foreign()
+    return check_thread_id(thread_id), patch_hash
 
 
 def session_block_id(session_id: str) -> str:

@@ -27,6 +27,7 @@ from bot.runtime.worker_pool import JobHandlers
 from handlers.home import HomeTab
 
 CATCH_UP_EVERY_S = 1
+FIX_EVERY_S = 1
 PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
 TIDY_EVERY_S = 60
@@ -62,6 +63,7 @@ class Team:
             self.shared.home, settings.keep_runs_for, self.shared.clock, self.shared.desk.store.open_threads
         )
         self._ticker = Ticker()
+        self._fixing = Ticker()  # apart: a codebase's check may take minutes
 
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
@@ -80,9 +82,12 @@ class Team:
         """Begin to tick, and to read back what was missed."""
         self.edge.backfill.start()
         self._ticker.start()
+        self._fixing.start()
 
     def stop_hearing(self) -> None:
         """Tick no more and take no more messages; what runs goes on."""
+        self.casework.fixes.stop.set()
+        self._fixing.stop()
         self._ticker.stop()
         self.edge.backfill.stop()
         self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
@@ -157,6 +162,8 @@ class Team:
         every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
         every(COUNT_EVERY_S, shared.metrics.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
+        self._fixing.every(FIX_EVERY_S, casework.fixes.fixes.tick)
+        self._fixing.every(TIDY_EVERY_S, casework.fixes.updates.follow)
 
     def _settle(self, what: str, settle: Callable[[], object]) -> None:
         """Settle what the rest can do without; where that cannot be read, the ticks try it again."""

@@ -31,8 +31,8 @@ from slack_sdk.models.blocks import (
 
 from blocks import ids
 from blocks.cards.draft_status import basis, objections, status_line
+from blocks.cards.fix_view import fix_blocks
 from blocks.cards.lesson_card import lesson_blocks
-from blocks.cards.patch_view import patch_line
 from blocks.cards.suspect_view import suspect_lines
 from blocks.cards.twin_lines import earlier_lines, twin_blocks
 from blocks.text.marks import without_marks, without_marks_in
@@ -59,6 +59,7 @@ from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.citations.quotations import outdated_words, telling_line
+from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.track_record import track_record_words
@@ -159,6 +160,7 @@ def card_blocks(
     progress: str | None = None,
     paused: str | None = None,
     lesson: LessonMark = NO_LESSON,
+    fixes: FixMark = NO_FIX,
     pages: Sequence[str] = (),
     whole_at: str | None = None,
     refused: str | None = None,
@@ -183,11 +185,13 @@ def card_blocks(
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         buttons = _buttons(state, offers_notes, can_approve=can_approve)
-        parts += [*_waiting(state, draft, link_to), _actions(state, buttons)]
+        again = _button("Re-investigate", ids.REINVESTIGATE, _click(state))
+        patches = fix_blocks(state, fixes, again)
+        parts += [*_waiting(state, draft, link_to, patches), _actions(state, buttons)]
     elif state.is_open:
         parts += [*_doubts(state), *_watch(state), _actions(state, _buttons_meanwhile(state))]
     elif draft:
-        parts += [DividerBlock(), *draft]
+        parts += [DividerBlock(), *draft, *fix_blocks(state, fixes, None)]
     parts += lesson_blocks(lesson, click_of(state))
     return fit_message(parts, kept=draft, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
 
@@ -309,7 +313,7 @@ def _watch(state: ThreadState) -> list[Block]:
     return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
-def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> list[Block]:
+def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
     """Return the part of the card that asks the human for a decision."""
     parts: list[Block] = [DividerBlock()]
     if draft:
@@ -321,7 +325,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     )
     parts += _not_searched(state)
     parts += _aged_clones(state)
-    parts += patch_line(state.investigator_return.proposed_patch) if state.investigator_return else []
+    parts += patches
     parts += objections(state)
     parts += _open_questions(state)
     parts += _doubts(state)

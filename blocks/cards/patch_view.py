@@ -23,7 +23,7 @@ def patch_line(patch: ProposedPatch | None) -> list[Block]:
     if patch is None or proposes_nothing(patch):
         return []
     said = escape(plain(patch_summary(patch), SUMMARY_CHARS))
-    return [context(f":wrench: *Proposed patch*: {said}. Not applied; ⋯ *Show evidence* has the diff")]
+    return [context(f":wrench: *Proposed patch*: {said}. Not applied")]
 
 
 def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = ()) -> list[Block]:

@@ -27,6 +27,7 @@ from bot.casework.replies import Replies
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
+from bot.composition.fix_services import FixServices, build_fixes
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.shared_services import SharedServices, paged
@@ -36,6 +37,7 @@ from bot.domain.hours import ActiveHours
 from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.cards.card_files import SlackCardFiles
 from handlers.cards.page_posts import PagePosts
 from handlers.cards.recheck_cards import RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
@@ -96,6 +98,7 @@ class CaseworkServices:
     questions: QuestionServices
     upkeep: CaseworkUpkeep
     lesson_buttons: LessonButtons
+    fixes: FixServices
     commands: CaseworkCommands
 
 
@@ -106,6 +109,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         staff=staff,
         questions=_build_questions(on, staff, upkeep.pages),
         upkeep=upkeep,
+        fixes=_build_fixes(on),
         lesson_buttons=LessonButtons(upkeep.lessons, upkeep.rechecks, on.approvers, say=on.say()),
         commands=CaseworkCommands(
             store=on.storage,
@@ -144,6 +148,19 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
         giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
         escalation_watch=EscalationWatch(on.desk, runs, staff.runs, secrets=on.environment.secrets()),
         twins=twins,
+    )
+
+
+def _build_fixes(on: SharedServices) -> FixServices:
+    return build_fixes(
+        on.settings,
+        on.environment,
+        on.desk,
+        on.code.repo,
+        known=on.fixes,
+        files=SlackCardFiles(on.slack.poster, on.desk.cards.guard.require),
+        approvers=on.approvers,
+        link_to=on.code.link_to,
     )
 
 

@@ -62,6 +62,7 @@ REPLACEABLE_FOLDERS: Final = (
     "acknowledgements",
     "cards",
     "codebases",
+    "fixes",
     "index",
     "proposals",
     "runs",

@@ -20,6 +20,7 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.reports.metrics_service import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
+from bot.composition.fix_services import KnownFixes, open_code_host
 from bot.composition.process_services import Codebase, ProcessServices, SlackAccess, open_storage, set_aside_line
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -29,6 +30,7 @@ from bot.ports import Clock
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
+    FIXES,
     REPLIES,
     Collection,
     SingleDocument,
@@ -70,6 +72,7 @@ class SharedServices:
     desk: ThreadService
     approvers: Approvers
     ops: OpsOutbox
+    fixes: KnownFixes
     metrics: MetricsService
 
     def single(self, collection: str) -> SingleDocument:
@@ -123,7 +126,11 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     notes, store = NoteFiles(environment.home / "memory"), Threads(storage.documents)
     memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
     jobs, pausing = _queue(process, environment.home), PauseSwitch(storage.documents, clock)
-    messenger = _messenger(settings, slack, code.link_to, pausing, notes)
+    fixes = KnownFixes(
+        store=Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where))),
+        access=open_code_host(settings, environment, code.repo),
+    )
+    messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes)
     desk = ThreadService(
         settings=settings,
         store=store,
@@ -156,6 +163,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
             settings.approvers, ops_channel=settings.ops_channel, team_id=slack.me.team_id, workspace=slack.workspace
         ),
         ops=OpsOutbox(messenger, noted),
+        fixes=fixes,
         metrics=MetricsService(storage, Rollups(storage), clock, baseline_reply_s=settings.baseline_reply_s),
     )
 
@@ -175,7 +183,7 @@ def _queue(process: ProcessServices, home: Path) -> SpoolQueue:
 
 
 def _messenger(
-    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteFiles
+    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteFiles, fixes: KnownFixes
 ) -> SlackMessenger:
     return SlackMessenger(
         slack.client,
@@ -189,6 +197,7 @@ def _messenger(
         paused=pausing.words,
         lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
         pages=paged(settings),
+        fixes=fixes.marks(),
     )
 
 

@@ -32,6 +32,7 @@ from bot.intake.enqueue import MessageSorter
 from bot.intake.watcher import Watcher
 from bot.ports.collections import CLASSIFIED, EVENTS, GAPS, PRESENCE, PROPOSALS, RECHECKS, SUGGESTIONS, Collection
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
+from handlers.buttons.fix_buttons import FixButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
 from handlers.home import HomeTab, HomeTeam
@@ -117,6 +118,7 @@ def _listeners(
 ) -> TeamListeners:
     kinds = (
         _approvals(on, casework, home),
+        _fix_buttons(on, casework, home),
         casework.lesson_buttons,
         beats.alerts,
         beats.tier_buttons,
@@ -198,8 +200,17 @@ def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) ->
         on.approvers,
         on.store,
         evidence=EvidenceDialogue(on.store, reader, on.code.link_to),
-        answers=ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel),
+        answers=_click_replies(on, home),
     )
+
+
+def _fix_buttons(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> FixButtons:
+    say, secrets = _click_replies(on, home).say, on.environment.secrets()
+    return FixButtons(casework.fixes.fixes, on.approvers, say=say, known_secrets=secrets)
+
+
+def _click_replies(on: SharedServices, home: HomeTab) -> ClickReplies:
+    return ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
 
 
 def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
@@ -209,6 +220,7 @@ def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
         team_language=on.settings.team_language,
         offers_notes=on.settings.save_notes == "ask",
     )
+    marks = on.fixes.marks()
 
     def look() -> HomeData:
         now = on.clock.now()
@@ -219,7 +231,7 @@ def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
             sessions=rows(of.registry, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,
-            card=_once(card),
+            card=_once(lambda state: card(state, fixes=marks(state))),
         )
 
     return look

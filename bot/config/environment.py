@@ -51,6 +51,12 @@ class Environment(BaseModel):
     """Another address for Slack's Web API; the bot token goes there."""
     telegram_bot_token: SecretStr | None = None
     """Needed where a session delivers to Telegram."""
+    github_token: SecretStr | None = None
+    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else."""
+    gitlab_token: SecretStr | None = None
+    """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
+    gitea_token: SecretStr | None = None
+    """Draft pull requests on Gitea or Forgejo; the scope `write:repository`."""
     anthropic_api_key: SecretStr | None = None
     """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
     anthropic_base_url: WebAddress | None = None
@@ -100,6 +106,9 @@ VARIABLES: Final = {
     "slack_signing_secret": "SLACK_SIGNING_SECRET",
     "slack_api_url": "SLACK_API_URL",
     "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
+    "github_token": "TRIAGE_GITHUB_TOKEN",
+    "gitlab_token": "TRIAGE_GITLAB_TOKEN",
+    "gitea_token": "TRIAGE_GITEA_TOKEN",
     "anthropic_api_key": "ANTHROPIC_API_KEY",
     "anthropic_base_url": "ANTHROPIC_BASE_URL",
     "aws_bearer_token": "AWS_BEARER_TOKEN_BEDROCK",

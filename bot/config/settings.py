@@ -26,6 +26,7 @@ from bot.config.field_types import (
     Word,
     described_as,
 )
+from bot.config.fix_settings import FixSettings
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.model_settings import (
     InvestigatorSettings,
@@ -158,6 +159,7 @@ class Settings(TeamMatters):
     keep_runs_for: Patience = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
     closed threads and memory are never removed."""
+    fixes: FixSettings = FixSettings()
 
     def by_team(self) -> dict[str, Settings]:
         """Return the settings of each team, in the file's order; without `teams` these, under the name `default`."""

@@ -258,6 +258,8 @@ class ThreadState(FrozenValue):
     """The other threads in which the same was asked, in the order in which they were found."""
     twin_of: Annotated[str | None, Field(exclude_if=operator.not_)] = None
     """The thread that is investigated for this one, which has no card of its own."""
+    fix_url: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """The pull request with the draft's patch, which the reply then names."""
     earlier_reply: Annotated[EarlierReply | None, Field(exclude_if=operator.not_)] = None
     """An approved answer to the same question in another thread."""
     started_at: AwareDatetime
@@ -286,7 +288,8 @@ class ThreadState(FrozenValue):
     @property
     def has_edited_draft(self) -> bool:
         """Whether the draft's words are a human's rather than the investigator's."""
-        return self.investigator_return is None or self.draft_pending != self.investigator_return.draft_reply
+        ret = self.investigator_return
+        return ret is None or self.draft_pending not in (ret.draft_reply, with_fix_link(ret.draft_reply, self.fix_url))
 
     @property
     def answered_by(self) -> str | None:
@@ -366,6 +369,15 @@ class ThreadState(FrozenValue):
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""
         return self.transition(ThreadStatus.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
+
+
+def with_fix_link(draft: str, url: str | None) -> str:
+    """Return a draft that names the pull request of its patch, if there is one.
+
+    >>> with_fix_link("The limit is 5.", "https://git.example/7")
+    'The limit is 5.\\n\\nDraft PR: https://git.example/7'
+    """
+    return f"{draft}\n\nDraft PR: {url}" if url else draft
 
 
 class CardShown(FrozenValue):

@@ -5,6 +5,7 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from bot.ports.chat import (
     AskerChat,
+    CardFiles,
     Channel,
     ChatHistory,
     ChatMessage,
@@ -42,6 +43,7 @@ from bot.ports.system import Clock, Terminal
 __all__ = [
     "ArchivedDocument",
     "AskerChat",
+    "CardFiles",
     "Channel",
     "ChatHistory",
     "ChatMessage",

@@ -265,3 +265,14 @@ class RecheckChat(Protocol):
         One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
         """
         ...
+
+
+class CardFiles(Protocol):
+    """Where a text that is too long for a card is put: as a file in the card's thread."""
+
+    def show(self, state: ThreadState, *, filename: str, title: str, text: str, said: str) -> None:
+        """Post a file below a thread's card, with a line of plain text.
+
+        Raises ProviderError if the chat refused it or nobody can tell; a thread without a card gets none.
+        """
+        ...

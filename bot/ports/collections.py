@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from bot.domain.acknowledgement import Acknowledgement
+from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -83,6 +84,14 @@ ACKNOWLEDGEMENTS: Final = CollectionSpec(
     name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement()
 )
 CARDS_SHOWN: Final = CollectionSpec(name="cards_shown", model=CardShown, check_id=check_thread_id, default=CardShown())
+FIXES: Final = CollectionSpec(
+    name="fixes",
+    model=Fix,
+    check_id=check_fix_id,
+    unknown="This patch is not on file any more; nothing happened.",
+    id_in=lambda one: one.id,
+    order=lambda one: one.asked_at,
+)
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
 
@@ -122,6 +131,7 @@ ALL_COLLECTIONS: Final = (
     SUGGESTIONS.name,
     ACKNOWLEDGEMENTS.name,
     CARDS_SHOWN.name,
+    FIXES.name,
     WAKES,
     PAUSE,
     PRESENCE,

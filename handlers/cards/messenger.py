@@ -30,6 +30,7 @@ from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
+from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
@@ -63,11 +64,12 @@ class SlackMessenger:
         paused: Callable[[], str | None] = lambda: None,
         lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
         pages: Sequence[str] = (),
+        fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
-        self._paused, self._lesson, self._pages = paused, lesson, pages
+        self._paused, self._lesson, self._pages, self._fixes = paused, lesson, pages, fixes
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -120,6 +122,7 @@ class SlackMessenger:
             progress=progress,
             paused=self._paused(),
             lesson=self._lesson(state),
+            fixes=self._fixes(state),
             pages=self._pages,
             whole_at=whole_at,
             refused=refused,

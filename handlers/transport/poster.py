@@ -139,7 +139,16 @@ class Poster:
         return [standing[part.mark] for part in parts]
 
     def upload(
-        self, channel: str, content: bytes, *, filename: str, title: str, alt_text: str, what: str, rank: int
+        self,
+        channel: str,
+        content: bytes,
+        *,
+        filename: str,
+        title: str,
+        alt_text: str,
+        what: str,
+        rank: int,
+        **more: Any,
     ) -> None:
         """Post a file; needs the scope files:write. Raises as `post` does.
 
@@ -152,7 +161,7 @@ class Poster:
         ):
             try:
                 self._client.files_upload_v2(
-                    channel=channel, filename=filename, content=content, title=title, alt_txt=alt_text
+                    channel=channel, filename=filename, content=content, title=title, alt_txt=alt_text, **more
                 )
             except (SlackRequestError, HTTPError) as error:
                 raise ProviderError(f"Slack could not {what}: it did not take the file; nothing was posted") from error

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from bot.errors import ConfigError, ProviderError
 
 TIMEOUT_S: Final = 60
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _HARDENING: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -35,25 +38,40 @@ class Captured(NamedTuple):
 
 
 class GitProcess:
-    """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one."""
+    """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one.
 
-    def __init__(self, root: Path, *, is_bare: bool = False) -> None:
-        self.root = root
+    `variables` go over its environment, `settings` over its configuration and the hardening.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        is_bare: bool = False,
+        variables: Mapping[str, str] = _NOTHING,
+        settings: Sequence[str] = (),
+    ) -> None:
+        self.root, self._is_bare, self._variables, self._settings = root, is_bare, variables, settings
         self._place = ["--git-dir", str(root)] if is_bare else []
+
+    def with_variables(self, variables: Mapping[str, str], *settings: str) -> GitProcess:
+        """Return git at the same place with more of both."""
+        merged, more = {**self._variables, **variables}, (*self._settings, *settings)
+        return GitProcess(self.root, is_bare=self._is_bare, variables=merged, settings=more)
 
     def argv(self, *args: str) -> list[str]:
         """Return the whole command line of a git call."""
         # git compares with the checkout's top, which is above `root` until git has said where it is
         safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
-        options = [part for item in (*_HARDENING, *safe) for part in ("-c", item)]
+        options = [part for item in (*_HARDENING, *safe, *self._settings) for part in ("-c", item)]
         return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *self._place, *args]
 
-    def run(self, *args: str, given: bytes | None = None) -> bytes:
+    def run(self, *args: str, given: bytes | None = None, timeout_s: float = TIMEOUT_S) -> bytes:
         """Return all that git prints; it reads `given`.
 
         Raises:
             ConfigError: git is not installed.
-            ProviderError: it failed, or took over TIMEOUT_S.
+            ProviderError: it failed, or took over `timeout_s`; its code is git's exit code.
         """
         try:
             done = subprocess.run(  # noqa: S603 - argv, no shell
@@ -61,24 +79,29 @@ class GitProcess:
                 stdin=subprocess.DEVNULL if given is None else None,
                 input=given,
                 capture_output=True,
-                timeout=TIMEOUT_S,
-                env=environment(),
+                timeout=timeout_s,
+                env={**environment(), **self._variables},
                 check=False,
             )
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
         except subprocess.TimeoutExpired as error:
-            raise ProviderError(self._too_slow(args[0], TIMEOUT_S)) from error
+            raise ProviderError(self._too_slow(args[0], timeout_s)) from error
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise ProviderError(f"git {args[0]} failed in {self.root}: {said[-1] if said else done.returncode}")
+            why = said[-1] if said else done.returncode
+            raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=str(done.returncode))
         return done.stdout
 
     def start(self, *args: str, stdin: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Start git with its output on a pipe; raises ConfigError when it is not installed."""
         try:
             return subprocess.Popen(  # noqa: S603 - argv, no shell
-                self.argv(*args), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+                self.argv(*args),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**environment(), **self._variables},
             )
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error

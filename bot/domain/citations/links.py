@@ -112,6 +112,25 @@ def code_links(remote: str | None, kind: CodeHost | None = None) -> Callable[[Ev
     return link
 
 
+class CodeRepository(NamedTuple):
+    """A repository on a code host: `origin` such as `https://github.com`, `path` such as `acme/shop`."""
+
+    kind: CodeHost
+    origin: str
+    path: str
+
+
+def code_repository(remote: str | None, kind: CodeHost | None = None) -> CodeRepository | None:
+    """Return which repository of which host a remote is, as `code_links` reads it; None where that is not known.
+
+    >>> code_repository("git@github.com:acme/shop.git")
+    CodeRepository(kind='github', origin='https://github.com', path='acme/shop')
+    """
+    found = _parse(remote or "")
+    kind = kind or _kind_of(found)
+    return CodeRepository(kind, found.origin, found.path.strip("/")) if found and kind else None
+
+
 def _of_file(form: _Form, ref: EvidenceRef) -> str | None:
     lines = parse_lines(ref.ref)
     if lines is None or lines.problem() or not _SHA.fullmatch(ref.commit or ""):

@@ -29,15 +29,15 @@ class PatchFacts(NamedTuple):
     removed: int
 
 
-def patch_facts(diff: str) -> PatchFacts:
-    """Return the files of a diff, each once, and how many lines it adds and removes.
+def patch_facts(diff: str, *, at_most: int = MAX_DIFF_CHARS) -> PatchFacts:
+    """Return the files of a diff, each once, and how many lines it adds and removes, in its first `at_most` characters.
 
     >>> patch_facts("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n-a = 1\\n+a = 2\\n+b = 3\\n")
     PatchFacts(files=('x.py',), added=2, removed=1)
     """
     files: dict[str, None] = {}
     added = removed = 0
-    lines = diff[:MAX_DIFF_CHARS].split("\n")
+    lines = diff[:at_most].split("\n")
     for number, line in enumerate(lines):
         beside = lines[number + 1 : number + 2] if line.startswith("--- ") else lines[max(0, number - 1) : number]
         if line.startswith(("+++ ", "--- ")) and any(each.startswith(("+++ ", "--- ")) for each in beside):

@@ -30,6 +30,7 @@ FILES: Final[Mapping[str, str]] = {
     "suggestions": "suggestions/*.json",
     "acknowledgements": "acknowledgements/*.json",
     "cards_shown": "cards/*.json",
+    "fixes": "fixes/*.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",

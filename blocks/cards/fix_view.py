@@ -1,0 +1,120 @@
+"""A proposed patch on the card: what it changes, its diff in a dialogue, how its pull request stands. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, ConfirmObject, MarkdownTextObject
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.cards.patch_view import patch_blocks, patch_line
+from blocks.modals.dialogue import notice
+from blocks.text.escaping import link_target
+from blocks.text.outgoing_text import context, escape, section, truncate
+from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch, patch_of
+from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.questions.patches import patch_lines
+from bot.domain.returns import ProposedPatch
+from bot.domain.threads import ThreadState, ThreadStatus
+
+REFUSAL_CHARS: Final = 600
+SHOWN_LINES: Final = 400
+ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
+"""What another investigation, at HEAD, may put right."""
+_CHECKS: Final = {
+    "none": "no checks yet",
+    "pending": ":hourglass_flowing_sand: checks are running",
+    "passed": ":white_check_mark: checks passed",
+    "failed": ":x: checks failed",
+}
+_REVIEW: Final = {"approved": "approved", "changes_requested": ":warning: changes requested"}
+
+
+def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -> list[Block]:
+    """Return the card's part about patches: the proposed one with its buttons, and each request that was opened.
+
+    `again` is the button for another investigation, shown where the patch is out of date.
+    """
+    patch, waits = patch_of(state), state.status is ThreadStatus.PENDING_USER
+    parts: list[Block] = patch_line(patch) if waits or mark.is_offered or mark.fixes else []
+    parts += [context(line) for fix in mark.fixes if (line := _standing(fix))]
+    if patch is not None and parts:
+        is_outdated = any(_is_about(fix, patch) and fix.refusal and fix.refusal.code in ANEW for fix in mark.fixes)
+        extra = [again] if again is not None and is_outdated and waits else []
+        parts.append(
+            ActionsBlock(
+                elements=[*_buttons(state, patch, mark), *extra],
+                block_id=f"patch:{state.thread_id}:{hash_patch(patch)}",
+            )
+        )
+    return parts
+
+
+def loading_diff() -> View:
+    """Return the dialogue while permission is asked: it shows nothing of the patch."""
+    return notice("Proposed patch", [context("Looking up the patch …")])
+
+
+def diff_modal(patch: ProposedPatch, known_secrets: Collection[str] = (), *, remark: str = "") -> View:
+    """Return the dialogue with a patch; `remark` says where the rest of a long one is."""
+    remarks = [context(escape(remark))] if remark else []
+    return notice("Proposed patch", [*remarks, *patch_blocks(patch, known_secrets)])
+
+
+def diff_problem(text: str) -> View:
+    """Return the dialogue that says why there is nothing to see."""
+    return notice("Proposed patch", [section(escape(text))])
+
+
+def diff_fits(patch: ProposedPatch) -> bool:
+    """Whether the dialogue shows a diff whole, each line to its end."""
+    lines, left = patch_lines(patch, at_most=SHOWN_LINES)
+    return left == 0 and not any(line.endswith("…") for line in lines)
+
+
+def _buttons(state: ThreadState, patch: ProposedPatch, mark: FixMark) -> Iterator[ButtonElement]:
+    value = ids.encode_patch(state.thread_id, hash_patch(patch))
+    yield ButtonElement(text="View diff", action_id=ids.VIEW_DIFF, value=value)
+    if mark.is_offered and mark.host is None:
+        yield ButtonElement(text="Patch as a file", action_id=ids.OPEN_FIX, value=value)
+    elif mark.is_offered:
+        yield ButtonElement(text="Open draft PR", action_id=ids.OPEN_FIX, value=value, confirm=_confirm(mark))
+
+
+def _confirm(mark: FixMark) -> ConfirmObject:
+    said = (
+        f"triage checks the patch, pushes a branch to {mark.host} and opens a draft there, with the question, its "
+        "evidence and your name. Read the diff first."
+    )
+    return ConfirmObject(
+        title="Open a draft PR?", text=MarkdownTextObject(text=said), confirm="Open draft PR", deny="Back"
+    )
+
+
+def _standing(fix: Fix) -> str:
+    """Return one line on how a fix stands."""
+    who = f"<@{fix.asked_by}>"
+    if fix.status is FixStatus.OPENING:
+        waits = f" · {escape(truncate(fix.waits, REFUSAL_CHARS))}; it is tried again" if fix.waits else ""
+        return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{waits}"
+    if fix.status is FixStatus.REFUSED and fix.refusal is not None:
+        said = escape(truncate(fix.refusal.text, REFUSAL_CHARS), known_users=[fix.asked_by])
+        return f":no_entry_sign: *No draft PR*: {said}"
+    if fix.request is None:
+        return ""
+    target = link_target(fix.request.url)
+    link = f"<{target}|#{fix.request.number}>" if target else f"#{fix.request.number}"
+    if fix.status is FixStatus.MERGED:
+        return f":tada: *PR {link} is merged*, opened by {who}"
+    if fix.status is FixStatus.CLOSED:
+        return f":wastebasket: *PR {link} was closed* without being merged, opened by {who}"
+    kind = "Draft PR" if fix.request.is_draft else "PR"
+    parts = [f":wrench: *{kind} {link}*, opened by {who}", _CHECKS[fix.request.checks], _REVIEW.get(fix.request.review)]
+    isolation = next((said for said in fix.checked if "not isolated" in said), "")
+    return " · ".join(part for part in (*parts, f":warning: {isolation}" if isolation else "") if part)
+
+
+def _is_about(fix: Fix, patch: ProposedPatch) -> bool:
+    return fix.status is FixStatus.REFUSED and hash_patch(fix.patch) == hash_patch(patch)

@@ -1,0 +1,1 @@
+"""Pull requests of code hosts over HTTP."""

@@ -1,0 +1,89 @@
+"""Port CodeHostClient over GitLab, one's own included; what it calls merge requests are drafts by their title.
+
+Source: https://docs.gitlab.com/api/merge_requests/, /api/merge_request_approvals/, /api/projects/
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from pydantic import SecretStr
+
+from bot.adapters.codehost.github import HostRepository
+from bot.adapters.codehost.host_requests import TIMEOUT_S, HostAnswer, HostRequests
+from bot.domain.citations.links import CodeRepository
+from bot.domain.fixes.fixes import Checks, FixStatus, NewPullRequest, PullRequest
+from bot.errors import ProviderError
+
+_CHECKS: Final[dict[str, Checks]] = {"success": "passed", "skipped": "passed", "failed": "failed", "canceled": "failed"}
+
+
+_STATES: Final = {"merged": FixStatus.MERGED, "closed": FixStatus.CLOSED}
+
+
+class _Pipeline(HostAnswer):
+    status: str
+
+
+class _MergeRequest(HostAnswer):
+    iid: int
+    web_url: str
+    state: str
+    draft: bool = False
+    description: str | None = None
+    head_pipeline: _Pipeline | None = None
+
+    def as_request(self) -> PullRequest:
+        checks = _CHECKS.get(self.head_pipeline.status, "pending") if self.head_pipeline else "none"
+        status = _STATES.get(self.state, FixStatus.OPEN)
+        return PullRequest(number=self.iid, url=self.web_url, status=status, checks=checks, is_draft=self.draft)
+
+
+class _Approvals(HostAnswer):
+    approved_by: tuple[HostAnswer, ...] = ()
+
+
+class GitLabClient:
+    """Merge requests of one project."""
+
+    name = "GitLab"
+
+    def __init__(self, repository: CodeRepository, token: SecretStr, *, timeout_s: float = TIMEOUT_S) -> None:
+        base = f"{repository.origin}/api/v4/projects/{quote(repository.path, safe='')}"
+        self._at = HostRequests(self.name, base, {"PRIVATE-TOKEN": token}, timeout_s=timeout_s)
+
+    def default_branch(self) -> str:
+        """Return the project's default branch."""
+        return self._at.get(HostRepository, "").default_branch
+
+    def find(self, branch: str, marker: str) -> PullRequest | None:
+        """Return the merge request of a branch whose description holds the marker."""
+        found = self._at.get(
+            tuple[_MergeRequest, ...], "/merge_requests", source_branch=branch, state="all", per_page=50
+        )
+        return next((one.as_request() for one in found if marker in (one.description or "")), None)
+
+    def open(self, new: NewPullRequest) -> PullRequest:
+        """Open a draft; its branch is removed when it is merged."""
+        asked = {
+            "title": f"Draft: {new.title}",
+            "source_branch": new.branch,
+            "target_branch": new.base,
+            "description": new.body,
+            "remove_source_branch": True,
+        }
+        return self._at.post(_MergeRequest, "/merge_requests", asked).as_request()
+
+    def look(self, number: int) -> PullRequest:
+        """Return how it stands, with its newest pipeline and whether somebody approved it."""
+        one = self._at.get(_MergeRequest, f"/merge_requests/{number}")
+        return one.as_request().evolve(review="approved" if self._is_approved(number) else "none")
+
+    def _is_approved(self, number: int) -> bool:
+        try:
+            return bool(self._at.get(_Approvals, f"/merge_requests/{number}/approvals").approved_by)
+        except ProviderError as error:
+            if error.code is None:
+                raise
+            return False  # not every edition says

@@ -1,0 +1,111 @@
+"""One repository's part of a code host's HTTP interface: what was said is returned, what was refused is an error.
+
+The token goes into one header and no redirect is followed. An error carries the host's own words, never the request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+import requests
+from pydantic import BaseModel, ConfigDict, SecretStr, TypeAdapter, ValidationError
+
+from bot.domain.text.sanitize import one_line
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+
+TIMEOUT_S: Final = 20
+MAX_BYTES: Final = 4_000_000
+SAID_CHARS: Final = 300
+_CODES: Final = requests.codes
+Shape = TypeVar("Shape")
+
+
+class HostAnswer(BaseModel):
+    """What is read of an answer; the rest is ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class HostRequests:
+    """Requests below `base`; `headers` are sent with each, `name` is what people call the host."""
+
+    def __init__(self, name: str, base: str, headers: Mapping[str, SecretStr | str], *, timeout_s: float) -> None:
+        self._name, self._base, self._headers, self._timeout_s = name, base, headers, timeout_s
+
+    def get(self, shape: type[Shape], path: str, **query: str | int) -> Shape:
+        """Return what stands there; raises ProviderError, Unavailable where trying again helps."""
+        return self._shaped(shape, self._call("GET", path, params=query))
+
+    def post(self, shape: type[Shape], path: str, body: Mapping[str, Any]) -> Shape:
+        """Create something; raises as `get` does, and Unconfirmed where it may have been created."""
+        return self._shaped(shape, self._call("POST", path, json=body))
+
+    def _shaped(self, shape: type[Shape], body: Any) -> Shape:
+        try:
+            return TypeAdapter(shape).validate_python(body)
+        except ValidationError:
+            raise ProviderError(f"{self._name} answered in a form that triage does not know", code="form") from None
+
+    def _call(self, method: str, path: str, **what: Any) -> Any:
+        headers = {
+            key: value if isinstance(value, str) else value.get_secret_value() for key, value in self._headers.items()
+        }
+        try:
+            answer = requests.request(
+                method,
+                f"{self._base}{path}",
+                headers={"Accept": "application/json", **headers},
+                timeout=self._timeout_s,
+                allow_redirects=False,
+                **what,
+            )
+        except (requests.ConnectTimeout, requests.exceptions.SSLError):
+            raise Unavailable(f"{self._name} cannot be reached") from None  # its text holds the address
+        except requests.RequestException:
+            if method == "POST":
+                raise Unconfirmed(f"{self._name} did not confirm the request") from None
+            raise Unavailable(f"{self._name} cannot be reached") from None
+        return self._read(method, answer)
+
+    def _read(self, method: str, answer: requests.Response) -> Any:
+        try:
+            body = json.loads(answer.content[:MAX_BYTES])
+        except ValueError:
+            body = None
+        if _is_done(answer) and body is not None:
+            return body
+        raise self._refusal(method, answer, body)
+
+    def _refusal(self, method: str, answer: requests.Response, body: Any) -> ProviderError:
+        """Return the error for an answer that is none; a limit of requests is no refusal."""
+        status = answer.status_code
+        said = one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS) or f"HTTP {status}"
+        wait = answer.headers.get("Retry-After", "")
+        is_limit = status == _CODES.too_many_requests or (
+            status == _CODES.forbidden and (bool(wait) or answer.headers.get("X-RateLimit-Remaining") == "0")
+        )
+        if is_limit:
+            retry_after_s = float(wait) if wait.isdigit() else None
+            return Unavailable(f"{self._name} asks for patience: {said}", retry_after_s=retry_after_s)
+        if status >= _CODES.server_error or _is_done(answer):  # a proxy answers for a host that may have done it
+            kind = Unconfirmed if method == "POST" else Unavailable
+            return kind(f"{self._name} failed: {said}")
+        return ProviderError(f"{self._name} says: {said}", code=str(status))
+
+
+def _is_done(answer: requests.Response) -> bool:
+    return _CODES.ok <= answer.status_code < _CODES.multiple_choices
+
+
+def _words(body: Any) -> Iterator[str]:
+    """Yield what a refusal says, wherever the hosts put that."""
+    if isinstance(body, str):
+        yield body
+    elif isinstance(body, list):
+        for each in body:
+            yield from _words(each)
+    elif isinstance(body, dict):
+        for key in ("message", "error", "error_description", "errors", "base", "name"):
+            yield from _words(body.get(key))

@@ -1,0 +1,183 @@
+"""A repository of its own for one patch: applied in an index, checked out elsewhere, committed, pushed.
+
+It borrows the objects of the codebase and writes nothing there: no work tree is registered, no ref, no lock, and no
+configuration or hook of the codebase counts. Whoever runs a program in a checkout gets no .git beside it, so nothing
+that program writes is ever read by git. Commits are made of the index, not of files on disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Collection
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_process import GitProcess
+from bot.agent.git.git_repo import GitRepo
+from bot.domain.fixes.patch_limits import FileChange
+from bot.errors import InputError, ProviderError
+
+AUTHOR: Final = ("triage", "triage@bot.invalid")
+TRANSFER_S: Final = 180
+_PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+_OVER_HTTP: Final = (
+    "protocol.https.allow=always",
+    "protocol.http.allow=always",
+    "http.followRedirects=false",
+    "credential.helper=",
+    "push.gpgSign=false",
+)
+
+
+class Remote(NamedTuple):
+    """Where to push, by HTTP; the token stands in the environment of git and nowhere else."""
+
+    url: str
+    token: str
+
+
+class DoesNotApply(InputError):
+    """Git refused a patch; the text is what it said."""
+
+
+class PatchRepo:
+    """A bare repository in `folder`, which must not be there yet; every method raises ProviderError when git fails."""
+
+    def __init__(self, codebase: GitRepo, folder: Path) -> None:
+        folder.mkdir(mode=0o700)
+        self._folder = folder
+        borrowed = codebase.process
+        form = borrowed.run("rev-parse", "--show-object-format").decode().strip()
+        GitProcess(folder).run("init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
+        objects = _git_path(borrowed, "objects")
+        (folder / "objects" / "info").mkdir(exist_ok=True)
+        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
+        if (shallow := _git_path(borrowed, "shallow")).is_file():
+            (folder / "shallow").write_bytes(shallow.read_bytes())
+        self._git = GitProcess(folder, is_bare=True)
+
+    def apply(self, commit: str, diff: str) -> str:
+        """Return the tree that a patch makes of a commit.
+
+        Raises:
+            DoesNotApply: git does not take it.
+        """
+        given = (diff if diff.endswith("\n") else f"{diff}\n").encode("utf-8", "replace")
+        refused = ""
+        for counted in ((), ("--recount",)):  # models miscount the lines of a hunk; git then counts itself
+            git = self._index(commit)
+            try:
+                git.run("apply", "--cached", "--whitespace=nowarn", *counted, "-", given=given)
+            except ProviderError as error:
+                refused = refused or str(error).partition("error: ")[2] or str(error)
+                continue
+            return self._written(git)
+        raise DoesNotApply(refused)
+
+    def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
+        """Return the tree of a commit with only these files as they are in `tree`."""
+        git = self._index(commit)
+        listed = self._git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+        wanted = {os.fsencode(path) for path in paths}
+        rows = [row for row in listed if row.partition(b"\t")[2] in wanted]
+        git.run("update-index", "-z", "--index-info", given=b"".join(row + b"\0" for row in rows))
+        return self._written(git)
+
+    def changes(self, commit: str, tree: str) -> list[FileChange]:
+        """Return every file in which a tree differs from a commit."""
+        options = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+        raw = self._git.run(*options, "--raw", commit, tree).split(b"\0")
+        counted = self._git.run(*options, "--numstat", commit, tree).split(b"\0")
+        lines = {path: (_count(plus), _count(minus)) for plus, minus, path in (c.split(b"\t", 2) for c in counted if c)}
+        pairs = zip(raw[::2], raw[1::2], strict=False)
+        modes = {path: meta.decode().removeprefix(":").split(" ") for meta, path in pairs}
+        return [
+            FileChange(os.fsdecode(path), before, mode, *lines.get(path, (0, 0)))
+            for path, (before, mode, *_) in modes.items()
+        ]
+
+    def added(self, commit: str, tree: str) -> str:
+        """Return all lines that a tree adds to a commit, and the names of its files."""
+        options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-U0", "--text")
+        diff = self._git.run("diff-tree", "-r", "-p", *options, commit, tree).decode("utf-8", "replace")
+        return "\n".join(line[1:] for line in diff.split("\n") if line.startswith("+"))
+
+    def check_out(self, tree: str, folder: Path) -> None:
+        """Write the files of a tree into a new folder."""
+        folder.mkdir()
+        git = self._index(tree).with_variables({"GIT_WORK_TREE": str(folder), "GIT_DIR": str(self._folder)})
+        git.run("checkout-index", "--all", "--force", "--quiet")
+
+    def commit(self, parent: str, tree: str, message: str, *, at: datetime) -> str:
+        """Return the commit of a tree; of the same arguments it is the same one."""
+        when, (name, email) = f"{int(at.timestamp())} +0000", AUTHOR
+        who = {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", name), ("EMAIL", email), ("DATE", when))
+        }
+        made = self._git.with_variables(who).run("commit-tree", tree, "-p", parent, given=message.encode())
+        return made.decode().strip()
+
+    def fetch(self, remote: Remote, branch: str) -> str:
+        """Return the newest commit of a remote branch; its objects are here then."""
+        self._to(remote).run(
+            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
+            *(remote.url, f"+refs/heads/{branch}:refs/remotes/base"),
+            timeout_s=TRANSFER_S,
+        )
+        return self._git.run("rev-parse", "--verify", "refs/remotes/base").decode().strip()
+
+    def remote_tip(self, remote: Remote, branch: str) -> str | None:
+        """Return the commit that a remote branch stands at; None where there is no such branch."""
+        out = self._to(remote).run("ls-remote", "--heads", remote.url, f"refs/heads/{branch}", timeout_s=TRANSFER_S)
+        return out.decode().split("\t")[0].strip() or None
+
+    def contains(self, tip: str, commit: str) -> bool:
+        """Whether a commit is in the history of another."""
+        return self._git.run("rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
+
+    def push(self, remote: Remote, commit: str, branch: str, *, expected: str | None) -> None:
+        """Put a commit on a remote branch that is at `expected`, None where there must be none.
+
+        Raises:
+            ProviderError: with the code "1" where the remote refused it.
+        """
+        ref = f"refs/heads/{branch}"
+        lease = f"--force-with-lease={ref}:{expected or ''}"
+        self._to(remote).run(
+            "push", "--quiet", "--no-verify", lease, remote.url, f"{commit}:{ref}", timeout_s=TRANSFER_S
+        )
+
+    def _index(self, tree_ish: str) -> GitProcess:
+        """Return git with an index of its own that holds a tree."""
+        file = self._folder / "index"
+        file.unlink(missing_ok=True)
+        git = self._git.with_variables({"GIT_INDEX_FILE": str(file)})
+        git.run("read-tree", "--end-of-options", tree_ish)
+        return git
+
+    @staticmethod
+    def _written(git: GitProcess) -> str:
+        return git.run("write-tree").decode().strip()
+
+    def _to(self, remote: Remote) -> GitProcess:
+        """Return git that may speak HTTP, with the token in its environment."""
+        basic = base64.b64encode(f"x-access-token:{remote.token}".encode()).decode()
+        variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        header = {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{remote.url}.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+        }
+        return self._git.with_variables({**variables, **header}, *_OVER_HTTP)
+
+
+def _git_path(git: GitProcess, name: str) -> Path:
+    return git.root / os.fsdecode(git.run("rev-parse", "--git-path", name).removesuffix(b"\n"))
+
+
+def _count(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,1 @@
+"""Carries a proposed patch to a draft pull request."""

@@ -1,0 +1,125 @@
+"""From a patch that an approver wants opened to a draft pull request, once, whatever dies on the way.
+
+Every commit that may stand on the branch is on file before it is pushed. So each start, and each new try, looks first:
+for the pull request by branch and marker, then for the branch. A host keeps a second request of the same branch out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from typing import Final
+
+from bot.agent.git.patch_repo import PatchRepo, Remote
+from bot.casework.approvers import Approvers
+from bot.casework.fixes.fix_words import LinkTo, commit_message, request_body, title_of
+from bot.casework.fixes.patch_check import FixRefused, PatchChecks
+from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest
+from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.errors import ProviderError, Unavailable
+from bot.ports.codehosts import CodeHostClient
+from bot.ports.collections import Collection as Stored
+
+log = logging.getLogger(__name__)
+
+_REJECTED: Final = "1"
+"""git's exit code for a push that the remote refused."""
+_EXISTS: Final = ("409", "422")
+SAID_CHARS: Final = 400
+
+
+class FixOpening:
+    """Opens draft pull requests of one codebase on its code host."""
+
+    def __init__(
+        self,
+        store: Stored[Fix],
+        checks: PatchChecks,
+        host: CodeHostClient,
+        remote: Remote,
+        approvers: Approvers,
+        *,
+        base: str | None,
+        link_to: LinkTo,
+        secrets: Collection[str] = (),
+    ) -> None:
+        self._store, self._checks, self._host, self._remote = store, checks, host, remote
+        self._approvers, self._base = approvers, base
+        self._link_to, self._secrets = link_to, secrets
+
+    def carry_out(self, fix: Fix) -> PullRequest:
+        """Return the draft pull request of a fix, the one that stands already or a new one.
+
+        Raises:
+            FixRefused: there will be none, and why.
+            Unavailable: not now; what was done is found again.
+        """
+        try:
+            if fix.pushed and (standing := self._host.find(fix.branch, fix.marker)) is not None:
+                return standing
+            base = self._base or self._host.default_branch()
+            with self._checks.repository() as repo:
+                tip = repo.remote_tip(self._remote, fix.branch)
+                if tip is None or tip not in fix.pushed:
+                    fix = self._push(repo, fix, base, tip)
+            return self._open(fix, base)
+        except FixRefused:
+            raise
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            if error.code in ("128", None):  # git has no other word for a line that broke
+                raise Unavailable(str(error)) from error
+            raise FixRefused(_host_refusal(str(error))) from error
+
+    def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
+        """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
+        tree = self._checks.apply(repo, fix.commit, fix.patch.diff)
+        newest = repo.fetch(self._remote, base)
+        if not repo.contains(newest, fix.commit):
+            said = (
+                f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}: push it."
+            )
+            raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
+        self._checks.require_current(repo, newest, fix.patch.diff)
+        checked = self._checks.check(repo, fix.commit, tree)
+        if not self._approvers.allow(fix.asked_by, fix.asked_in_team):
+            said = f"<@{fix.asked_by}> may not approve any more, or Slack did not say."
+            raise FixRefused(Refusal(code=FixCode.NOT_APPROVED, text=said))
+        if tip is not None:
+            said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
+            raise FixRefused(_host_refusal(said))
+        commit = repo.commit(fix.commit, tree, commit_message(fix, self._secrets), at=fix.asked_at)
+        fix = self._store.change(
+            fix.id, lambda now: now.evolve(pushed=tuple(dict.fromkeys((*now.pushed, commit))), checked=checked)
+        )
+        try:
+            repo.push(self._remote, commit, fix.branch, expected=tip)
+        except ProviderError as error:
+            if error.code == _REJECTED:
+                raise FixRefused(_host_refusal(f"{self._host.name} refused the branch: {error}")) from error
+            raise
+        return fix
+
+    def _open(self, fix: Fix, base: str) -> PullRequest:
+        """Open the request of a branch that stands; one that appeared meanwhile is ours, too."""
+        new = NewPullRequest(
+            branch=fix.branch,
+            base=base,
+            title=title_of(fix, self._secrets),
+            body=request_body(fix, self._link_to, self._secrets),
+            marker=fix.marker,
+        )
+        try:
+            return self._host.open(new)
+        except ProviderError as error:
+            if error.code not in _EXISTS:
+                raise
+            standing = self._host.find(fix.branch, fix.marker)
+            if standing is None:
+                raise
+            return standing
+
+
+def _host_refusal(said: str) -> Refusal:
+    return Refusal(code=FixCode.HOST, text=said[:SAID_CHARS].rstrip(". ") + ".")

@@ -1,0 +1,171 @@
+"""Draft pull requests of proposed patches: a click writes down what is wanted, `tick` carries it out.
+
+One at a time, and again after a crash or an outage: what is wanted stays on file until there is a request or a reason
+why there is none.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.fixes.check_run import CheckStopped
+from bot.casework.fixes.fix_opening import FixOpening
+from bot.casework.fixes.fix_updates import FixUpdates
+from bot.casework.fixes.fix_words import commands_by_hand, title_of
+from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.thread_service import ThreadService
+from bot.domain.fixes.fixes import Fix, FixStatus, cited_commit, hash_patch, patch_of
+from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.returns import ProposedPatch
+from bot.domain.secrets import redact
+from bot.domain.threads import ThreadState
+from bot.errors import Conflict, StoreError, TriageError, Unavailable
+from bot.ports import CardFiles
+from bot.ports.collections import Collection
+
+log = logging.getLogger(__name__)
+
+MAX_TRIES: Final = 12
+FIRST_PAUSE_S: Final = 5
+LONGEST_PAUSE_S: Final = 600
+SAID_CHARS: Final = 400
+NO_TOKEN: Final = "There is no token of a code host, so the patch is a file in this card's thread, with what to type."  # noqa: S105
+
+
+class Fixes:
+    """Carries out what approvers click; raises InputError with a text for the one who clicked.
+
+    Without `opening` there is no token: the patch is given as a file, with the commands to type.
+    """
+
+    def __init__(
+        self,
+        desk: ThreadService,
+        store: Collection[Fix],
+        codebase: GitRepo,
+        files: CardFiles,
+        updates: FixUpdates,
+        opening: FixOpening | None,
+    ) -> None:
+        self._desk, self._store, self._codebase, self._files = desk, store, codebase, files
+        self._updates, self._opening = updates, opening
+        self._tries: dict[str, tuple[int, datetime]] = {}
+        self._shown: set[str] = set()
+        self._working = threading.Lock()
+
+    def proposed(self, thread_id: str, patch_hash: str) -> tuple[ThreadState, ProposedPatch]:
+        """Return the thread and the patch that a button was made for; raises Conflict where it is another by now."""
+        state = self._desk.store.get(thread_id) or self._desk.store.last_closed(thread_id)
+        patch = patch_of(state) if state else None
+        if state is None or patch is None or hash_patch(patch) != patch_hash:
+            raise Conflict("The draft has another patch by now, or none; nothing happened. Read the card again.")
+        return state, patch
+
+    def show_whole(self, state: ThreadState, patch: ProposedPatch) -> None:
+        """Put the whole diff into the card's thread, once while the bot runs; raises ProviderError."""
+        key = f"{state.thread_id}~{hash_patch(patch)}"
+        if key not in self._shown:
+            self._show_patch(state, patch, "The whole diff. Nothing of it is applied.")
+            self._shown.add(key)
+
+    def open(self, thread_id: str, patch_hash: str, *, by: str, team: str, name: str) -> str:
+        """Note that a draft pull request is wanted; without a token, give the patch as a file. Returns what happens.
+
+        Raises:
+            Conflict: the patch is another one by now, or somebody was first.
+        """
+        state, patch = self.proposed(thread_id, patch_hash)
+        fix = self._wanted(state, patch, by=by, team=team, name=name)
+        if self._opening is None:
+            self._show_patch(state, patch, self._by_hand(fix))
+            return NO_TOKEN
+        if not self._store.add(fix.id, fix):
+            self._store.change(fix.id, lambda now: _again(now, fix))
+        self._tries.pop(fix.id, None)
+        return "A draft PR is being opened: the patch is checked first. The card shows how it goes."
+
+    def tick(self) -> None:
+        """Carry out what is wanted and due, each shown before and after."""
+        with self._working:
+            self._updates.show_all()
+            for fix in self._store.all():
+                if self._opening is not None and fix.status is FixStatus.OPENING and self._is_due(fix):
+                    self._carry_out(fix, self._opening)
+                    self._updates.show_all()
+
+    def _carry_out(self, fix: Fix, opening: FixOpening) -> None:
+        try:
+            request = opening.carry_out(fix)
+        except CheckStopped:
+            return  # the next start takes it up
+        except FixRefused as error:
+            changes = _refused(error.refusal) | {"log": error.log}
+        except (Unavailable, StoreError) as error:
+            changes = self._later(fix, error)
+        except TriageError as error:
+            changes = _refused(self._host_refusal(error))
+        else:
+            changes = {"status": request.status, "request": request, "looked_at": self._desk.clock.now()}
+        if "status" in changes:
+            self._tries.pop(fix.id, None)
+        outcome = str(changes.get("status", "waits"))
+        log.info("a draft PR: %s", outcome, extra={"action": "fix_carried_out", "thread_id": fix.thread_id})
+        self._store.change(fix.id, lambda now: now.evolve(**{"waits": None, **changes, "is_shown": False}))
+
+    def _later(self, fix: Fix, error: TriageError) -> dict[str, Any]:
+        """Return what is noted of something that may work later: why, or after many tries that it does not."""
+        tries = self._tries.get(fix.id, (0, self._desk.clock.now()))[0] + 1
+        log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
+        if tries >= MAX_TRIES:
+            return _refused(self._host_refusal(error))
+        pause_s = min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S)
+        self._tries[fix.id] = tries, self._desk.clock.now() + timedelta(seconds=pause_s)
+        return {"waits": self._host_refusal(error).text}
+
+    def _is_due(self, fix: Fix) -> bool:
+        known = self._tries.get(fix.id)
+        return known is None or known[1] <= self._desk.clock.now()
+
+    def _host_refusal(self, error: TriageError) -> Refusal:
+        return Refusal(code=FixCode.HOST, text=redact(str(error), self._desk.known_secrets)[:SAID_CHARS])
+
+    def _wanted(self, state: ThreadState, patch: ProposedPatch, *, by: str, team: str, name: str) -> Fix:
+        ret = state.investigator_return
+        return Fix(
+            thread_id=state.thread_id,
+            patch=patch,
+            commit=cited_commit(state) or self._codebase.head(),
+            question=state.question,
+            permalink=state.permalink,
+            evidence=ret.evidence_refs if ret else (),
+            asked_by=by,
+            asked_by_name=name,
+            asked_in_team=team,
+            asked_at=self._desk.clock.now().replace(microsecond=0),
+        )
+
+    def _by_hand(self, fix: Fix) -> str:
+        lines = commands_by_hand(fix.branch, fix.commit, title_of(fix, self._desk.known_secrets))
+        return "\n".join(["In a checkout of the codebase, with this file beside it:", *lines])
+
+    def _show_patch(self, state: ThreadState, patch: ProposedPatch, said: str) -> None:
+        diff = patch.diff if patch.diff.endswith("\n") else f"{patch.diff}\n"
+        text = redact(diff, self._desk.known_secrets)
+        self._files.show(state, filename="triage.patch", title="Proposed patch", text=text, said=said)
+
+
+def _again(now: Fix, wanted: Fix) -> Fix:
+    """Return a fix that was refused, wanted anew; what may stand on the branch stays known."""
+    if now.status is FixStatus.OPENING:
+        raise Conflict(f"<@{now.asked_by}> has already asked for it; the card shows how it goes.")
+    if now.status is not FixStatus.REFUSED:
+        raise Conflict("There is a draft PR already; the card links to it.")
+    return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)
+
+
+def _refused(refusal: Refusal) -> dict[str, Any]:
+    return {"status": FixStatus.REFUSED, "refusal": refusal}

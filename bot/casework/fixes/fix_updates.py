@@ -1,0 +1,104 @@
+"""Brings cards and drafts in line with their draft pull requests, and asks the code host how these stand."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from bot.casework.thread_service import ThreadService
+from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patch_of
+from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
+from bot.errors import ProviderError, Unavailable
+from bot.ports import CardFiles
+from bot.ports.codehosts import CodeHostClient
+from bot.ports.collections import Collection
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)
+LOOKS_AT_ONCE: Final = 10
+"""Requests followed in one go, those first that were not looked at for longest."""
+
+
+class FixUpdates:
+    """Shows what became of fixes; without a `host` nothing is asked."""
+
+    def __init__(
+        self, desk: ThreadService, store: Collection[Fix], files: CardFiles, host: CodeHostClient | None
+    ) -> None:
+        self._desk, self._store, self._files, self._host = desk, store, files, host
+
+    def show_all(self) -> None:
+        """Show every fix that is not shown as it stands; what the chat refuses now is tried again."""
+        for fix in self._store.all():
+            if not fix.is_shown:
+                try:
+                    self._show(fix)
+                except ProviderError as error:
+                    extra = {"action": "fix_unshown", "thread_id": fix.thread_id}
+                    log.info("a fix is shown later: %s", error, extra=extra)
+
+    def follow(self) -> None:
+        """Ask the code host about the open requests; what is news is shown at the next `show_all`."""
+        if self._host is None:
+            return
+        at = self._desk.clock.now()
+        due = sorted((fix for fix in self._store.all() if _is_due(fix, at)), key=_looked_at)
+        for fix in due[:LOOKS_AT_ONCE]:
+            assert fix.request is not None
+            try:
+                now = self._host.look(fix.request.number)
+            except Unavailable as error:
+                log.info("a pull request is looked at later: %s", error, extra={"action": "fix_unseen"})
+                return
+            except ProviderError:
+                log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
+                now = fix.request
+            self._store.change(fix.id, partial(_seen, now=now, at=at))
+
+    def _show(self, fix: Fix) -> None:
+        """Name the request in a draft that waits, show the card, and put what a check printed below it."""
+        self._desk.store.amend(fix.thread_id, partial(_naming, fix=fix))
+        state = self._desk.store.get(fix.thread_id)
+        closed = self._desk.store.last_closed(fix.thread_id) if state is None else None
+        if state is not None:
+            self._desk.cards.show_card(fix.thread_id)
+        elif closed is not None and closed.card_ts is not None:
+            self._desk.cards.guard.require()
+            self._desk.messenger.show_card(closed)
+        self._store.change(fix.id, lambda now: _shown(now) if now.version == fix.version else now)
+        if fix.log and fix.refusal and (where := state or closed) is not None:
+            title = "The check's last lines"
+            self._files.show(where, filename="check.log", title=title, text=fix.log, said=fix.refusal.text)
+
+
+def _naming(now: ThreadState, fix: Fix) -> ThreadState | None:
+    """Return a thread whose waiting draft names the request of its own patch; None where nothing is to be changed."""
+    patch = patch_of(now)
+    waits = now.status is ThreadStatus.PENDING_USER and now.post_intent is None and now.draft_pending
+    is_its_own = patch is not None and hash_patch(patch) == hash_patch(fix.patch)
+    if not waits or not is_its_own or fix.request is None or now.fix_url == fix.request.url:
+        return None
+    return now.evolve(fix_url=fix.request.url).with_draft(with_fix_link(str(now.draft_pending), fix.request.url))
+
+
+def _seen(fix: Fix, now: PullRequest, at: datetime) -> Fix:
+    """Return a fix as its host shows the request; the card follows where that is news."""
+    is_shown = fix.is_shown and now == fix.request
+    return fix.evolve(request=now, status=now.status, looked_at=at, is_shown=is_shown)
+
+
+def _shown(fix: Fix) -> Fix:
+    return fix.evolve(is_shown=True, log=None)
+
+
+def _is_due(fix: Fix, at: datetime) -> bool:
+    if fix.status is not FixStatus.OPEN or fix.request is None:
+        return False
+    return fix.looked_at is None or not timedelta() <= at - fix.looked_at < LOOK_AGAIN_AFTER
+
+
+def _looked_at(fix: Fix) -> datetime:
+    return fix.looked_at or fix.asked_at

@@ -1,0 +1,153 @@
+"""Everything that is asked of a patch before it leaves the machine: does it apply, is it within the limits, do the
+codebase's own checks pass with it, and did its test fail without it.
+
+Works in a throw-away folder below `workshop`; the checkout people work in is only read.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
+from bot.casework.fixes.check_run import ISOLATION_WORDS, CheckLimits, CheckRun, run_check
+from bot.config.fix_settings import FixSettings
+from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchLimits, Refusal, refuse_changes, refuse_diff
+from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import one_line
+from bot.errors import InputError, refusal
+
+LOG_LINES: Final = 200
+SAID_CHARS: Final = 200
+
+
+class FixRefused(InputError):
+    """No draft pull request is opened; `log` is the end of what a check printed."""
+
+    def __init__(self, refusal: Refusal, log: str | None = None) -> None:
+        super().__init__(refusal.text)
+        self.refusal, self.log = refusal, log
+
+
+class CheckedPatch(NamedTuple):
+    """A patch that may leave: its tree in `repo`, and what was checked, a sentence each."""
+
+    repo: PatchRepo
+    tree: str
+    checked: tuple[str, ...]
+
+
+class PatchChecks:
+    """Checks patches of one codebase, one at a time, below `workshop`; `hidden` are folders no check should see."""
+
+    def __init__(
+        self,
+        codebase: GitRepo,
+        settings: FixSettings,
+        workshop: Path,
+        *,
+        hidden: Sequence[Path],
+        stop: threading.Event,
+        secrets: Collection[str] = (),
+    ) -> None:
+        self._codebase, self._settings, self._workshop = codebase, settings, workshop
+        self._hidden, self._stop, self._secrets = hidden, stop, secrets
+
+    def sweep(self) -> None:
+        """Remove what a crash left behind."""
+        shutil.rmtree(self._workshop, ignore_errors=True)
+
+    @contextmanager
+    def repository(self) -> Iterator[PatchRepo]:
+        """Enter with an empty throw-away repository over the codebase; it is removed at the end."""
+        self.sweep()
+        try:
+            self._workshop.mkdir(mode=0o700, parents=True)
+            repo = PatchRepo(self._codebase, self._workshop / "repo.git")
+        except OSError as error:
+            raise refusal(f"cannot work in {self._workshop}", error, "free space or fix its owner") from error
+        try:
+            yield repo
+        finally:
+            self.sweep()
+
+    def apply(self, repo: PatchRepo, commit: str, diff: str) -> str:
+        """Return the tree that a patch makes of a commit.
+
+        Raises:
+            FixRefused: it does not apply, or changes what it must not.
+        """
+        if refused := refuse_diff(diff):
+            raise FixRefused(refused)
+        try:
+            tree = repo.apply(commit, diff)
+        except DoesNotApply as error:
+            said = f"The patch does not apply to {commit[:10]}: git says {one_line(str(error), SAID_CHARS)!r}."
+            raise FixRefused(Refusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
+        limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
+        refused = refuse_changes(repo.changes(commit, tree), repo.added(commit, tree), limits, self._secrets)
+        if refused is not None:
+            raise FixRefused(refused)
+        return tree
+
+    def require_current(self, repo: PatchRepo, tip: str, diff: str) -> None:
+        """Return if a patch still applies to the newest commit; raises FixRefused if not."""
+        try:
+            repo.apply(tip, diff)
+        except DoesNotApply as error:
+            said = f"The patch does not apply any more: the code has changed since (the newest commit is {tip[:10]})."
+            raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said)) from error
+
+    def check(self, repo: PatchRepo, commit: str, tree: str) -> tuple[str, ...]:
+        """Run the codebase's check on a patched tree; returns what was found, a sentence each.
+
+        Raises:
+            FixRefused: it failed, or the patch's own test passes without the patch.
+            CheckStopped: the bot ends.
+        """
+        changes = repo.changes(commit, tree)
+        applied = f"it applies to {commit[:10]} and stays within the limits of paths, kinds and size"
+        if self._settings.check is None:
+            return applied, "no check was run (`fixes.check` names none)"
+        name = f"`{' '.join(self._settings.check)}`"
+        tests = _tests_beside_code(changes)
+        if tests:
+            before = self._run(repo, repo.with_files(commit, tree, tests))
+            if before.passed:
+                said = f"The patch brings a test, and {name} passes with that test alone: it does not show the fault."
+                raise FixRefused(Refusal(code=FixCode.TEST_PROVES_NOTHING, text=said))
+            if before.exit_code is None:
+                raise self._failed(name, before)
+        after = self._run(repo, tree)
+        if not after.passed:
+            raise self._failed(name, after)
+        how = ISOLATION_WORDS[after.isolation]
+        proof = (f"{name} fails with the patch's tests alone, and passes with the whole patch",) if tests else ()
+        return applied, *(proof or (f"{name} passes",)), f"the check ran {how}"
+
+    def _run(self, repo: PatchRepo, tree: str) -> CheckRun:
+        """Run the check over the files of a tree, in a folder of their own."""
+        assert self._settings.check is not None
+        folder = self._workshop / "tree"
+        shutil.rmtree(folder, ignore_errors=True)
+        repo.check_out(tree, folder)
+        limits = CheckLimits(self._settings.check_limit_min * 60, self._settings.check_memory_mb)
+        return run_check(self._settings.check, folder, limits=limits, hidden=self._hidden, stop=self._stop)
+
+    def _failed(self, name: str, run: CheckRun) -> FixRefused:
+        tail = redact(run.tail, self._secrets).rstrip("\n").split("\n")[-LOG_LINES:]
+        said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread."
+        return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
+
+
+def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:
+    """Return the tests that a patch adds or changes beside other files; a patch of tests alone proves nothing else."""
+    tests = [one.path for one in changes if file_kind(one.path) is FileKind.TEST]
+    kept = [one.path for one in changes if one.path in tests and one.added]
+    return kept if len(tests) < len(changes) else []

@@ -1,0 +1,1 @@
+"""Fixes: a proposed patch on its way to a draft pull request."""

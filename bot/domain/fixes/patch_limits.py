@@ -1,0 +1,195 @@
+"""What a patch may change before anybody opens a pull request with it: which files, of what kind, how much.
+
+Judged twice: by the names and signs in the diff before git reads it, then by what git made of it, which counts. Pure;
+a patch is text of a model that read hostile messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+from bot.domain.frozen_value import FrozenValue
+from bot.domain.questions.patches import patch_facts
+from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.secrets import find_secrets
+from bot.domain.tables import Words, read_table
+from bot.domain.text.sanitize import one_line, strip_hidden
+
+MAX_DIFF_CHARS: Final = 200_000
+MAX_PATH_CHARS: Final = 500
+SHOWN_PATH_CHARS: Final = 120
+ABSENT: Final = "000000"
+"""The mode of a file that is not there."""
+_ORDINARY: Final = frozenset({ABSENT, "100644", "100755"})
+_BINARY: Final = ("GIT binary patch", "Binary files ")
+_KIND_WORDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
+
+
+class FixCode(StrEnum):
+    """Why no draft pull request was opened."""
+
+    NO_CHANGE = "no-change"
+    TOO_LARGE = "too-large"
+    OUTSIDE = "outside-the-tree"
+    NO_FILE = "no-ordinary-file"
+    BINARY = "binary"
+    HIDDEN = "hidden-characters"
+    SECRET = "secret"  # noqa: S105 - a kind of refusal
+    PROTECTED = "protected-path"
+    DOES_NOT_APPLY = "does-not-apply"
+    OUTDATED = "outdated"
+    NOT_PUBLISHED = "not-published"
+    CHECK_FAILED = "check-failed"
+    TEST_PROVES_NOTHING = "test-proves-nothing"
+    NOT_APPROVED = "not-approved"
+    HOST = "host"
+
+
+class Refusal(FrozenValue):
+    """Why there is no draft pull request, in a sentence that says what to do."""
+
+    code: FixCode
+    text: str
+
+
+class FileChange(NamedTuple):
+    """One file that a patch changes, as git says; modes are octal, lines None where the file is binary."""
+
+    path: str
+    mode_before: str
+    mode: str
+    added: int | None
+    removed: int | None
+
+
+class PatchLimits(NamedTuple):
+    """How much a patch may change, and the patterns of protected files that it may touch."""
+
+    max_files: int
+    max_lines: int
+    allow: tuple[str, ...] = ()
+
+
+class _Protected(NamedTuple):
+    ci: Words
+    lock: Words
+    git: Words
+
+
+_PROTECTED: Final = read_table(__file__, "protected_paths.yml", _Protected)
+_WHAT: Final = {"ci": "runs the checks themselves", "lock": "is a lock file", "git": "is a file of git's own settings"}
+
+
+def refuse_diff(diff: str) -> Refusal | None:
+    """Return why a diff is not even handed to git; None where nothing in its text speaks against it.
+
+    >>> refuse_diff("--- a/../x\\n+++ b/../x\\n@@ -1 +1 @@\\n-a\\n+b\\n").code
+    <FixCode.OUTSIDE: 'outside-the-tree'>
+    """
+    if not diff.strip():
+        return Refusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
+    if len(diff) > MAX_DIFF_CHARS:
+        said = f"The patch has {len(diff):,} characters; at most {MAX_DIFF_CHARS:,} are taken. Ask for a smaller one."
+        return Refusal(code=FixCode.TOO_LARGE, text=said)
+    if any(line.startswith(_BINARY) for line in diff.split("\n")):
+        return Refusal(code=FixCode.BINARY, text="The patch changes a binary file; only text is taken.")
+    paths = patch_facts(diff, at_most=MAX_DIFF_CHARS).files
+    return next(filter(None, map(_refuse_place, paths)), None)
+
+
+def refuse_changes(
+    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str] = ()
+) -> Refusal | None:
+    """Return why what git made of a patch is not taken, the first reason; None where it may be proposed.
+
+    Args:
+        changes: Every file that differs.
+        added: All lines that the patch adds, as text.
+        limits: What the settings allow.
+        known_secrets: The process's own secret values.
+    """
+    return next(_refusals(changes, added, limits, known_secrets), None)
+
+
+def is_protected(path: str, allow: Iterable[str] = ()) -> str | None:
+    """Return why a file is not touched without leave, in words; None where it may be.
+
+    >>> is_protected(".github/workflows/ci.yml"), is_protected("uv.lock", allow=("uv.lock",)), is_protected("app/x.py")
+    ('runs the checks themselves', None, None)
+    """
+    if _fits(path, allow):
+        return None
+    return next((_WHAT[kind] for kind, patterns in _PROTECTED._asdict().items() if _fits(path, patterns)), None)
+
+
+def _refusals(
+    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str]
+) -> Iterator[Refusal]:
+    if not changes:
+        yield Refusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
+    for change in changes:
+        yield from filter(None, (_refuse_place(change.path), _refuse_kind(change), _refuse_name(change.path, limits)))
+    lines = sum((change.added or 0) + (change.removed or 0) for change in changes)
+    if len(changes) > limits.max_files or lines > limits.max_lines:
+        said = (
+            f"The patch changes {len(changes):,} files and {lines:,} lines; at most {limits.max_files:,} files "
+            f"(`fixes.max_files`) and {limits.max_lines:,} lines (`fixes.max_lines`) are taken."
+        )
+        yield Refusal(code=FixCode.TOO_LARGE, text=said)
+    if strip_hidden(added)[1]:
+        said = "The patch adds characters that nobody sees (directions, zero-width signs), so it is not what it shows."
+        yield Refusal(code=FixCode.HIDDEN, text=said)
+    if kinds := find_secrets(added, known_secrets):
+        said = f"The patch adds what looks like a secret ({', '.join(kinds)})."
+        yield Refusal(code=FixCode.SECRET, text=said)
+
+
+def _refuse_place(path: str) -> Refusal | None:
+    """Refuse a path that leads out of the tree or into .git, or that a person could not read."""
+    parts = path.replace("\\", "/").split("/")
+    leads_out = path.startswith(("/", "\\", "~")) or ".." in parts or ":" in parts[0]
+    if leads_out or any(part.casefold().rstrip(". ") in (".git", "git~1") for part in parts):
+        said = f"The patch names {_shown(path)}, which is not a file of the codebase."
+        return Refusal(code=FixCode.OUTSIDE, text=said)
+    if len(path) > MAX_PATH_CHARS or not path.isprintable():
+        return Refusal(code=FixCode.OUTSIDE, text=f"The patch names {_shown(path)}, a name that cannot be shown whole.")
+    return None
+
+
+def _refuse_kind(change: FileChange) -> Refusal | None:
+    for mode in (change.mode_before, change.mode):
+        if mode not in _ORDINARY:
+            said = f"The patch changes {_shown(change.path)}, {_KIND_WORDS.get(mode, 'no ordinary file')}."
+            return Refusal(code=FixCode.NO_FILE, text=said)
+    if change.added is None or change.removed is None:
+        said = f"The patch changes {_shown(change.path)}, a binary file; only text is taken."
+        return Refusal(code=FixCode.BINARY, text=said)
+    return None
+
+
+def _refuse_name(path: str, limits: PatchLimits) -> Refusal | None:
+    if is_secret_file(path):
+        said = f"The patch changes {_shown(path)}, whose name says that it holds credentials."
+        return Refusal(code=FixCode.SECRET, text=said)
+    why = is_protected(path, limits.allow)
+    if why is None:
+        return None
+    said = f"The patch changes {_shown(path)}, which {why}; `fixes.allow` can name it."
+    return Refusal(code=FixCode.PROTECTED, text=said)
+
+
+def _fits(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a path fits one of the patterns: without a slash one means a file or folder anywhere."""
+    whole = path.casefold()
+    parts = whole.split("/")
+    for pattern in map(str.casefold, patterns):
+        if fnmatchcase(whole, pattern) if "/" in pattern else any(fnmatchcase(part, pattern) for part in parts):
+            return True
+    return False
+
+
+def _shown(path: str) -> str:
+    return f"`{one_line(path, SHOWN_PATH_CHARS).replace('`', '')}`"

@@ -1,0 +1,118 @@
+"""Three code hosts: one draft request, found by its branch and marker, followed; and each way to say no."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.adapters.codehost.gitea import GiteaClient
+from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.codehost.gitlab import GitLabClient
+from bot.domain.citations.links import code_repository
+from bot.domain.fixes.fixes import FixStatus, NewPullRequest
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from bot.ports.codehosts import CodeHostClient
+from tests.code_host import TOKEN, CodeHost, Fault
+from tests.gitrepo import git, make_repo
+
+CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
+NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->", marker="<!-- m1 -->")
+
+
+@pytest.fixture(params=sorted(CLIENTS))
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CodeHost]:
+    """A host of each kind whose repository has the branch."""
+    with CodeHost(tmp_path / "host", request.param) as host:
+        codebase = make_repo(tmp_path / "shop", {"a.py": "a = 1\n"})
+        git(codebase, "push", "--quiet", str(host.bare), "main:main", "main:triage/x")
+        yield host
+
+
+def connect(host: CodeHost, token: str = TOKEN) -> CodeHostClient:
+    """Return the client of a host."""
+    found = code_repository(host.url, host.kind)  # type: ignore[arg-type]
+    assert found is not None
+    client: CodeHostClient = CLIENTS[host.kind](found, SecretStr(token))
+    return client
+
+
+def test_a_draft_is_opened_found_and_followed(host: CodeHost) -> None:
+    """By its branch and its marker, whatever else stands on the branch."""
+    client = connect(host)
+    assert client.default_branch() == "main"
+    assert client.find("triage/x", "<!-- m1 -->") is None
+    opened = client.open(NEW)
+    assert (opened.number, opened.status, opened.is_draft) == (1, FixStatus.OPEN, True)
+    assert client.find("triage/x", "<!-- m1 -->") == opened
+    assert client.find("triage/x", "<!-- m2 -->") is None
+    assert (client.look(1).checks, client.look(1).review) == ("none", "none")
+    host.checks, host.review = "success", "APPROVED"
+    assert (client.look(1).checks, client.look(1).review) == ("passed", "approved")
+    host.checks = "failed" if host.kind == "gitlab" else "failure"
+    assert client.look(1).checks == "failed"
+    host.merge(1)
+    assert client.look(1).status is FixStatus.MERGED
+
+
+def test_a_second_request_of_a_branch_is_kept_out(host: CodeHost) -> None:
+    """The host itself says so."""
+    client = connect(host)
+    client.open(NEW)
+    with pytest.raises(ProviderError, match="already exists") as refused:
+        client.open(NEW)
+    assert refused.value.code in ("409", "422")
+    assert len(host.pulls) == 1
+
+
+def test_a_wrong_token_is_refused_in_the_hosts_own_words(host: CodeHost) -> None:
+    """The token stands in no error."""
+    with pytest.raises(ProviderError, match=f"{connect(host).name} says: Bad credentials") as refused:
+        connect(host, "tok-wrong").open(NEW)
+    assert refused.value.code == "401"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "kind"),
+    [
+        (403, {}, ProviderError),
+        (404, {}, ProviderError),
+        (422, {}, ProviderError),
+        (403, {"X-RateLimit-Remaining": "0"}, Unavailable),
+        (429, {"Retry-After": "7"}, Unavailable),
+        (500, {}, Unconfirmed),
+        (503, {}, Unconfirmed),
+        (0, {}, Unconfirmed),
+        (302, {"Location": "http://127.0.0.1:9/"}, ProviderError),
+    ],
+)
+def test_every_refusal_says_whether_to_try_again(
+    host: CodeHost, status: int, headers: dict[str, str], kind: type[ProviderError]
+) -> None:
+    """What may have taken effect is to be looked for first; no redirect gets the token."""
+    host.faults = [Fault(pattern="^POST", status=status, body={"message": "no @here"}, headers=headers)]
+    with pytest.raises(ProviderError) as refused:
+        connect(host).open(NEW)
+    assert type(refused.value) is kind
+    assert TOKEN not in str(refused.value)
+    if status == 429:
+        assert refused.value.retry_after_s == 7
+
+
+def test_a_look_that_fails_is_no_unconfirmed_effect(host: CodeHost) -> None:
+    """It is only tried again."""
+    for status in (0, 502):
+        host.faults = [Fault(pattern="^GET", status=status)]
+        with pytest.raises(Unavailable) as refused:
+            connect(host).default_branch()
+        assert type(refused.value) is Unavailable
+
+
+def test_an_answer_of_another_form_is_an_error(host: CodeHost) -> None:
+    """A proxy's page, or a host of another age."""
+    host.faults = [Fault(pattern="^GET", status=200, body=["surprise"])]
+    with pytest.raises(ProviderError, match="in a form that triage does not know"):
+        connect(host).default_branch()

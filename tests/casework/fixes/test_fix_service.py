@@ -1,0 +1,344 @@
+"""From a click to one draft pull request, over real git and a code host on this machine; wherever the process dies."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.adapters.codehost.github import GitHubClient
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.patch_repo import Remote
+from bot.casework.approvers import Approvers
+from bot.casework.fixes.fix_marks import FixMarks
+from bot.casework.fixes.fix_opening import FixOpening
+from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
+from bot.casework.fixes.fix_updates import FixUpdates
+from bot.casework.fixes.patch_check import PatchChecks
+from bot.config.fix_settings import FixSettings
+from bot.domain.citations.links import code_repository
+from bot.domain.fixes.fixes import Fix, FixStatus, NewPullRequest, PullRequest, hash_patch
+from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.returns import ProposedPatch
+from bot.domain.threads import ThreadState
+from bot.errors import Conflict
+from bot.ports.collections import FIXES
+from tests.builders import REF, THREAD_ID, a_return
+from tests.casework.fixes.test_patch_check import CODE, GOOD, RUN_TESTS, TEST
+from tests.casework.office import BEN, Office
+from tests.code_host import TOKEN, CodeHost, Fault
+from tests.fakes import Crash, Faults, MemoryDocuments, in_memory
+from tests.gitrepo import commit_files, git, make_repo
+
+
+class Files:
+    """Port CardFiles over a list."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[str, str, str]] = []
+
+    def show(self, state: ThreadState, *, filename: str, title: str, text: str, said: str) -> None:
+        self.shown.append((filename, text, said))
+
+
+class DyingClient(GitHubClient):
+    """GitHub, with a place to die before and after each call."""
+
+    faults = Faults()
+
+    def find(self, branch: str, marker: str) -> PullRequest | None:
+        self.faults.point("host: before a look")
+        return super().find(branch, marker)
+
+    def open(self, new: NewPullRequest) -> PullRequest:
+        self.faults.point("host: before a request")
+        opened = super().open(new)
+        self.faults.point("host: after a request")
+        return opened
+
+
+class Desk:
+    """A thread with a patch, and everything that opens draft pull requests; `restart` is another process."""
+
+    def __init__(self, folder: Path, host: CodeHost, diff: str = GOOD, **settings: Any) -> None:
+        self.host, self.folder = host, folder
+        self.codebase = folder / "shop"
+        commit = git(self.codebase, "rev-parse", "HEAD")
+        patch = ProposedPatch(title="Raise the limit", diff=diff, rationale="Five are too few.")
+        refs = (REF.model_copy(update={"commit": commit}),)
+        self.patch = patch
+        self.office = Office(folder, a_return(proposed_patch=patch, evidence_refs=refs))
+        self.office.workspace.groups["C0OPS"] = frozenset({BEN})
+        self.office.asked()
+        self.faults = Faults()
+        self.documents = MemoryDocuments(faults=self.faults)
+        self.files, self.settings = Files(), FixSettings(**settings)
+        self.restart()
+
+    def restart(self, *, token: bool = True) -> None:
+        self.store = in_memory(FIXES, self.documents)
+        found = code_repository(self.host.url, "github")
+        assert found is not None
+        client = DyingClient(found, SecretStr(TOKEN))
+        client.faults = self.faults
+        approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
+        repo = GitRepo(self.codebase)
+        checks = PatchChecks(
+            repo, self.settings, self.folder / "workshop", hidden=[], stop=threading.Event(), secrets=()
+        )
+        opening = FixOpening(
+            self.store,
+            checks,
+            client,
+            Remote(self.host.url, TOKEN),
+            approvers,
+            base=None,
+            link_to=lambda _: None,
+        )
+        desk = self.office.desk
+        self.updates = FixUpdates(desk, self.store, self.files, client if token else None)
+        self.fixes = Fixes(desk, self.store, repo, self.files, self.updates, opening if token else None)
+
+    def click(self) -> str:
+        return self.fixes.open(THREAD_ID, hash_patch(self.patch), by=BEN, team="T1", name="ben")
+
+    @property
+    def fix(self) -> Fix:
+        [fix] = self.store.all()
+        return fix
+
+    @property
+    def state(self) -> ThreadState:
+        state = self.office.store.get(THREAD_ID)
+        assert state is not None
+        return state
+
+    def wait(self, times: int = 1) -> None:
+        """Let so many pauses pass."""
+        for _ in range(times):
+            self.office.clock.advance(700)
+            self.fixes.tick()
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[CodeHost]:
+    with CodeHost(tmp_path / "host") as host:
+        host.publish(make_repo(tmp_path / "shop", CODE))
+        yield host
+
+
+def opened(desk: Desk) -> Fix:
+    desk.click()
+    desk.fixes.tick()
+    return desk.fix
+
+
+def refusal(desk: Desk) -> tuple[FixCode, str]:
+    fix = opened(desk)
+    assert fix.status is FixStatus.REFUSED
+    assert fix.refusal is not None
+    return fix.refusal.code, fix.refusal.text
+
+
+def test_one_click_opens_one_draft_that_card_and_draft_name(tmp_path: Path, host: CodeHost) -> None:
+    """With what was checked; the draft is not called edited for that."""
+    desk = Desk(tmp_path, host, GOOD + TEST, check=RUN_TESTS)
+    fix = opened(desk)
+    assert fix.status is FixStatus.OPEN
+    assert fix.request is not None
+    assert (len(host.pulls), list(host.branches())) == (1, [fix.branch])
+    assert desk.state.draft_pending == f"{a_return().draft_reply}\n\nDraft PR: {fix.request.url}"
+    assert not desk.state.has_edited_draft
+    assert desk.fix.is_shown
+    with pytest.raises(Conflict, match="a draft PR already"):
+        desk.click()
+    assert FixMarks(desk.store, "GitHub")(desk.state).is_offered is False
+
+
+def test_wherever_the_process_dies_there_is_one_branch_and_one_request(tmp_path: Path, host: CodeHost) -> None:
+    """At every write and every call; the next start goes on by itself."""
+    desk = Desk(tmp_path, host)
+    crash_at = 0
+    while True:
+        crash_at += 1
+        desk.documents.texts.clear()
+        host.pulls.clear()
+        for branch in host.branches():
+            git(host.bare, "branch", "-D", branch)
+        desk.faults.points.clear()
+        desk.faults.crash_at = crash_at
+        desk.restart()
+        try:
+            opened(desk)
+        except Crash:
+            pass
+        else:
+            break
+        desk.faults.crash_at = None
+        desk.restart()
+        if not desk.store.all():  # the click itself was lost
+            desk.click()
+        desk.wait(2)
+        assert (desk.fix.status, len(host.pulls), len(host.branches())) == (FixStatus.OPEN, 1, 1), crash_at
+    assert crash_at > 8
+
+
+@pytest.mark.parametrize("status", [0, 500, 502])
+def test_a_request_that_was_opened_and_not_confirmed_is_found(tmp_path: Path, host: CodeHost, status: int) -> None:
+    """The answer is lost, or a proxy's."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern="POST .*/pulls", status=status, takes_effect=True)]
+    assert opened(desk).waits is not None
+    desk.wait()
+    assert (desk.fix.status, len(host.pulls), desk.fix.waits) == (FixStatus.OPEN, 1, None)
+
+
+def test_a_request_that_appears_between_look_and_open_is_ours(tmp_path: Path, host: CodeHost) -> None:
+    """Two processes, or a slow first one: the host keeps the second out, and the first is adopted."""
+    desk = Desk(tmp_path, host)
+    desk.click()
+    desk.fixes.tick()
+    first = desk.fix
+    desk.store.change(first.id, lambda now: now.evolve(status=FixStatus.OPENING, request=None))
+    host.faults = [Fault(pattern="GET .*/pulls\\?", status=200, body=[])]
+    desk.wait()
+    assert (desk.fix.request, len(host.pulls)) == (first.request, 1)
+
+
+@pytest.mark.parametrize(("status", "word"), [(401, "Bad credentials"), (403, "not accessible"), (404, "Not Found")])
+def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost, status: int, word: str) -> None:
+    """And the next click tries again, over the same branch."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern="POST .*/pulls", status=status, body={"message": word})]
+    code, said = refusal(desk)
+    assert code is FixCode.HOST
+    assert said == f"GitHub says: {word}."
+    assert opened(desk).status is FixStatus.OPEN
+    assert (len(host.pulls), len(host.branches())) == (1, 1)
+
+
+def test_what_the_remote_refuses_is_said(tmp_path: Path, host: CodeHost) -> None:
+    """A protected branch, a hook of the host."""
+    hook = host.bare / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho 'branches need a ticket' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    code, said = refusal(Desk(tmp_path, host))
+    assert code is FixCode.HOST
+    assert "refused the branch" in said
+    assert host.pulls == []
+
+
+def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path: Path, host: CodeHost) -> None:
+    """The card says what it waits for; after many tries there is none."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern="/shop\\?", status=429, body={"message": "slow down"})]
+    assert str(opened(desk).waits) == "GitHub asks for patience: slow down"
+    desk.fixes.tick()
+    assert desk.fix.status is FixStatus.OPENING
+    desk.wait()
+    assert desk.fix.status is FixStatus.OPEN
+    other = Desk(tmp_path, host, GOOD.replace("7", "9"))
+    host.faults = [Fault(pattern="/shop\\?", status=503)] * MAX_TRIES
+    opened(other)
+    other.wait(MAX_TRIES)
+    assert (other.fix.status, other.fix.refusal and other.fix.refusal.code) == (FixStatus.REFUSED, FixCode.HOST)
+
+
+def test_a_patch_for_code_that_changed_is_refused(tmp_path: Path, host: CodeHost) -> None:
+    """It applies where it was made and not to the newest commit; another investigation would see that."""
+    desk = Desk(tmp_path, host)
+    commit_files(desk.codebase, {"app/retry.py": "LIMIT = 6\n"})
+    git(desk.codebase, "push", "--quiet", str(host.bare), "main:main")
+    assert refusal(desk)[0] is FixCode.OUTDATED
+    assert host.branches() == {}
+
+
+def test_unpublished_commits_do_not_leave(tmp_path: Path, host: CodeHost) -> None:
+    """A branch on top of them would publish them all."""
+    commit_files(tmp_path / "shop", {"plans.md": "not yet\n"})
+    assert refusal(Desk(tmp_path, host))[0] is FixCode.NOT_PUBLISHED
+    assert host.branches() == {}
+
+
+def test_who_lost_the_right_meanwhile_opens_nothing(tmp_path: Path, host: CodeHost) -> None:
+    """Asked again just before it is pushed."""
+    desk = Desk(tmp_path, host)
+    desk.click()
+    desk.office.workspace.groups["C0OPS"] = frozenset({"U9"})
+    desk.fixes.tick()
+    assert desk.fix.refusal is not None
+    assert desk.fix.refusal.code is FixCode.NOT_APPROVED
+    assert host.branches() == {}
+
+
+def test_a_click_is_bound_to_the_diff(tmp_path: Path, host: CodeHost) -> None:
+    """Another one by now: nothing happens."""
+    desk = Desk(tmp_path, host)
+    with pytest.raises(Conflict, match="another patch by now"):
+        desk.fixes.open(THREAD_ID, "0" * 16, by=BEN, team="T1", name="ben")
+    assert desk.store.all() == []
+
+
+def test_a_failed_check_leaves_its_last_lines(tmp_path: Path, host: CodeHost) -> None:
+    """As a file below the card, once."""
+    desk = Desk(tmp_path, host, check=(sys.executable, "-c", "print('a is not b'); raise SystemExit(3)"))
+    code, said = refusal(desk)
+    assert code is FixCode.CHECK_FAILED
+    assert "exit code 3" in said
+    desk.wait(3)
+    assert desk.files.shown == [("check.log", "a is not b", said)]
+    assert host.branches() == {}
+
+
+def test_a_branch_that_is_somebody_elses_is_left_alone(tmp_path: Path, host: CodeHost) -> None:
+    """It has our name and not our commit."""
+    desk = Desk(tmp_path, host)
+    desk.click()
+    git(host.bare, "branch", desk.fix.branch, "main")
+    before = host.branches()
+    desk.fixes.tick()
+    assert desk.fix.refusal is not None
+    assert "stands on GitHub already" in desk.fix.refusal.text
+    assert host.branches() == before
+
+
+def test_without_a_token_the_patch_is_a_file(tmp_path: Path, host: CodeHost) -> None:
+    """With the commands to type."""
+    desk = Desk(tmp_path, host)
+    desk.restart(token=False)
+    assert desk.click() == NO_TOKEN
+    [(name, text, said)] = desk.files.shown
+    assert (name, text) == ("triage.patch", GOOD)
+    assert (
+        f"git switch -c triage/{THREAD_ID}-{hash_patch(desk.patch)} {git(desk.codebase, 'rev-parse', 'HEAD')}" in said
+    )
+    assert desk.store.all() == []
+
+
+def test_a_request_is_followed_to_its_end(tmp_path: Path, host: CodeHost) -> None:
+    """Asked every five minutes; what is news is shown."""
+    desk = Desk(tmp_path, host)
+    opened(desk)
+    asked = len(host.requests)
+    desk.updates.follow()
+    assert len(host.requests) == asked
+    host.checks, host.review = "success", "CHANGES_REQUESTED"
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    request = desk.fix.request
+    assert request is not None
+    assert (request.checks, request.review, desk.fix.is_shown) == ("passed", "changes_requested", False)
+    host.merge(1)
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    desk.fixes.tick()
+    assert (desk.fix.status, desk.fix.is_shown) == (FixStatus.MERGED, True)
+    asked = len(host.requests)
+    desk.office.clock.advance(4_000)
+    desk.updates.follow()
+    assert len(host.requests) == asked

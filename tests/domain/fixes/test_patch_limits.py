@@ -1,0 +1,140 @@
+"""What a patch may change."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.fixes.patch_limits import (
+    MAX_DIFF_CHARS,
+    FileChange,
+    FixCode,
+    PatchLimits,
+    is_protected,
+    refuse_changes,
+    refuse_diff,
+)
+
+LIMITS = PatchLimits(max_files=20, max_lines=500)
+PATHS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
+ORDINARY = st.from_regex(r"(app|src|tests)/[a-z]{1,8}\.(py|go|js)", fullmatch=True)
+
+
+def changed(path: str, before: str = "100644", mode: str = "100644", lines: int | None = 1) -> FileChange:
+    return FileChange(path, before, mode, lines, lines)
+
+
+def code_of(change: FileChange, added: str = "x = 1", limits: PatchLimits = LIMITS) -> FixCode | None:
+    refusal = refuse_changes([change], added, limits, ())
+    return refusal.code if refusal else None
+
+
+def diff_of(path: str) -> str:
+    return f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["../x", "a/../../x", "/etc/passwd", "~/x", "C:/x", "..\\x", ".git/config", "a/.GIT/hooks/x", ".git ./x"]
+)
+def test_nothing_outside_the_tree(path: str) -> None:
+    """Neither as the diff names it nor as git does."""
+    assert code_of(changed(path)) is FixCode.OUTSIDE
+    refusal = refuse_diff(diff_of(path))
+    assert refusal is not None
+    assert refusal.code is FixCode.OUTSIDE
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        (".github/workflows/ci.yml", "checks"),
+        (".GitHub/Workflows/ci.yml", "checks"),
+        (".gitlab-ci.yml", "checks"),
+        ("sub/.gitlab-ci.yml", "checks"),
+        ("Jenkinsfile", "checks"),
+        ("docs/CODEOWNERS", "checks"),
+        (".husky/pre-commit", "checks"),
+        ("uv.lock", "lock file"),
+        ("web/package-lock.json", "lock file"),
+        ("go.sum", "lock file"),
+        (".gitattributes", "git"),
+        ("sub/.gitmodules", "git"),
+        (".gitignore", "git"),
+    ],
+)
+def test_protected_files_need_leave(path: str, word: str) -> None:
+    """And get it by name."""
+    assert code_of(changed(path)) is FixCode.PROTECTED
+    assert word in str(is_protected(path))
+    assert code_of(changed(path), limits=LIMITS._replace(allow=(path.rpartition("/")[2],))) is None
+
+
+def test_leave_is_for_protected_files_only() -> None:
+    """No pattern opens the way out of the tree, to a link, a binary file or a file of credentials."""
+    limits = LIMITS._replace(allow=("*", "*/*"))
+    assert code_of(changed("../x"), limits=limits) is FixCode.OUTSIDE
+    assert code_of(changed("x", mode="120000"), limits=limits) is FixCode.NO_FILE
+    assert code_of(changed("x", before="160000"), limits=limits) is FixCode.NO_FILE
+    assert code_of(changed("x", lines=None), limits=limits) is FixCode.BINARY
+    assert code_of(changed("deploy/.env"), limits=limits) is FixCode.SECRET
+    assert code_of(changed("x"), added="x = 1\u202e", limits=limits) is FixCode.HIDDEN
+    assert code_of(changed("x"), added='password = "hG7$kq2Lz9pW"', limits=limits) is FixCode.SECRET
+
+
+def test_size_is_limited() -> None:
+    """By files, by lines, by characters; and something must change."""
+    assert code_of(changed("x", lines=251)) is FixCode.TOO_LARGE
+    many = [changed(f"f{n}.py") for n in range(21)]
+    assert refuse_changes(many, "", LIMITS, ()).code is FixCode.TOO_LARGE  # type: ignore[union-attr]
+    assert refuse_changes([], "", LIMITS, ()).code is FixCode.NO_CHANGE  # type: ignore[union-attr]
+    for diff, code in {
+        " \n": FixCode.NO_CHANGE,
+        "+" * (MAX_DIFF_CHARS + 1): FixCode.TOO_LARGE,
+        "diff --git a/x b/x\nGIT binary patch\nliteral 9999999999\n": FixCode.BINARY,
+    }.items():
+        refusal = refuse_diff(diff)
+        assert refusal is not None
+        assert refusal.code is code
+
+
+def test_ordinary_files_pass() -> None:
+    """A new one, a deleted one, one that became a program."""
+    assert code_of(changed("app/x.py", before="000000")) is None
+    assert code_of(changed("app/x.py", mode="000000")) is None
+    assert code_of(changed("bin/run", mode="100755")) is None
+    assert refuse_diff(diff_of("app/x.py")) is None
+
+
+@given(path=PATHS, mode=st.sampled_from(["100644", "100755", "120000", "160000", "040000"]))
+def test_what_passes_is_an_ordinary_file_in_the_tree(path: str, mode: str) -> None:
+    """Whatever the name."""
+    if code_of(changed(path, mode=mode)) is None:
+        parts = path.split("/")
+        assert mode.startswith("100")
+        assert path.isprintable()
+        assert not path.startswith("/")
+        assert ".." not in parts
+        assert not any(part.casefold().startswith(".git") for part in parts)
+
+
+@given(
+    paths=st.lists(ORDINARY, min_size=1, max_size=20, unique=True), bad=st.sampled_from(["../x", ".git/x", "uv.lock"])
+)
+def test_one_bad_file_spoils_any_patch(paths: list[str], bad: str) -> None:
+    """Wherever it stands among good ones; without it they pass."""
+    good = [changed(path) for path in paths]
+    assert refuse_changes(good, "x", LIMITS, ()) is None
+    for at in (0, len(good) // 2, len(good)):
+        assert refuse_changes([*good[:at], changed(bad), *good[at:]], "x", LIMITS, ()) is not None
+
+
+def test_hostile_text_takes_no_time() -> None:
+    """200 KB of what patterns may choke on, as diff and as names."""
+    started = time.process_time()
+    for text in ("../" * 60_000, "-+" * 90_000, "--- a\n+++ b\n" * 16_000, "\u202e" * 200_000):
+        refuse_diff(text[:MAX_DIFF_CHARS])
+        refuse_changes([changed(text)], text, LIMITS, ())
+    assert time.process_time() - started < 10
