@@ -96,7 +96,7 @@ class HostRequests:
 
 
 def _is_done(answer: requests.Response) -> bool:
-    return _CODES.ok <= answer.status_code < _CODES.multiple_choices
+    return answer.status_code // 100 == 2
 
 
 def _words(body: Any) -> Iterator[str]:
