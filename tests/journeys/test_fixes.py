@@ -162,7 +162,7 @@ def test_a_patch_becomes_a_draft_pull_request_and_is_merged(open_office: Open, h
 
 def look_again(office: FixOffice) -> None:
     """Have the code host asked at the next tick, as it is after five minutes."""
-    store = office.bot.ground.fixes.store
+    store = office.bot.team.shared.fixes.store
     for fix in store.all():
         store.change(fix.id, lambda now: now.evolve(looked_at=None))
-    office.bot.casework.fixes.updates.follow()
+    office.bot.team.casework.fixes.updates.follow()
