@@ -25,7 +25,8 @@ from handlers.commands.dispatcher import CommandDispatcher
 from handlers.shortcuts import Shortcuts
 
 _PARTS: Final = re.compile(r"[|!]")
-_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
+NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
+"""What may be the id of something; `TeamListeners.owns` is asked of nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +34,8 @@ class TeamListeners:
     """What listens for one team.
 
     `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a proposal, a
-    suggestion or a recheck of that id is this team's; `cards` whether a card of its stands at a ts of the ops channel.
+    suggestion or a recheck of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
+    channel; `owned` names the sessions that belong to a user.
     """
 
     team: str
@@ -46,6 +48,7 @@ class TeamListeners:
     views: Mapping[str, Listener]
     owns: Callable[[str], bool]
     has_card: Callable[[str], bool]
+    owned: Callable[[str], frozenset[str]]
 
 
 class TeamRouter:
@@ -69,11 +72,6 @@ class TeamRouter:
     def all(self) -> list[TeamListeners]:
         """Return every team, in the file's order."""
         return list(self._teams.values())
-
-    def of_user(self, user: str, workspace: str) -> list[TeamListeners]:
-        """Return the teams somebody belongs to; the only one is everybody's."""
-        teams = self.all()
-        return teams if len(teams) == 1 else [one for one in teams if one.approvers.belongs(user, workspace)]
 
     def of_channel(self, channel: str) -> TeamListeners | None:
         """Return the team that watches a channel, or whose ops channel it is; the only one has them all."""
@@ -142,4 +140,4 @@ def _names_in(body: Body) -> Iterator[str]:
     values = [(option if isinstance(option, dict) else action).get("value")]
     values += [view.get("private_metadata")] if isinstance(view, dict) else []
     for value in values:
-        yield from filter(_NAME.fullmatch, _PARTS.split(value) if isinstance(value, str) else ())
+        yield from filter(NAME.fullmatch, _PARTS.split(value) if isinstance(value, str) else ())

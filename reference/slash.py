@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec
+from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, CommandSpec
 from reference.markdown import code, plain, table
 
 HEAD = ["you type", "what it does", "who may", "what it changes", "how to undo it"]
 
 
 def slash_part() -> str:
-    """Return a table of every command and subcommand."""
-    return table(HEAD, [_row(entry) for entry in MANUAL.values()])
+    """Return a table of every command and subcommand, and what several teams make of them."""
+    return f"{table(HEAD, [_row(entry) for entry in MANUAL.values()])}\n\n{OF_TEAMS}"
 
 
 def _row(entry: CommandSpec) -> list[str]:
@@ -24,6 +24,7 @@ def slash_problem(words: list[str]) -> str | None:
     >>> slash_problem(["heartbeat", "on|off", "<session>"]), slash_problem(["tiers", "shop", "ad", "hourly"])
     (None, 'there is no `/triage tiers … ad`')
     """
+    words = words[1:] if words[0] == "<team>" and len(words) > 1 else words
     if words[0] not in MANUAL:
         return f"there is no `/triage {words[0]}`"
     place = _place_of_verb(words[0])

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
+from blocks.text.fair_shares import fair_shares
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, truncate, utf16_units
 
@@ -24,7 +25,11 @@ NOTE_CHARS: Final = 140
 
 
 def fit_message(
-    blocks: Sequence[Block], *, kept: Sequence[Block] = (), limit: int = MESSAGE_BLOCK_CHARS
+    blocks: Sequence[Block],
+    *,
+    kept: Sequence[Block] = (),
+    limit: int = MESSAGE_BLOCK_CHARS,
+    most: int = MESSAGE_BLOCKS,
 ) -> list[Block]:
     """Return the blocks so that Slack takes them as one message: the same ones where they fit.
 
@@ -32,23 +37,35 @@ def fit_message(
         blocks: The message, its marked block first.
         kept: Those of `blocks` that stay as they are, or the message would say something else.
         limit: The most that `chars_of` may come to; what is kept alone may be more than that.
+        most: How many blocks there may be.
     """
-    if len(blocks) <= MESSAGE_BLOCKS and chars_of(blocks) <= limit:
+    if len(blocks) <= most and chars_of(blocks) <= limit:
         return list(blocks)
     fixed = {id(block) for block in kept}
-    shown, left_out = _that_may_stay(blocks, fixed, limit - NOTE_CHARS)
+    shown, left_out = _that_may_stay(blocks, fixed, limit - NOTE_CHARS, most)
     cap = _cap(shown, fixed, limit - NOTE_CHARS)
     cut = [block if id(block) in fixed else _shortened(block, cap) for block in shown]
     return _with_note(cut, left_out) if left_out else cut
 
 
-def _that_may_stay(blocks: Sequence[Block], fixed: set[int], limit: int) -> tuple[list[Block], int]:
+def fit_together(parts: Sequence[Sequence[Block]]) -> list[Block]:
+    """Return several parts as one message in which each has its share of the room; what one leaves is the others'.
+
+    The first block of each part stays as it is.
+    """
+    chars = fair_shares([chars_of(part) for part in parts], MESSAGE_BLOCK_CHARS)
+    counts = fair_shares([len(part) for part in parts], MESSAGE_BLOCKS)
+    shares = zip(parts, chars, counts, strict=True)
+    return [block for part, limit, most in shares for block in fit_message(part, limit=limit, most=most)]
+
+
+def _that_may_stay(blocks: Sequence[Block], fixed: set[int], limit: int, most: int) -> tuple[list[Block], int]:
     """Return the blocks that have room when each is at its shortest, and how many do not; the last ones go first."""
     shown = list(blocks)
     least = sum(_size(block, fixed, LEAST_CHARS) for block in shown)
     for place in range(len(shown) - 1, 0, -1):
         left_out = len(blocks) - len(shown)
-        if len(shown) + bool(left_out) <= MESSAGE_BLOCKS and least <= limit:
+        if len(shown) + bool(left_out) <= most and least <= limit:
             break
         if id(shown[place]) not in fixed and shown[place].type != "actions":
             least -= _size(shown[place], fixed, LEAST_CHARS)

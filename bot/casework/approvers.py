@@ -96,7 +96,7 @@ class Approvers:
 
     def belongs(self, user_id: str, team_id: str) -> bool:
         """Whether a user is of the team, as of the last minute: somebody who may decide, or of its ops channel."""
-        return team_id == self._team_id and user_id in self._known | self._members
+        return user_id in self._known | self._members and self.knows(user_id, team_id)
 
     def knows(self, user_id: str, team_id: str) -> bool:
         """Whether somebody is of our workspace, or of a sister workspace; only the latter is asked of the chat."""

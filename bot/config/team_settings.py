@@ -27,6 +27,7 @@ from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.merging import merged_blocks
 from bot.config.model_settings import BudgetSettings
 from bot.domain.acknowledgement import AcknowledgeMode
+from bot.domain.commands.command_specs import MANUAL
 
 DEFAULT_TEAM: Final = "default"
 """What the one team of a file without `teams` is called."""
@@ -39,6 +40,8 @@ def check_team_id(value: str) -> str:
         raise ValueError(
             f"{value[:60]!r} is no name for a team; use up to 40 small letters, digits and dashes, not `{DEFAULT_TEAM}`"
         )
+    if value in MANUAL:
+        raise ValueError(f"{value!r} is a command, `/triage {value}`, so no team can be called so; choose another name")
     return value
 
 

@@ -28,6 +28,8 @@ PATIENCE_S: Final = 1.0
 """After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
 https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
 minutes: an answer that comes later uses one, a promise that failed another."""
+HELP_WORDS: Final = ("help", "-h", "--help")
+"""After a command: what it is, instead of doing it."""
 OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
 
 
@@ -42,7 +44,8 @@ class DeferredAnswer:
     work: Callable[[], object]
 
 
-Command = Callable[[TypedCommand], list[Block] | DeferredAnswer]
+Answer = list[Block] | DeferredAnswer
+Command = Callable[[TypedCommand], Answer]
 
 
 class CommandDispatcher:
@@ -67,24 +70,10 @@ class CommandDispatcher:
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
-        typed = TypedCommand.from_payload(body)
-        word = typed.line.word(0)[:WORD_CHARS] or "help"
-        acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
-        looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Working … (/triage {word})"})
-        looking.daemon = True
-        looking.start()
-        try:
-            answer = self._answer(typed)
-        finally:
-            looking.cancel()
-        blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
-        said: dict[str, Any] = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
-        if not acknowledged(**said):
-            respond_privately(respond, **said)
-        if isinstance(answer, DeferredAnswer):
-            _keep(answer, respond)
+        answer_in_time(self.answer, TypedCommand.from_payload(body), ack, respond, self._patience_s)
 
-    def _answer(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
+    def answer(self, typed: TypedCommand) -> Answer:
+        """Return the answer; an error is one, too."""
         if not self._knows(*typed.who):
             return message_blocks(OTHER_TEAM)
         word = typed.line.word(0) or "help"
@@ -99,13 +88,34 @@ class CommandDispatcher:
 
     def _help_on(self, typed: TypedCommand, word: str) -> list[Block] | None:
         """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
-        if word == "help" or typed.line.word(1) not in ("help", "-h", "--help"):
+        if word == "help" or typed.line.word(1) not in HELP_WORDS:
             return None
         return _about([word, *([typed.line.word(2)] if subcommands(word) else [])]) if _is_plain(typed, word) else None
 
     def _help(self, typed: TypedCommand) -> list[Block]:
         about = [word.lower() for word in typed.line.words[1:]]
         return _about(about[1:] if about[:1] == ["triage"] else about)
+
+
+def answer_in_time(
+    answer_to: Command, typed: TypedCommand, ack: Ack, respond: Respond, patience_s: float = PATIENCE_S
+) -> None:
+    """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
+    word = typed.line.word(0)[:WORD_CHARS] or "help"
+    acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
+    looking = threading.Timer(patience_s, acknowledged, kwargs={"text": f"Working … (/triage {word})"})
+    looking.daemon = True
+    looking.start()
+    try:
+        answer = answer_to(typed)
+    finally:
+        looking.cancel()
+    blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
+    said: dict[str, Any] = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
+    if not acknowledged(**said):
+        respond_privately(respond, **said)
+    if isinstance(answer, DeferredAnswer):
+        _keep(answer, respond)
 
 
 class _AnswerOnce:

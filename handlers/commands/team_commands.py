@@ -1,15 +1,35 @@
-"""`/triage` of several teams: for the team of the channel it is typed in, elsewhere for those one belongs to."""
+"""`/triage` of several teams: for the team that is named, else that of the channel, else for all one belongs to.
+
+Only who belongs to a team sees what its commands say; an owner of sessions has the commands of those. Help, and the
+question of an approver, need no more than being in a channel of the team. With one team nothing of this applies.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Final
 
 from slack_bolt import Ack, Respond
+from slack_sdk.models.blocks import Block
 
+from blocks.text.message_size import fit_together
+from blocks.text.outgoing_text import context, escape, section
+from blocks.views.heartbeat_view import message_blocks
+from blocks.views.help_view import WORD_CHARS
+from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, subcommands
+from handlers.commands.dispatcher import HELP_WORDS, Answer, DeferredAnswer, answer_in_time
 from handlers.commands.typed_command import TypedCommand
-from handlers.team_router import TeamRouter
+from handlers.team_router import NAME, TeamListeners, TeamRouter
 
 Body = dict[str, Any]
+
+OF_NO_TEAM: Final = (
+    "You belong to no team of this triage: you are no approver, and in no ops channel. Type it in a team's channel, or "
+    "ask an approver to invite you. What there is: /triage help"
+)
+_SESSION_AT: Final = {"heartbeat": 2, "tiers": 1}
+"""Which word names the session."""
 
 
 class TeamCommands:
@@ -19,11 +39,94 @@ class TeamCommands:
         self._teams = teams
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
-        """Have the team's commands answer."""
-        typed = TypedCommand.from_payload(body)
-        there = self._teams.of_channel(str(body.get("channel_id") or ""))
-        of = there or next(iter(self._teams.of_user(*typed.who)), None)
-        if of is None:
-            ack(response_type="ephemeral", text="You belong to no team of this triage. Type it in a team's channel.")
+        """Answer for the teams it is for."""
+        teams = self._teams.all()
+        if len(teams) == 1:
+            teams[0].commands(ack, body, respond)
         else:
-            of.commands(ack, body, respond)
+            answer_in_time(self._answer, TypedCommand.from_payload(body), ack, respond)
+
+    def _answer(self, typed: TypedCommand) -> Answer:
+        teams, first = self._teams.all(), typed.line.word(0)
+        named = None if first in MANUAL else next((one for one in teams if one.team == first), None)
+        if named is not None:
+            typed = dataclasses.replace(typed, line=typed.line.without_first())
+        if _is_help(typed) or not teams[0].approvers.knows(*typed.who):
+            return _with_note(teams[0].commands.answer(typed), typed)
+        mine = [one for one in teams if _may(one, typed)]
+        asked = named or self._teams.of_channel(typed.channel_id)
+        if asked is not None:
+            return _of_team(asked, typed) if asked in mine or _is_open(asked, typed) else _refusal(asked, mine, typed)
+        return _of_all(_owning(mine, typed) or mine, typed)
+
+
+def _is_help(typed: TypedCommand) -> bool:
+    """Whether the answer is the manual's, which is the same for all teams."""
+    word = typed.line.word(0)
+    return word not in MANUAL or word == "help" or (typed.line.word(1) in HELP_WORDS and word != "investigate")
+
+
+def _with_note(answer: Answer, typed: TypedCommand) -> Answer:
+    """Return the list of all commands with a line on teams; anything else as it is."""
+    is_list = typed.line.word(0) in ("", "help") and not typed.line.word(1)
+    return [*answer, context(escape(OF_TEAMS))] if is_list and isinstance(answer, list) else answer
+
+
+def _may(team: TeamListeners, typed: TypedCommand) -> bool:
+    """Whether somebody may see what this command says of a team."""
+    if team.approvers.belongs(*typed.who) or typed.channel_id == team.ops_channel:
+        return True
+    word = typed.line.word(0)
+    owned = team.owned(typed.user_id) if word in _SESSION_AT or word == "pollinate" else frozenset()
+    return bool(owned) if word == "pollinate" else typed.line.word(_SESSION_AT.get(word, 0)) in owned
+
+
+def _is_open(team: TeamListeners, typed: TypedCommand) -> bool:
+    """Whether the command needs no more than a channel of the team: it says nothing of it, and has its own guard."""
+    return typed.line.word(0) == "investigate" and team.watcher.watches(typed.channel_id)
+
+
+def _owning(teams: Sequence[TeamListeners], typed: TypedCommand) -> list[TeamListeners]:
+    """Return the team whose session or suggestion the command names, if it names one."""
+    names = [word.lower() for word in typed.line.words[1:3] if subcommands(typed.line.word(0)) and NAME.fullmatch(word)]
+    return [one for one in teams if any(map(one.owns, names))][:1]
+
+
+def _of_all(teams: Sequence[TeamListeners], typed: TypedCommand) -> Answer:
+    """Return what each team says where nothing is changed by it; what acts needs one team."""
+    if not teams:
+        return message_blocks(OF_NO_TEAM)
+    if len(teams) == 1:
+        return _of_team(teams[0], typed)
+    if not _is_report(typed):
+        line = f"{typed.line.word(0)[:WORD_CHARS]}{' …' if typed.line.words[1:] else ''}"
+        ways = "\n".join(f"/triage {one.team} {line}" for one in teams)
+        return message_blocks(
+            f"For which team? Nothing was done. Type it in the team's channel, or one of these:\n{ways}"
+        )
+    answers = [_of_team(one, typed) for one in teams]
+    return fit_together([one for one in answers if isinstance(one, list)])
+
+
+def _is_report(typed: TypedCommand) -> bool:
+    """Whether a command changes nothing, whatever comes after its words."""
+    word = typed.line.word(0)
+    verb = next((one for one in map(str.lower, typed.line.words[1:3]) if f"{word} {one}" in MANUAL), "")
+    if verb:
+        return MANUAL[f"{word} {verb}"].changes == NOTHING
+    return MANUAL[word].changes == NOTHING or (bool(subcommands(word)) and not typed.line.word(1))
+
+
+def _of_team(team: TeamListeners, typed: TypedCommand) -> Answer:
+    answer, head = team.commands.answer(typed), section(f"*Team {team.team}*")
+    if isinstance(answer, DeferredAnswer):
+        return dataclasses.replace(answer, blocks=[head, *answer.blocks])
+    return [head, *answer]
+
+
+def _refusal(team: TeamListeners, mine: Sequence[TeamListeners], typed: TypedCommand) -> list[Block]:
+    word = typed.line.word(0)
+    own = "".join(f"\nOf yours: /triage {one.team} {word}" for one in mine)
+    return message_blocks(
+        f"Only team {team.team} gets that: its approvers, and whoever is in its ops channel. Nothing was done.{own}"
+    )

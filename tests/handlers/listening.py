@@ -28,6 +28,7 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             views={name: listener for table in tables for name, listener in table.views.items()},
             owns=lambda _: True,
             has_card=lambda _: False,
+            owned=lambda _: frozenset(),
         )
     )
     return bolt_app("xoxb-1", url, me, router, home, executor)

@@ -40,6 +40,14 @@ class CommandLine:
         found = list(_WORD.finditer(self.text))
         return self.text[found[count].start() :].strip() if count < len(found) else ""
 
+    def without_first(self) -> CommandLine:
+        """Return the line without its first word.
+
+        >>> read_line("payments  Heartbeat run shop").without_first()
+        CommandLine(text='Heartbeat run shop', words=('Heartbeat', 'run', 'shop'))
+        """
+        return CommandLine(text=self.words_after(1), words=self.words[1:])
+
 
 def read_line(typed: object) -> CommandLine:
     """Return what was typed; anything but text is an empty line. Nothing is left out of `text` but wrapping and name.

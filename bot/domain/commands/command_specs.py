@@ -19,6 +19,12 @@ APPROVERS: Final = "approvers"
 APPROVERS_OR_OWNER: Final = "approvers, and the session's owner"
 NOTHING: Final = "nothing"
 
+OF_TEAMS: Final = (
+    "With several teams a command is for the team of the channel it is typed in; anywhere else, what changes nothing "
+    "is answered for each of your teams, and what acts needs the team's name first: `/triage <team> pause`."
+)
+"""What help and the documentation say of `/triage` where there are several teams."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandSpec:
