@@ -85,10 +85,12 @@ class Codebases:
         return Located(self.holder(commit) if commit else self.first.repo, path)
 
     def holder(self, commit: str) -> GitRepo:
-        """Return the repository whose HEAD contains a commit; the first one where none does."""
+        """Return the repository whose HEAD contains a commit, or did before a force push; else the first one."""
         if len(self._members) == 1:
             return self.first.repo
-        return next((one.repo for one in self._members if one.repo.resolve_in("HEAD", commit)), self.first.repo)
+        repos = [one.repo for one in self._members]
+        found = next((repo for repo in repos if repo.resolve_in("HEAD", commit)), None)
+        return found or next((repo for repo in repos if repo.resolve(commit)), self.first.repo)
 
     def heads(self) -> Mapping[Path, str]:
         """Return the SHA of every HEAD that can be read, by the repository's root.

@@ -196,14 +196,15 @@ class CloneService:
         if before.problem is not None:
             return
         clone = self._clones[codebase]
-        verb, until = (
-            ("fetched", "its last good commit is read") if before.fetched_at else ("cloned", "nothing of it is read")
-        )
-        self._say(
-            codebase,
-            f"{codebase} cannot be {verb}: {why}. Until it can, {until}. As the user who runs triage, try "
-            f"`{clone.command_to_try}`; if that works, remove {clone.path}: it is cloned anew.",
-        )
+        advice = f"As the user who runs triage, try `{clone.command_to_try}`"
+        if before.fetched_at is None:
+            line = f"{codebase} cannot be cloned: {why}. Until it can, nothing of it is read. {advice}."
+        else:
+            line = (
+                f"{codebase} cannot be fetched: {why}. Until it can, its last good commit is read. {advice}; "
+                f"if that works, remove {clone.path}: it is cloned anew."
+            )
+        self._say(codebase, line)
 
     def _write(self, codebase: str, standing: CloneStanding) -> None:
         self._stored.change(codebase, lambda _: standing)

@@ -29,6 +29,13 @@ class TestLocate:
         assert code.locate("src/both.py", head).repo.root == tmp_path / "infra"
         assert code.locate("src/both.py", "0" * 40).repo.root == tmp_path / "shop"
 
+    def test_a_commit_that_was_pushed_away_decides_as_before(self, tmp_path: Path) -> None:
+        """Its repository still has it."""
+        code = make_codebases(tmp_path)
+        old = git(tmp_path / "infra", "rev-parse", "HEAD")
+        git(tmp_path / "infra", "commit", "--quiet", "--amend", "--message", "rewritten")
+        assert code.locate("src/both.py", old).repo.root == tmp_path / "infra"
+
     def test_an_unknown_name_is_part_of_the_path(self, tmp_path: Path) -> None:
         """So it leads nowhere, and into no other team's codebase."""
         code = make_codebases(tmp_path).among(["shop"])

@@ -90,18 +90,25 @@ class GitRepo:
             CodebaseUnreadable: git cannot read the commit that HEAD names, or what HEAD is.
         """
         try:
-            return self._git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode().strip()
+            return self._read_head()
         except ProviderError as error:
             if not self._had_commit():
-                if self.is_bare:
-                    raise NotCloned(
-                        f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is "
-                        "finished, `triage status` says how far it is"
-                    ) from error
-                raise ConfigError(
-                    f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one"
-                ) from error
+                raise self._no_commit() from error
+        try:
+            return self._read_head()  # the first commit may have come meanwhile
+        except ProviderError as error:
             raise damaged(self.root, str(error)) from error
+
+    def _read_head(self) -> str:
+        return self._git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode().strip()
+
+    def _no_commit(self) -> TriageError:
+        if self.is_bare:
+            return NotCloned(
+                f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is finished, "
+                "`triage status` says how far it is"
+            )
+        return ConfigError(f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one")
 
     def locate(self, path: str, commit: str | None = None) -> Located:  # noqa: ARG002 - of several repositories
         """Return this repository, as every path lies in it; with `holder` and `heads` it is a `Repositories` of one."""
