@@ -81,7 +81,8 @@ def _line(each: Measure) -> str:
 
 def _missing(each: Measure) -> str:
     so_far = f" ({each.shown} so far)" if each.n else ""
-    return f"• {each.what}{so_far}: {each.missing} [{each.name}]"
+    note = f" _{each.note}_" if each.note else ""
+    return f"• {each.what}{so_far}: {each.missing} [{each.name}]{note}"
 
 
 MAX_THREADS = 10

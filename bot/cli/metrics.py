@@ -52,7 +52,9 @@ def _days(text: str) -> float:
 @click.option("--days", type=_days, metavar="DAYS", default=7.0, help="how far back (default 7)")
 @click.option("--weeks", type=_COUNT, metavar="N", is_flag=False, flag_value=8, help="a line for each week (default 8)")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object; with --sample one line for each message")
-@click.option("--sample", type=_COUNT, metavar="N", help="messages that the rules ignored, to judge")
+@click.option(
+    "--sample", type=_COUNT, metavar="N", help="messages to judge: half that were ignored, half that were not"
+)
 @click.option("--seed", metavar="TEXT", help="seed of the random choice (default: the date)")
 @click.option(
     "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
@@ -174,8 +176,8 @@ def _facts(tally: Tally) -> dict[str, Any]:
 
 def _criterion(each: Measure) -> list[str]:
     lines = [f"{MARKS[each.ok]} {each.what:<29}{each.shown:>8}  target {each.target:<15} n {each.n:<6,} [{each.name}]"]
-    said = f"not enough data: {each.missing}" if each.missing else each.note
-    return lines + textwrap.wrap(said, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    said = [f"not enough data: {each.missing}"] * bool(each.missing) + [each.note] * bool(each.note)
+    return lines + textwrap.wrap("; ".join(said), WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
 
 
 def _tally(tally: Tally) -> list[str]:

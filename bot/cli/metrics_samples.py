@@ -1,4 +1,4 @@
-"""`triage metrics --sample` and `--judge`: messages that the rules left alone, and what people say of that.
+"""`triage metrics --sample` and `--judge`: messages left alone or taken for work, and what people say of that.
 
 A judgement is asked for here, or read from the lines of `--sample N --json` with `right` filled in. A file is taken
 whole or not at all.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from bot.adapters.storage.files.file_store import FileStore
-from bot.casework.reports.classifier_samples import Judgement, Sample, draw_sample
+from bot.casework.reports.classifier_samples import TAKEN, Judgement, Sample, draw_sample
 from bot.cli.output import WIDTH
 from bot.cli.records import names_at
 from bot.domain.text.sanitize import strip_hidden
@@ -29,7 +29,7 @@ COUNT: Final = 20
 NO_NAMES: Final = Names()
 ASK: Final = "ask"
 """Where judgements come from if not from a file."""
-_ASK: Final = "right to ignore it? [y]es, [n]o, [s]kip, [q]uit: "
+_ASK: Final = "right to {} it? [y]es, [n]o, [s]kip, [q]uit: "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,7 @@ def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
 def render_sample(found: Sequence[Sample]) -> str:
     """Return the messages for people to read."""
     if not found:
-        return "Nothing left to judge: the rules ignored no message, or all are judged."
+        return "Nothing left to judge: no message was recorded, or all are judged."
     lines = [line for number, each in enumerate(found, 1) for line in (*_shown(each, number), "")]
     return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
 
@@ -102,7 +102,7 @@ def ask_judgement(
         say(names.text("\n".join(_shown(each, number))))
         answer = ""
         while answer not in ("y", "n", "s", "q"):
-            say(_ASK)
+            say(_ASK.format("investigate" if each.classification in TAKEN else "ignore"))
             line = stdin.readline()
             answer = line.strip().lower()[:1] if line else "q"
         if answer == "q":

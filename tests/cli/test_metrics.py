@@ -81,28 +81,31 @@ def test_the_baseline_is_taken_from_the_config(home: Path, capsys: pytest.Captur
 
 
 def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Only what was left alone."""
+    """All that there is, of both kinds."""
     assert main(["metrics", "--sample", "20"]) == 0
     out = capsys.readouterr().out
-    assert out.count("ambient, C1") == 15
+    assert (out.count("ambient, C1"), out.count("actionable, C1")) == (15, 5)
     assert "\x1b" not in out
     assert "\u202e" not in out
 
 
 def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sample filled in: judged messages are not drawn again, and AC-11 has them; what is left null is not judged."""
-    assert main(["metrics", "--sample", "3", "--json"]) == 0
+    assert main(["metrics", "--sample", "5", "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    for line, right in zip(lines, (True, False, None), strict=True):
+    assert [line["classification"] for line in lines] == ["ambient"] * 3 + ["actionable"] * 2
+    for line, right in zip(lines, (True, False, None, True, False), strict=True):
         line["right"] = right
     filled = home / "filled.ndjson"
     filled.write_text("\n".join(map(json.dumps, lines)))
     assert main(["metrics", "--judge", str(filled)]) == 0
-    assert "2 judgements recorded, 1 of them wrong" in capsys.readouterr().out
+    assert "4 judgements recorded, 2 of them wrong" in capsys.readouterr().out
     assert main(["metrics", "--sample", "20"]) == 0
     assert capsys.readouterr().out.count("ambient, C1") == 13
     assert main(["metrics"]) == 0
-    assert re.search(r"wrongly ignored +50 % .* n 2 ", capsys.readouterr().out)
+    out = capsys.readouterr().out
+    assert re.search(r"wrongly ignored +50 % .* n 2 ", out)
+    assert "50 % of 2 judged messages taken for work deserved none" in " ".join(out.split())
 
 
 def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +125,14 @@ def test_what_was_said_before_the_input_ended_counts() -> None:
     found = [Sample("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
     judged = ask_judgement(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
     assert [(each.message_id, each.right) for each in judged] == [("0.1", True), ("2.1", False)]
+
+
+def test_the_question_is_about_what_was_done_with_the_message() -> None:
+    """Ignored, or investigated."""
+    asked: list[object] = []
+    found = [Sample("C1", f"{kind}.1", kind, "7", "hello") for kind in ("ack", "actionable")]
+    ask_judgement(found, by="ana", stdin=io.StringIO("y\ny\n"), say=asked.append)
+    assert [str(line)[:24] for line in asked[1::2]] == ["right to ignore it? [y]e", "right to investigate it?"]
 
 
 def test_no_sdk_is_loaded() -> None:

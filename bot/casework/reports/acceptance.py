@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
+from bot.casework.reports.classifier_samples import error_rates
 from bot.casework.reports.exact_criteria import (
     check_ac03,
     check_ac04,
@@ -142,18 +143,21 @@ def waited_s(reply: ReplyRecord) -> float | None:
 
 
 def _ac_11(past: JournalHistory, window: Window) -> Measure:
-    judged = {each.place: each for each in past.judged if window.holds(each.at)}
-    wrong = sum(not each.right for each in judged.values())
-    value, missing = share(wrong, len(judged)), _needs(len(judged), 100, "judged messages")
+    alone, taken = error_rates(each for each in past.judged if window.holds(each.at))
+    value, missing = share(alone.wrong, alone.n), _needs(alone.n, 100, "judged messages that were ignored")
+    wrongly_taken = (
+        f"{percent(share(taken.wrong, taken.n))} of {taken.n:,} judged messages taken for work deserved none"
+    )
     return Measure(
         name="AC-11",
         what="messages wrongly ignored",
         target="≤ 1 %",
         value=value,
         shown=percent(value),
-        n=len(judged),
+        n=alone.n,
         ok=None if missing or value is None else value <= WRONG_AT_MOST,
         missing=missing,
+        note=wrongly_taken if taken.n else "",
     )
 
 

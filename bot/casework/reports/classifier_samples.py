@@ -1,7 +1,7 @@
-"""People judge whether the rules were right to leave a message alone: samples to judge, and judgements to keep.
+"""People judge whether the classifier was right: messages to judge, judgements to keep, and how often it errs.
 
-judgements.ndjson holds one line for each message judged; the latest of a message counts. A message the rules left alone
-and that deserved work is what AC-11 counts.
+judgements.ndjson holds one line for each message judged; the latest of a message counts. A message that was left alone
+and deserved work is what AC-11 counts; one that was taken for work and deserved none is counted by itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 LEFT_ALONE = ("ambient", "ack")
+
+TAKEN = ("actionable",)
 
 Place = tuple[str, str]
 """Which message: its channel and its ts."""
@@ -66,10 +68,27 @@ class Sample(NamedTuple):
         return Judgement(**known, right=right, by=by, at=at)
 
 
+class ErrorRate(NamedTuple):
+    """Of `n` judged messages, how many were wrongly classified."""
+
+    n: int
+    wrong: int
+
+
+def error_rates(judged: Iterable[Judgement]) -> tuple[ErrorRate, ErrorRate]:
+    """Return how often messages were wrongly left alone, and wrongly taken for work; a later judgement takes over."""
+    latest = {each.place: each for each in judged}.values()
+    alone, taken = ([not one.right for one in latest if one.classification in kinds] for kinds in (LEFT_ALONE, TAKEN))
+    return ErrorRate(len(alone), sum(alone)), ErrorRate(len(taken), sum(taken))
+
+
 def draw_sample(
     records: Iterable[dict[str, Any]], count: int, *, seed: str, since: datetime, but: Collection[Place] = ()
 ) -> list[Sample]:
-    """Return `count` messages that the rules left alone, each as likely as any other, the same ones for the same seed.
+    """Return `count` messages, half of them left alone and half taken for work, the same ones for the same seed.
+
+    Of each half every message is as likely as any other; where one kind has fewer, there are more of the other. A
+    mention of the bot is always work and not drawn.
 
     Args:
         records: The lines of events-classified.ndjson, oldest first; read once, never all kept.
@@ -78,25 +97,40 @@ def draw_sample(
         since: How old they may be.
         but: Messages that have been judged.
     """
-    dice = random.Random(seed)  # noqa: S311 - a fair sample, no secret
-    kept: list[Sample] = []
-    seen = 0
+    drawn = {kinds: _Drawn(count, f"{seed} {kinds[0]}") for kinds in (LEFT_ALONE, TAKEN)}
     known = set(but)
     for record in records:
         found = _specimen(record, since)
-        if found is None or found.place in known:
-            continue
-        known.add(found.place)
-        seen += 1
-        if len(kept) < count:
-            kept.append(found)
-        elif (slot := dice.randrange(seen)) < count:
-            kept[slot] = found
-    return kept
+        if found is not None and found.place not in known:
+            known.add(found.place)
+            drawn[TAKEN if found.classification in TAKEN else LEFT_ALONE].take(found)
+    alone, taken = drawn[LEFT_ALONE].kept, drawn[TAKEN].kept
+    wanted = max(count // 2, count - len(alone))
+    return [*alone[: count - min(wanted, len(taken))], *taken[:wanted]]
+
+
+class _Drawn:
+    """A fair choice of at most `count` out of any number; so is every beginning of it."""
+
+    def __init__(self, count: int, seed: str) -> None:
+        self.kept: list[Sample] = []
+        self._count, self._seen = count, 0
+        self._dice = random.Random(seed)  # noqa: S311 - a fair sample, no secret
+
+    def take(self, found: Sample) -> None:
+        self._seen += 1
+        slot = self._dice.randrange(self._seen)
+        if len(self.kept) < self._count:
+            self.kept.append(found)
+            self.kept[slot], self.kept[-1] = self.kept[-1], self.kept[slot]
+        elif slot < self._count:
+            self.kept[slot] = found
 
 
 def _specimen(record: dict[str, Any], since: datetime) -> Sample | None:
-    if record.get("classification") not in LEFT_ALONE or record.get("msg_type") in ("edit", "delete"):
+    if record.get("classification") not in (*LEFT_ALONE, *TAKEN) or record.get("is_bot_mention"):
+        return None
+    if record.get("msg_type") in ("edit", "delete"):
         return None
     try:
         at = datetime.fromisoformat(str(record.get("create_time")))

@@ -15,7 +15,7 @@ from bot.casework.reports.thread_facts import to_us
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
     """One criterion; `ok` is None where there is not enough data, and `missing` says then what is missing.
-    `note` says what a missed target may mean.
+    `note` says what a missed target may mean, or what else was counted.
 
     `n` is how many things were looked at; `value` is what came of them, None where there were none.
     """

@@ -146,7 +146,7 @@ def test_judgements_decide_on_the_rules() -> None:
     hundred = [judgement(n, right=n > 0) for n in range(100)]
     assert measured("AC-11", history(judged=hundred)).ok is True
     assert measured("AC-11", history(judged=[*hundred, judgement(1, right=False)])).ok is False
-    assert measured("AC-11", history(judged=hundred[:99])).missing == "99 of 100 judged messages"
+    assert measured("AC-11", history(judged=hundred[:99])).missing == "99 of 100 judged messages that were ignored"
 
 
 def test_counts_times_and_costs_are_those_of_the_week() -> None:
