@@ -1,6 +1,6 @@
 """What the orchestrator reads per investigation, in tokens (UTF-8 bytes / 4): the context that never sees the code.
 
-Thirty questions at once over local-slack on this repository, so that every investigation also reads one line on each of
+Sixty questions at once over local-slack on this repository, so that every investigation also reads one line on each of
 the others. Target: median at most 2,000; aim: 600.
 """
 
@@ -18,7 +18,7 @@ from benchmarks.acknowledge import triage_on
 from demo.binary import cache_folder, ensure_binary
 from demo.workspace import CHLOE, ENG
 
-QUESTIONS = 30
+QUESTIONS = 60
 TARGET, AIM = 2_000, 600
 WORDS = ("queue", "card", "journal", "draft", "citation", "classifier", "thread", "reply", "memory", "index")
 
@@ -39,7 +39,7 @@ def main() -> int:
             word = WORDS[number % len(WORDS)]
             control.say(ENG.channel_id, CHLOE.user_id, f"how does the {word} work, and who may change it? ({number})")
         control.wait_for(
-            lambda: len(_measured(folder / "home")) == QUESTIONS, "thirty drafts", timeout_s=120, channel=ENG.channel_id
+            lambda: len(_measured(folder / "home")) == QUESTIONS, "sixty drafts", timeout_s=600, channel=ENG.channel_id
         )
         tokens = _measured(folder / "home")
     median = statistics.median(tokens)

@@ -18,6 +18,7 @@ import click
 from pydantic import ValidationError
 
 from bot.adapters.storage.files.ndjson_journal import read_records
+from bot.casework.reports.acceptance import ACTIONABLE_AT_MOST
 from bot.casework.reports.measures import percent
 from bot.cli.arguments import FILE, config_option, json_option
 from bot.cli.data_directory import environment_at
@@ -75,8 +76,6 @@ def _head(event: Event) -> str:
     return f"\n{event.chat_name or event.chat_id} {event.message_id} {one_line(event.content, 46)}"
 
 
-TARGET: Final = 0.30
-"""The share of messages that may be treated as questions."""
 MAX_DRAFTS: Final = 100
 
 
@@ -193,7 +192,7 @@ def render(done: ReplayReport, rules: Rules, bad: int) -> str:
     lines = [
         f"{_count(done.total, 'event')}, {done.ignored:,} from bots or edits ignored, {bad:,} unreadable;"
         f" rules {rules.version}",
-        f"  {today['actionable']:,} actionable ({percent(share)}; target under {percent(TARGET)}),"
+        f"  {today['actionable']:,} actionable ({percent(share)}; target at most {percent(ACTIONABLE_AT_MOST)}),"
         f" {today['ack']:,} ack, {today['ambient']:,} ambient",
         f"  {_count(len(done.questions), 'question')} would open a thread",
         "",

@@ -62,7 +62,7 @@ def test_what_changed_is_counted_and_shown(home: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert out == default
     assert "5 events, 1 from bots or edits ignored, 3 unreadable" in out
-    assert "1 actionable (25 %; target under 30 %), 1 ack, 2 ambient" in out
+    assert "1 actionable (25 %; target at most 40 %), 1 ack, 2 ambient" in out
     assert "1 question would open a thread" in out
     assert "3 of 4 would be classified differently than recorded (rules 0)" in out
     assert "  ambient → actionable: 1\n    C1 1795165200.000100 How often do we retry?" in out

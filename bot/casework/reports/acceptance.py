@@ -23,6 +23,7 @@ from bot.casework.reports.measures import Measure, Window, middle, percent, seco
 from bot.domain.returns import Verdict
 
 ACTIONABLE_AT_MOST: Final = 0.40
+"""The share of messages that may be treated as questions (AC-01)."""
 TOKENS_AT_MOST: Final = 2_000
 BAND: Final = (0.60, 0.90)
 BETTER_AT_LEAST: Final = 0.70
@@ -51,7 +52,7 @@ def _ac_01(past: JournalHistory, window: Window) -> Measure:
     return Measure(
         name="AC-01",
         what="actionable messages",
-        target="≤ 40 %",
+        target=f"≤ {percent(ACTIONABLE_AT_MOST)}",
         value=value,
         shown=percent(value),
         n=heard,
