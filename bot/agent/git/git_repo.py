@@ -75,12 +75,15 @@ class GitRepo:
         try:
             top = process.run("rev-parse", "--show-toplevel")
             self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
+            if self.root in (nearest := next(iter(_folders_with_git(path)), self.root)).parents:
+                raise ProviderError(f"git does not read {nearest / '.git'} and would read {self.root} instead")
         except ProviderError as error:
             refusal = _refusal(path, str(error))
             if not (may_be_damaged and isinstance(refusal, CodebaseUnreadable)):
                 raise refusal from error
             self.root = _folders_with_git(path)[0]
-        self.process = GitProcess(self.root)
+        # git must not go on to a repository around a checkout that was damaged meanwhile
+        self.process = GitProcess(self.root, variables={"GIT_CEILING_DIRECTORIES": str(self.root.parent)})
 
     def head(self) -> str:
         """Return the SHA of HEAD.

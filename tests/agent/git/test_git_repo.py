@@ -85,6 +85,21 @@ def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage:
     assert repo.head() == head
 
 
+def test_a_damaged_repository_inside_another_one_is_not_mistaken_for_it(tmp_path: Path) -> None:
+    """Git would go on to the one around it, before the start and after; a sound one inside is read."""
+    make_repo(tmp_path, {"outer.py": "x = 1\n"})
+    inner = make_repo(tmp_path / "vendor" / "inner", {"inner.py": "x = 1\n"})
+    sound = GitRepo(inner / ".")
+    assert [entry.path for entry in sound.tree(sound.head())] == ["inner.py"]
+    (inner / ".git" / "HEAD").unlink()
+    with pytest.raises(CodebaseUnreadable, match=r"inner is damaged"):
+        GitRepo(inner)
+    with pytest.raises(CodebaseUnreadable):
+        sound.head()
+    with pytest.raises(CodebaseUnreadable):
+        GitRepo(inner, may_be_damaged=True).head()
+
+
 def test_a_folder_inside_a_checkout_opens_the_whole_of_it(tmp_path: Path) -> None:
     """The root is the top of the checkout, whatever folder was given."""
     make_repo(tmp_path / "code", {"deep/down/file.txt": "x\n"})
