@@ -63,6 +63,7 @@ from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.track_record import track_record_words
+from bot.domain.questions.twin_threads import is_alert
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
@@ -333,8 +334,13 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patche
 
 
 def _track_record(state: ThreadState) -> list[Block]:
-    """Return what became of drafts like this one, where it was made without a model and nobody has edited it."""
+    """Return what became of drafts like this one, where it was made without a model and nobody has edited it.
+
+    That was measured with questions, so a draft for an alarm has none.
+    """
     ret = state.investigator_return
+    if is_alert(state):
+        return []
     if ret is None or ret.track_record is None or state.has_edited_draft or not state.draft_pending:
         return []
     return [context(f":straight_ruler: {escape(track_record_words(ret.track_record))}")]

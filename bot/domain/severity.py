@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import cache
 from typing import Final
 
 from bot.domain.text.alarm_words import has_alarm_word
-from bot.domain.text.outages import Outages
+from bot.domain.text.outages import tells_of_limit, tells_of_outage
 
 MAX_READ_CHARS: Final = 4_000
 """What is read of a text; urgency stands at its beginning."""
@@ -72,7 +71,7 @@ def severity_of_words(text: str) -> Severity:
     """
     text = text[:MAX_READ_CHARS]
     sentences = [each for each in _SENTENCE.split(text) if has_alarm_word(each)]
-    if any(map(_pages, sentences)) or _outages().are_in(_plain(text)):
+    if any(map(_pages, sentences)) or tells_of_outage(text):
         return Severity.PAGE
     return Severity.ACT if sentences else Severity.KNOW
 
@@ -80,13 +79,4 @@ def severity_of_words(text: str) -> Severity:
 def _pages(sentence: str) -> bool:
     if _PAGE.search(sentence):
         return True
-    return _PRODUCTION.search(sentence) is not None and not _outages().are_limits_in(_plain(sentence))
-
-
-def _plain(text: str) -> str:
-    return "\n".join(" ".join(line.lower().split()) for line in text.splitlines())
-
-
-@cache
-def _outages() -> Outages:
-    return Outages()
+    return _PRODUCTION.search(sentence) is not None and not tells_of_limit(sentence)

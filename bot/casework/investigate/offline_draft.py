@@ -12,6 +12,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Tr
 from bot.domain.search.draft_bands import MEDIUM_SHARE, DraftSigns, band_of, counted
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import question_stems
+from bot.domain.text.outages import tells_of_outage
 from bot.domain.text.sanitize import one_line
 
 QUOTED = 2
@@ -80,7 +81,7 @@ def compose_answer(
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply=compose_draft(excerpts, notes),
         evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
-        track_record=record,
+        track_record=None if tells_of_outage(question) else record,  # measured with questions and reports, not alarms
     )
 
 

@@ -101,6 +101,33 @@ class Outages:
         return self._alarm.is_in(text) or self._has_phrase(text)
 
 
+def tells_of_outage(text: str) -> bool:
+    """Whether a text tells of an outage, in any language that is known.
+
+    >>> tells_of_outage("Payments are\tFAILING"), tells_of_outage("How do payments fail?")
+    (True, False)
+    """
+    return _all_languages().are_in(_plain(text))
+
+
+def tells_of_limit(text: str) -> bool:
+    """Whether a text says that people cannot do something in one way and can in another.
+
+    >>> tells_of_limit("Customers can't pay with a card, only by invoice.")
+    True
+    """
+    return _all_languages().are_limits_in(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return "\n".join(" ".join(line.lower().split()) for line in text[:_MAX_CHARS].splitlines())
+
+
+@cache
+def _all_languages() -> Outages:
+    return Outages()
+
+
 class _Patterns:
     """One pattern for each language; those of scripts without blanks are not asked about ASCII."""
 

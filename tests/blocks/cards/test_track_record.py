@@ -2,6 +2,7 @@
 
 from blocks.cards.draft_card import card_blocks
 from bot.domain.returns import TrackRecord
+from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from tests.builders import a_return, in_status
 
@@ -19,3 +20,11 @@ def test_a_card_says_how_often_such_drafts_were_right() -> None:
     assert "116 of 130 drafts like this one named a right file (9 of 10)" in said(measured)
     assert "drafts like this one" not in said(state.evolve(investigator_return=a_return()))
     assert "drafts like this one" not in said(measured.evolve(draft_pending=None))
+
+
+def test_a_draft_for_an_alarm_has_no_such_count() -> None:
+    """It was measured with questions."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    measured = state.evolve(investigator_return=a_return(track_record=RECORD))
+    assert "drafts like this one" not in said(measured.evolve(severity=Severity.PAGE))
+    assert "drafts like this one" not in said(measured.evolve(original_sender_id="B0ALERTS"))
