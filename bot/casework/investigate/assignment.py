@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
+from bot.agent.codebases import Codebase, Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.thread_service import ThreadService
@@ -22,7 +23,7 @@ from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import text_stems
 from bot.domain.threads import QuestionType, ThreadState
 from bot.errors import CodebaseUnreadable, ProviderError, TriageError
-from bot.ports import ChatMessage, PassageIndex, is_stranger
+from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ class Assignment:
     `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
     `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
     oldest first, so that "and where is it set?" can be understood; `trace_notes` says where the frames of a stack trace
-    in the question stand in the codebase, and what changed there.
+    in the question stand in the codebase, and what changed there; `codebases` are the ids of those that the channel is
+    about, none: all of the team's.
     """
 
     question: str
@@ -57,6 +59,7 @@ class Assignment:
     spent_usd: float = 0.0
     earlier: tuple[str, ...] = ()
     trace_notes: str = ""
+    codebases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,6 +146,7 @@ def build_assignment(
         memory_hits=tuple(hits),
         feedback=feedback,
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
+        codebases=desk.settings.codebases_of(state.chat_id),
     )
     added = [said.text for said in context]
     return assignment, count_tokens(
@@ -256,26 +260,31 @@ NO_INDEX: Final = "nobody can tell which files, for the search index cannot be u
 
 @dataclass(frozen=True, slots=True)
 class GapNamingInvestigator:
-    """Port Investigator: what `investigator` found, with the gaps of `index` in its return."""
+    """Port Investigator: what `investigator` found, with the gaps of the indexes in its return."""
 
     investigator: Investigator
-    index: PassageIndex
+    codebases: Codebases
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
-        """Return the draft; raises what the investigator raises, and CodebaseUnreadable."""
-        words, unfinished = self._gaps()  # before, so that what is indexed meanwhile does not count as searched
+        """Return the draft; raises what the investigator raises, and CodebaseUnreadable where nothing can be read."""
+        # before, so that what is indexed meanwhile does not count as searched
+        gaps = [_gaps_of(one, may_fail=len(self.codebases) > 1) for one in self.codebases.among(assignment.codebases)]
         found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        known = {"not_searched": words or None, "index_unfinished": unfinished}
+        words = "; ".join(words for words, _ in gaps if words)
+        known = {"not_searched": words or None, "index_unfinished": any(unfinished for _, unfinished in gaps)}
         return replace(found, ret=found.ret.model_copy(update=known))
 
-    def _gaps(self) -> tuple[str, bool]:
-        try:
-            gaps = self.index.refresh().gaps
-            return gaps.words(), gaps.waiting > 0
-        except CodebaseUnreadable:
+
+def _gaps_of(codebase: Codebase, *, may_fail: bool) -> tuple[str, bool]:
+    """Return what of a codebase is not searched, and whether some of that is only not indexed yet."""
+    try:
+        gaps = codebase.index.refresh().gaps
+        words, unfinished = gaps.words(), gaps.waiting > 0
+    except TriageError as error:
+        if isinstance(error, CodebaseUnreadable) and not may_fail:
             raise
-        except TriageError:
-            log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
-            return NO_INDEX, False
+        log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
+        words, unfinished = NO_INDEX, False
+    return f"{codebase.prefix} {words}" if words and codebase.prefix else words, unfinished

@@ -127,6 +127,8 @@ def sections_of(given: Assignment) -> Iterator[PromptSection]:
     for hit in given.memory_hits:
         cautioned = f"caution: {hit.caution}\n" if hit.caution else ""
         yield PromptSection(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
+    if given.codebases:
+        yield PromptSection(name="codebases_of_channel", text=", ".join(given.codebases), sender="triage.yml")
     if given.trace_notes:
         yield PromptSection(name="stack_trace", text=given.trace_notes, sender="the index and git")
     if given.summaries:

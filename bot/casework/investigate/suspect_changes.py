@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import OnProgress
@@ -20,7 +21,6 @@ from bot.domain.returns import SuspectChange
 from bot.domain.search.passages import is_quotable
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError, TriageError
-from bot.ports import PassageIndex
 
 log = logging.getLogger(__name__)
 
@@ -92,25 +92,29 @@ class TracedInvestigator:
     """Port Investigator: `investigator`, told where the frames of a stack trace stand and what changed there."""
 
     investigator: Investigator
-    repo: GitRepo
-    index: PassageIndex
+    codebases: Codebases
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
         """Return the draft with its suspect changes; raises what the investigator raises."""
-        places, suspects = self._traced(assignment)
+        said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
+        traced = (_traced(said, one) for one in self.codebases.among(assignment.codebases))
+        places, suspects = max(traced, key=lambda found: len(found[0]), default=([], ()))
         told = replace(assignment, trace_notes=trace_notes(places, suspects))
         found = self.investigator.investigate(told, run_id=run_id, on_progress=on_progress)
         return replace(found, ret=found.ret.model_copy(update={"suspect_changes": suspects}))
 
-    def _traced(self, assignment: Assignment) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
-        """Return places and suspects; none where they cannot be looked up, which ends no investigation."""
-        said = (assignment.question, *(one.text for one in assignment.human_context))
-        try:
-            commit = self.index.refresh().commit
-            places = trace_places("\n\n".join(said), self.repo, self.index, commit)
-            return places, suspect_changes(places, self.repo, commit)
-        except TriageError:
-            log.warning("the stack trace was not looked up", extra={"action": "trace_unread"}, exc_info=True)
-            return [], ()
+
+def _traced(said: str, codebase: Codebase) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
+    """Return places and suspects; none where they cannot be looked up, which ends no investigation."""
+    try:
+        commit = codebase.index.refresh().commit
+        places = trace_places(said, codebase.repo, codebase.index, commit)
+        suspects = suspect_changes(places, codebase.repo, commit)
+    except TriageError:
+        log.warning("the stack trace was not looked up", extra={"action": "trace_unread"}, exc_info=True)
+        return [], ()
+    prefix = codebase.prefix
+    named = tuple(one.model_copy(update={"ref": prefix + one.ref}) for one in suspects)
+    return [place._replace(path=prefix + place.path) for place in places], named

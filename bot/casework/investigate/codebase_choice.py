@@ -1,0 +1,158 @@
+"""Which of several codebases a question is about, and the investigator that works in that one.
+
+What names one decides first: its id, then the frames of a stack trace, then paths, then names of code that only some
+of them define. Else the passages of all are ranked together and the best of each are compared. Reads the indexes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.agent.codebases import Codebase, Codebases
+from bot.agent.ledger import Ledger
+from bot.agent.model_run import OnProgress
+from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
+from bot.casework.investigate.trace_places import trace_places
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.search.codebase_names import mentioned_codebases, named_codebases
+from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.question_names import names_in
+from bot.domain.search.stack_frames import frames_in
+from bot.errors import TriageError
+
+log = logging.getLogger(__name__)
+
+SHARES: Final = (1.0, 0.5, 0.25)
+"""How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
+MENTIONED: Final = 1.5
+"""How much more a codebase counts whose id stands in the question."""
+DEFINES: Final = 0.7
+"""The least weight of a file whose definitions tell where a name belongs."""
+
+
+def choose_codebase(question: str, codebases: Codebases, *, subject: str = "") -> Codebase:
+    """Return the codebase a question is about; `subject` is what was asked before it.
+
+    Raises:
+        TriageError: as an index does.
+    """
+    if len(codebases) == 1:
+        return codebases.first
+    for hint in (_named, _framed, _with_paths, _defining):
+        found = hint(question, codebases)
+        if 0 < len(found) < len(codebases):
+            codebases = Codebases(found)
+        if len(codebases) == 1:
+            return codebases.first
+    return _ranked(question, codebases, subject)
+
+
+def _named(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    names = named_codebases(question, [one.id for one in codebases])
+    return [one for one in codebases if one.id in names]
+
+
+def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases in which most frames of a stack trace stand."""
+    if not frames_in(question):
+        return []
+    found = {
+        one.id: len(trace_places(question, one.repo, one.index, commit))
+        for one, commit in ((one, one.repo.head()) for one in codebases)
+    }
+    most = max(found.values())
+    return [one for one in codebases if most and found[one.id] == most]
+
+
+def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases that have all files which are named with a folder or an ending."""
+    files = names_in(question).files
+    return [one for one in codebases if files and all(one.index.places_called(path) for path in files)]
+
+
+def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases that define what is surely a name of code, in code of their own."""
+    names = [one.name for one in names_in(question).names if one.is_code]
+    return [one for one in codebases if names and all(_defines(one, name) for name in names)]
+
+
+def _defines(codebase: Codebase, name: str) -> bool:
+    found = codebase.index.definitions(name)
+    return any(one.name == name and path_weight(one.path, "") >= DEFINES for one in found)
+
+
+def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
+    corpus = codebases.corpus(question, subject=subject)
+    mentioned = mentioned_codebases(question, [one.id for one in codebases])
+
+    def worth(one: Codebase) -> float:
+        best = one.index.search(question, limit=len(SHARES), subject=subject, corpus=corpus)
+        total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
+        return total * (MENTIONED if one.id in mentioned else 1.0)
+
+    return max(codebases, key=worth)
+
+
+@dataclass(frozen=True, slots=True)
+class OneCodebaseInvestigator:
+    """Port Investigator: chooses the codebase a question is about, and has `investigator_of` it work there."""
+
+    codebases: Codebases
+    investigator_of: Callable[[Codebase], Investigator]
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return the draft with its codebase in each citation; raises what the investigator raises."""
+        chosen = self._chosen(assignment)
+        found = self.investigator_of(chosen).investigate(assignment, run_id=run_id, on_progress=on_progress)
+        return qualified(found, chosen.prefix) if chosen.prefix else found
+
+    def _chosen(self, assignment: Assignment) -> Codebase:
+        members = self.codebases.among(assignment.codebases)
+        if len(members) == 1:
+            return members.first
+        readable = _refreshed(members)
+        said = "\n".join((assignment.question, *(one.text for one in assignment.human_context)))
+        return choose_codebase(said, readable, subject="\n".join(assignment.earlier))
+
+
+def _refreshed(codebases: Codebases) -> Codebases:
+    """Return those whose index can be used, brought up to HEAD; all where none can."""
+    usable = []
+    for one in codebases:
+        try:
+            one.index.refresh()
+        except TriageError:
+            log.warning("left out of a search: %s", one.name, extra={"action": "codebase_unread"}, exc_info=True)
+            continue
+        usable.append(one)
+    return Codebases(usable or codebases)
+
+
+def qualified(found: Investigation, prefix: str) -> Investigation:
+    """Return an investigation of one codebase as one of a team with several: each place begins with `prefix`."""
+    ledger = found.ledger and Ledger(
+        reads=[one.model_copy(update={"path": prefix + one.path}) for one in found.ledger.reads],
+        queries=found.ledger.queries,
+    )
+    return replace(found, ret=_qualified_return(found.ret, prefix), ledger=ledger)
+
+
+def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
+    refs = tuple(_qualified_ref(ref, prefix) for ref in ret.evidence_refs)
+    draft, summary = ret.draft_reply, ret.summary_for_orchestrator
+    for before, after in zip(ret.evidence_refs, refs, strict=True):
+        if before.ref != after.ref:
+            draft = draft.replace(f"`{before.ref}`", f"`{after.ref}`")
+            summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
+    changes = {"evidence_refs": refs, "draft_reply": draft, "summary_for_orchestrator": summary}
+    return ret.model_copy(update=changes)
+
+
+def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
+    is_bare = ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
+    return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
