@@ -92,9 +92,7 @@ class App:
             partial(probe_folder, environment.home), process.clock, say=self._say, on_back=self._disk_is_back
         )
         self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
-        self._index_watch = IndexWatch(
-            partial(process.code.index.refresh, waits=False), process.single(INDEX), say=self._say
-        )
+        self._index_watch = IndexWatch(process.code.refreshes(), process.single(INDEX), say=self._say)
 
     @property
     def team(self) -> Team:
@@ -120,7 +118,7 @@ class App:
         """
         self.edge.connection.close()
         self._indexing.stop()
-        self.process.code.index.close()
+        self.process.code.close()
         self._pulse.stop()
         self._ticker.stop()
         self._each(Team.stop_hearing)
@@ -155,6 +153,8 @@ class App:
         self._ticker.every(HOME_EVERY_S, self.edge.home.tick)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
+        if self.process.code.clones is not None:
+            self._indexing.every(INDEX_EVERY_S, self.process.code.clones.tick)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 

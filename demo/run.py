@@ -129,7 +129,8 @@ def command(**options: Any) -> int:
         _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
-        questions = [args.question] if args.question else questions_for(repo, bot.team.shared.code.index)
+        index = bot.team.shared.code.codebases.first.index
+        questions = [args.question] if args.question else questions_for(repo, index)
         if args.headless:
             return _headless(args, control, home, questions)
         return _interactive(args, control, page.url, home, questions)
@@ -162,7 +163,8 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> It
         }
     )
     bot = App(load_settings(config), environment)
-    index = SqlitePassageIndex(bot.team.shared.code.repo, home / "index" / "passages.sqlite", environment.secrets())
+    repo = bot.team.shared.code.codebases.first.repo
+    index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
     indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
     _say(args, f"index     {indexed.files:,} files at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
     _say(args, f"drafts by {bot.team.casework.staff.described}")

@@ -57,6 +57,7 @@ from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
+from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.fixes.fixes import NO_FIX, FixMark
@@ -403,7 +404,7 @@ def _evidence_title(marks: Sequence[bool | None]) -> str:
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:
     """Return a citation: mark, place and claim, the most telling line of its quote, and what that says of itself."""
-    name = escape(plain(ref.ref.replace("`", ""), REF_CHARS))
+    name = escape(plain(shown_ref(ref.ref).replace("`", ""), REF_CHARS))
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit else ""

@@ -14,6 +14,7 @@ from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote_block, section, truncate
 from blocks.text.splitting import LINK_CHARS
+from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
 from bot.domain.returns import EvidenceRef
@@ -75,7 +76,7 @@ def _change(change: ChangedLines, link_to: LinkTo) -> str:
 
 def _place(cite: NoteCitation, link_to: LinkTo) -> str:
     link = link_to(cite.as_evidence())
-    name = escape(plain(cite.ref.replace("`", ""), REF_CHARS))
+    name = escape(plain(shown_ref(cite.ref).replace("`", ""), REF_CHARS))
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     return f"{shown} at `{escape(cite.commit[:7])}`"
 

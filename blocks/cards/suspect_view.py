@@ -10,6 +10,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.escaping import local_time
 from blocks.text.outgoing_text import context, escape, plain
+from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.returns import SuspectChange
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
@@ -33,7 +34,7 @@ def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list
 
 
 def _line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> str:
-    place = escape(plain(one.ref.replace("`", ""), PLACE_CHARS))
+    place = escape(plain(shown_ref(one.ref).replace("`", ""), PLACE_CHARS))
     author = escape(plain(redact(one.author), AUTHOR_CHARS))
     subject = escape(plain(redact(one.subject), SUBJECT_CHARS))
     age = f"{duration(asked_at - one.changed_at)} before the question" if one.changed_at <= asked_at else "after it"

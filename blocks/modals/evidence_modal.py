@@ -21,6 +21,7 @@ from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
+from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.text.sanitize import strip_hidden
 
@@ -106,7 +107,7 @@ def _heading(citation: ShownCitation, link: str | None) -> Block:
 
 
 def _name(ref: EvidenceRef) -> str:
-    return f"commit {ref.ref[:12]}" if ref.kind is EvidenceKind.GIT_COMMIT else ref.ref
+    return f"commit {ref.ref[:12]}" if ref.kind is EvidenceKind.GIT_COMMIT else shown_ref(ref.ref)
 
 
 def _source(citation: ShownCitation) -> list[Block]:

@@ -13,9 +13,11 @@ import click
 
 from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.budget import Budget
+from bot.agent.codebases import Codebase
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
 from bot.casework.escalate.long_run import harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
+from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import FILE, config_option, json_option
@@ -84,17 +86,22 @@ def _hire(
         hired = build_investigators(sources)
         at_end.callback(hired.close)
         return hired.investigator, hired.runs
-    harness = ProgramInvestigator(
-        command=command,
-        folder=folder.path,
-        repo=sources.repo,
-        environment=harness_environment(environment, request.settings),
-        limit_s=request.settings.escalation.time_limit_min * 60,
-        screen=sys.stdout,
-        on_cost=Budget(FileStore(environment.home).journal(SPEND), sources.clock).record,
-        secrets=environment.secrets(),
-    )
-    return harness, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())
+    spending = Budget(FileStore(environment.home).journal(SPEND), sources.clock)
+
+    def harness(codebase: Codebase) -> Investigator:
+        return ProgramInvestigator(
+            command=command,
+            folder=folder.path,
+            repo=codebase.repo,
+            environment=harness_environment(environment, request.settings),
+            limit_s=request.settings.escalation.time_limit_min * 60,
+            screen=sys.stdout,
+            on_cost=spending.record,
+            secrets=environment.secrets(),
+        )
+
+    chosen = OneCodebaseInvestigator(sources.code.codebases, harness)
+    return chosen, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())
 
 
 def _within(request: EscalationRequest) -> Settings:

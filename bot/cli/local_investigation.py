@@ -12,16 +12,14 @@ from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed, progress_line
-from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.validate.validation import Validation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
+from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -82,7 +80,8 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     """
     hired = build_investigators(sources)
     try:
-        sources.index.refresh()
+        for one in sources.code.codebases:
+            one.index.refresh()
         state = _state(question, sources)
         run_id = f"{state.thread_id}-r1"
         say(f"investigating with {hired.described} …")
@@ -262,16 +261,13 @@ def _indented(text: str) -> str:
 
 
 def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> InvestigationInputs:
-    """Return codebase, index, memory and clock; raises ConfigError where the codebase is no git checkout."""
-    repo, home = GitRepo(settings.codebase), environment.home
+    """Return codebases, memory and clock; raises ConfigError where a codebase is no git checkout."""
+    code, home = open_team_code(settings, environment), environment.home
     return InvestigationInputs(
         settings=settings,
         environment=environment,
-        repo=repo,
-        index=SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets()),
-        memory=FileNoteIndex(
-            NoteFiles(home / "memory"), FileStore(home).journal(REPLIES), CitationStaleness(repo).changed
-        ),
+        code=code,
+        memory=FileNoteIndex(NoteFiles(home / "memory"), FileStore(home).journal(REPLIES), code.staleness.changed),
         clock=SystemClock(),
         is_long=is_long,
     )

@@ -97,7 +97,9 @@ def command(config: Path | None, verbose: bool) -> int:
             f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
     print(f"investigator: {bot.team.casework.staff.described}.")
-    print(f"{_standing(bot.process.code.repo)} Ctrl-C stops.")
+    for codebase, repo in bot.process.code.repos.items():
+        print(_standing(codebase, repo))
+    print("`triage status` says how far the code is indexed. Ctrl-C stops.")
     sys.stdout.flush()
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
         if again.is_set():
@@ -119,11 +121,11 @@ def _watching(settings: Settings) -> str:
     return "\n  ".join(lines)
 
 
-def _standing(code: GitRepo) -> str:
+def _standing(name: str, code: GitRepo) -> str:
     try:
-        return f"codebase {code.root} at {code.head()[:12]}; `triage status` says how far it is indexed."
+        return f"codebase {f'{name}, ' if name else ''}{code.root} at {code.head()[:12]}."
     except (CodebaseUnreadable, ConfigError) as error:
-        return f"{error}. Questions wait until then."
+        return f"{error}. {'It is left out of answers' if name else 'Questions wait'} until then."
 
 
 def _stop_once(stop: threading.Event) -> None:

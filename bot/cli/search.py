@@ -15,11 +15,13 @@ from typing import Any, Final
 import click
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.codebase_choice import search_codebases
 from bot.cli.arguments import FILE, config_option, home_option, json_option
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import cut, to_json
+from bot.composition.codebases import open_team_code
 from bot.domain.search.passages import Passage
 from bot.domain.text.sanitize import one_line
 from bot.errors import InputError
@@ -50,30 +52,38 @@ def command(
     """
     if not text.strip() and not batch:
         raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
-    repo, index = _open_index(codebase, home, config)
-    if gaps := index.refresh().gaps.words():
-        print(f"not searched: {gaps}; `triage doctor` says what to type", file=sys.stderr)
+    codebases = _open_codebases(codebase, home, config)
+    for one in codebases:
+        if gaps := one.index.refresh().gaps.words():
+            print(f"not searched: {one.prefix}{gaps}; `triage doctor` says what to type", file=sys.stderr)
     if batch:
-        _answer_lines(repo, index, sys.stdin.buffer, limit)
+        _answer_lines(codebases, sys.stdin.buffer, limit)
         return 0
-    found = search_text(text, repo, index, limit=limit)
+    found = search_codebases(text, codebases, limit=limit)
     print(to_json({"text": text, "passages": [_as_json(one) for one in found]}) if as_json else _as_text(found))
     return 0
 
 
-def _open_index(codebase: Path | None, home: Path | None, config: Path | None) -> tuple[GitRepo, SqlitePassageIndex]:
-    """Return a checkout and its index: the bot's own for its codebase, for any other one named after its path."""
+def _open_codebases(codebase: Path | None, home: Path | None, config: Path | None) -> Codebases:
+    """Return the bot's own codebases, or any other checkout, whose index is named after its path."""
     environment = environment_at(home)
-    configured = None if codebase and config is None else settings_at(config, environment.home).codebase
-    repo = GitRepo(codebase or configured or Path())
-    if codebase is None or (configured and GitRepo(configured).root == repo.root):
-        name = "passages"
-    else:
-        name = hashlib.sha256(bytes(repo.root)).hexdigest()[:_NAME_CHARS]
-    return repo, SqlitePassageIndex(repo, environment.home / "index" / f"{name}.sqlite", environment.secrets())
+    own = (
+        None
+        if codebase and config is None
+        else open_team_code(settings_at(config, environment.home), environment).codebases
+    )
+    if codebase is None:
+        assert own is not None
+        return own
+    repo = GitRepo(codebase)
+    known = next((one for one in own or () if one.repo.root == repo.root), None)
+    name = hashlib.sha256(bytes(repo.root)).hexdigest()[:_NAME_CHARS]
+    database = environment.home / "index" / f"{name}.sqlite"
+    index = known.index if known else SqlitePassageIndex(repo, database, environment.secrets())
+    return Codebases.named([("", repo, index)])
 
 
-def _answer_lines(repo: GitRepo, index: SqlitePassageIndex, lines: Iterable[bytes], limit: int) -> None:
+def _answer_lines(codebases: Codebases, lines: Iterable[bytes], limit: int) -> None:
     """Answer each line as soon as it is read; one that is no request is named on stderr and has no answer."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -83,7 +93,7 @@ def _answer_lines(repo: GitRepo, index: SqlitePassageIndex, lines: Iterable[byte
         except InputError as error:
             print(f"line {number}: {error}", file=sys.stderr)
             continue
-        passages = [_as_json(one) for one in search_text(request["text"], repo, index, limit=limit)]
+        passages = [_as_json(one) for one in search_codebases(request["text"], codebases, limit=limit)]
         print(json.dumps({"id": request["id"], "passages": passages}), flush=True)
 
 

@@ -57,6 +57,7 @@ def status_json(seen: Overview, home: Path, state: str) -> str:
         "failed": seen.failed,
         "posted_today": seen.posted_today,
         "threads": [thread_json(line) for line in seen.threads],
+        "codebases": list(seen.codebases),
         "clones": list(seen.clones),
         "open_findings": [asdict(line) for line in seen.open_findings],
         "unreadable": list(seen.unreadable),
@@ -76,7 +77,8 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     ]
     lines += [f"  {disk} on disk"] if disk else []
     lines += [f"  {seen.paused}; to resume: triage resume"] if seen.paused else []
-    lines += [wrapped(seen.index, lead="  ")] if seen.index else []
+    about = seen.codebases or ((seen.index,) if seen.index else ())
+    lines += [wrapped(line, lead="  ", indent="    ") for line in about]
     lines += [wrapped(line, lead="  ", indent="    ") for line in seen.clones]
     if seen.open_findings:
         named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"

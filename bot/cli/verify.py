@@ -12,6 +12,7 @@ import click
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
 from bot.casework.investigate.run_records import RunRecorder
@@ -19,6 +20,8 @@ from bot.cli.arguments import FILE, config_option, home_option
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.cli.records import find_thread, name_pattern, reading
+from bot.composition.codebases import open_team_code
+from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
@@ -55,7 +58,10 @@ def command(thread: str, lines: bool, codebase: Path | None, home: Path | None, 
     home = environment.home
     with reading(home) as store:
         answers = [_asked_for(store, thread)] if thread.strip() else _all(store)
-    repo, runs = GitRepo(codebase or settings_at(config, home).codebase), RunRecorder(home / "runs", SystemClock())
+    repo: Repositories = (
+        GitRepo(codebase) if codebase else open_team_code(settings_at(config, home), environment).codebases
+    )
+    runs = RunRecorder(home / "runs", SystemClock())
     reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
     findings: list[Finding] = []
     for answer in answers:
@@ -130,7 +136,8 @@ class Finding:
 
 def _finding(ref: EvidenceRef, sources: CitationSources) -> Finding:
     commit = ref.ref if ref.kind is EvidenceKind.GIT_COMMIT else ref.commit
-    if ref.kind in _PINNED and commit and sources.commit(commit) is None:
+    cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
+    if ref.kind in _PINNED and commit and sources.commit(commit, cited.path if cited else "") is None:
         why = f"no such commit here: {one_line(commit, 12)}; fetch it, or name its checkout with --codebase"
         return Finding(ref=ref, ok=False, reason=why, is_here=False)
     proof = check_citation(ref, sources)

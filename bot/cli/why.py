@@ -14,13 +14,13 @@ from typing import Any, Final
 import click
 
 from bot.adapters.storage.files.file_store import FileStore
-from bot.agent.git.git_repo import GitRepo
 from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import config_option, home_option, json_option
-from bot.cli.data_directory import home_of, settings_at
+from bot.cli.data_directory import environment_at, home_of, settings_at
 from bot.cli.output import to_json
 from bot.cli.records import find_thread, name_pattern, names_at
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
+from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
@@ -89,7 +89,7 @@ def _links(home: Path, config: Path | None) -> LinkTo:
     """Return the links to the code host; none where config or codebase cannot be read, for nothing else needs them."""
     try:
         settings = settings_at(config, home)
-        return code_links(GitRepo(settings.codebase).remote_url(), settings.code_host)
+        return open_team_code(settings, environment_at(home)).link_to
     except (ConfigError, ProviderError, CodebaseUnreadable):
         return code_links(None)
 

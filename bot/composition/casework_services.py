@@ -124,7 +124,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
 
 
 def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> QuestionServices:
-    still_stands, rules, me = quotes_at_head(on.code.repo), on.rules(), on.slack.me
+    still_stands, rules, me = quotes_at_head(on.code.codebases), on.rules(), on.slack.me
     runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
     replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
     twins = Twins(on.desk, still_stands)
@@ -156,7 +156,7 @@ def _build_fixes(on: SharedServices) -> FixServices:
         on.settings,
         on.environment,
         on.desk,
-        on.code.repo,
+        on.code.codebases.first.repo,
         known=on.fixes,
         files=SlackCardFiles(on.slack.poster, on.desk.cards.guard.require),
         approvers=on.approvers,
@@ -193,8 +193,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
         InvestigationInputs(
             settings=on.settings,
             environment=on.environment,
-            repo=on.code.repo,
-            index=on.code.index,
+            code=on.code,
             memory=on.memory.index,
             clock=on.clock,
         )
@@ -203,7 +202,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
 
 def _rechecks(on: SharedServices) -> NoteRechecks:
     cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=on.code.link_to)
-    return NoteRechecks(on.desk, on.memory.notes, on.code.repo, on.code.staleness, on.single(RECHECKS), cards)
+    return NoteRechecks(on.desk, on.memory.notes, on.code.codebases, on.code.staleness, on.single(RECHECKS), cards)
 
 
 def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:

@@ -12,21 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.codebases import Codebase
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
-from bot.agent.tools.code_tools import code_tools, reading_tools
+from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.investigate.assignment import GapNamingInvestigator, Investigator
+from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
+from bot.casework.investigate.fresh_clones import FreshInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.investigate.suspect_changes import TracedInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator, Validator
+from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -45,8 +47,7 @@ class InvestigationInputs:
 
     settings: Settings
     environment: Environment
-    repo: GitRepo
-    index: SqlitePassageIndex
+    code: TeamCode
     memory: FileNoteIndex
     clock: Clock
     is_long: bool = False
@@ -81,7 +82,7 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
     if uses_models(sources.settings, sources.environment):
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
-    offline = _with_findings(OfflineInvestigator(sources.repo, sources.index), sources)
+    offline = _with_findings(OneCodebaseInvestigator(sources.code.codebases, _offline), sources)
     return CaseworkModels(
         investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
     )
@@ -89,15 +90,21 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
 
 def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> Investigator:
     """Return the investigator with what code alone finds: where a stack trace leads, and what was not searched."""
-    return GapNamingInvestigator(TracedInvestigator(investigator, sources.repo, sources.index), sources.index)
+    code = sources.code
+    known = GapNamingInvestigator(TracedInvestigator(investigator, code.codebases), code.codebases)
+    return known if code.clones is None else FreshInvestigator(known, code.clones, [one.id for one in code.codebases])
+
+
+def _offline(codebase: Codebase) -> Investigator:
+    return OfflineInvestigator(codebase.repo, codebase.index)
 
 
 def _records(
     sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
 ) -> tuple[RunRecorder, CodeValidator]:
     runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
-    codebase, memory = sources.settings.codebase, sources.home / "memory"
-    code = CodeValidator(codebase, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
+    codebases, memory = sources.code.codebases, sources.home / "memory"
+    code = CodeValidator(codebases, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
     return runs, code
 
 
@@ -109,7 +116,7 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return CaseworkModels(
-        investigator=_with_findings(ModelInvestigator(drafts, tools, sources.repo, secrets=secrets), sources),
+        investigator=_with_findings(ModelInvestigator(drafts, tools, sources.code.codebases, secrets=secrets), sources),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
         described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",
@@ -145,14 +152,13 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
 
 
 def _reader(sources: InvestigationInputs, secrets: frozenset[str]) -> ToolsFor:
-    return lambda ledger: reading_tools(sources.repo, ledger, known_secrets=secrets)
+    return lambda ledger: validator_tools(sources.code.codebases, ledger, known_secrets=secrets)
 
 
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
     def tools(ledger: Ledger) -> Sequence[Tool]:
-        own = code_tools(
-            sources.repo,
-            sources.index,
+        own = investigator_tools(
+            sources.code.codebases,
             sources.memory,
             sources.home / "memory",
             ledger,

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from blocks.cards.draft_card import LinkTo
 from bot.adapters.process.chat_clock import ChatClock
-from bot.adapters.search.index_process import IndexProcess
-from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_store import FileStore
-from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.ops_outbox import OpsLines, ProcessLines
+from bot.composition.codebases import ProcessCode, open_process_code
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.domain.citations.links import CodeHost, code_links
-from bot.domain.returns import EvidenceRef
-from bot.domain.search.file_kinds import is_indexed
-from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.intake.normalise import Identity
 from bot.ports import Clock
 from bot.ports.collections import (
@@ -77,16 +68,6 @@ DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Codebase:
-    """The repository that questions are about, and what is known of it."""
-
-    repo: GitRepo
-    index: SqlitePassageIndex
-    staleness: CitationStaleness
-    link_to: LinkTo
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SlackAccess:
     """The clients of one workspace; `client` may repeat itself, `patient` waits for
     nobody, `posting` does not repeat itself, `poster` keeps the pace as well."""
@@ -114,7 +95,7 @@ class ProcessServices:
     environment: Environment
     clock: Clock
     storage: FileStore
-    code: Codebase
+    code: ProcessCode
     slack: SlackAccess
     noted: ProcessLines
     jobs_changed: threading.Condition
@@ -138,7 +119,8 @@ def open_process_services(
     """
     noted = ProcessLines(clock)
     storage = open_storage(environment.home, noted)
-    code, names = _open_codebase(settings, environment), NameBook(storage.documents)
+    code = open_process_code(settings, environment, storage, clock, say=noted.append)
+    names = NameBook(storage.documents)
     for team in settings.by_team().values():
         for chat in team.watched_chats:
             names.learn(chat.chat_id, chat.name)
@@ -164,46 +146,6 @@ def open_storage(home: Path, noted: OpsLines | ProcessLines) -> FileStore:
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(set_aside_line(path))
     return storage
-
-
-def _open_codebase(settings: Settings, environment: Environment) -> Codebase:
-    repo, database = GitRepo(settings.codebase, may_be_damaged=True), environment.home / "index" / "passages.sqlite"
-    with suppress(CodebaseUnreadable):  # questions wait until it is mended, and the watch over the index tells of it
-        _refuse_empty(repo)
-    return Codebase(
-        repo=repo,
-        index=SqlitePassageIndex(
-            repo, database, environment.secrets(), beside=IndexProcess(repo.root, database, environment.secrets())
-        ),
-        staleness=CitationStaleness(repo),
-        link_to=CodeLinks(repo, settings.code_host),
-    )
-
-
-def _refuse_empty(repo: GitRepo) -> None:
-    head = repo.head()
-    try:
-        is_empty = not any(is_indexed(entry.path) for entry in repo.each_entry(head))
-    except ProviderError:  # a clone without blobs, or damage
-        is_empty = not any(is_indexed(entry.path) for entry in repo.tree(head))
-    if is_empty:
-        raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
-
-
-class CodeLinks:
-    """From a citation to its URL; where the codebase was damaged at the start, as soon as git can read it."""
-
-    def __init__(self, repo: GitRepo, host: CodeHost | None) -> None:
-        self._repo, self._host = repo, host
-        self._known: LinkTo | None = None
-
-    def __call__(self, ref: EvidenceRef) -> str | None:
-        """Return the URL; None where there is none."""
-        if self._known is None:
-            if self._repo.resolve("HEAD") is None:
-                return None
-            self._known = code_links(self._repo.remote_url(), self._host)
-        return self._known(ref)
 
 
 def _open_slack(

@@ -20,8 +20,9 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.reports.metrics_service import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
+from bot.composition.codebases import TeamCode
 from bot.composition.fix_services import KnownFixes, open_code_host
-from bot.composition.process_services import Codebase, ProcessServices, SlackAccess, open_storage, set_aside_line
+from bot.composition.process_services import ProcessServices, SlackAccess, open_storage, set_aside_line
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.errors import ConfigError
@@ -62,7 +63,7 @@ class SharedServices:
     settings: Settings
     environment: Environment
     clock: Clock
-    code: Codebase
+    code: TeamCode
     slack: SlackAccess
     memory: Memory
     storage: FileStore
@@ -119,7 +120,8 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         ProviderError: Slack refused the ops channel; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
-    clock, slack, code, noted = process.clock, process.slack, process.code, OpsLines(process.clock)
+    clock, slack, code = process.clock, process.slack, process.code.of_team(settings)
+    noted = OpsLines(clock)
     process.noted.attach(noted)
     environment = process.environment.of_team(team)
     storage = _storage(process, environment.home, noted)
@@ -128,7 +130,8 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     jobs, pausing = _queue(process, environment.home), PauseSwitch(storage.documents, clock)
     fixes = KnownFixes(
         store=Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where))),
-        access=open_code_host(settings, environment, code.repo),
+        # a patch does not say which of several codebases it is for
+        access=open_code_host(settings, environment, code.codebases.first.repo) if len(code.codebases) == 1 else None,
     )
     messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes)
     desk = ThreadService(

@@ -195,7 +195,7 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
 
 
 def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> DraftButtons:
-    reader = EvidenceReader(repo=on.code.repo, known_secrets=on.environment.secrets())
+    reader = EvidenceReader(repo=on.code.codebases, known_secrets=on.environment.secrets())
     return DraftButtons(
         casework.questions.decisions,
         on.approvers,

@@ -1,13 +1,15 @@
 """The part of triage.yml called `codebases`: where each repository is, and what it holds.
 
-`codebase: PATH` is the short form of one. Values only; bot/config/settings.py reads them.
+`codebase: PATH` is the short form of one; it has no id. Teams and channels pick from them by id. Values only;
+bot/config/settings.py reads them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -15,6 +17,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as
 from bot.domain.secrets import find_secrets
 
+SHORT_FORM: Final = ""
+"""The id of the codebase that `codebase: PATH` names."""
 REFRESH: Final = timedelta(minutes=5)
 _ID: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://[^\s\x00-\x1f]{1,2000}")
@@ -94,3 +98,39 @@ class CodebaseSettings(SettingsBlock):
         if self.path is not None and only:
             raise ValueError(f"{only[0]} belongs to a url; of a path, the checkout's own HEAD is read")
         return self
+
+
+Picked = Annotated[tuple[CodebaseId, ...], Field(min_length=1)] | None
+"""Ids of codebases, for a team or a channel; None: all there are."""
+
+
+def across_codebases(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong between the codebases of a raw config and who picks from them."""
+    given = config.get("codebases")
+    if "codebase" in config and config["codebase"] is None:
+        yield "codebase: must be a path, such as ~/src/shop"
+    elif given and "codebase" in config:
+        yield "codebase: `codebases` is there too; move this one into it, such as codebases: {shop: {path: ~/src/shop}}"
+    elif not given and "codebase" not in config:
+        yield "codebase: is required; see triage.example.yml"
+    known = [str(name) for name in given] if isinstance(given, Mapping) else []
+    teams = config.get("teams")
+    for name, team in teams.items() if isinstance(teams, Mapping) else ():
+        if isinstance(team, Mapping):
+            yield from _unknown(f"teams.{name}.codebases", team.get("codebases"), known)
+            own = team.get("codebases") if isinstance(team.get("codebases"), list) else None
+            yield from _of_chats(f"teams.{name}.channels", team.get("channels"), own or known)
+    yield from _of_chats("watched_chats", config.get("watched_chats"), known)
+
+
+def _of_chats(key: str, chats: object, known: list[Any]) -> Iterator[str]:
+    for number, chat in enumerate(chats if isinstance(chats, list | tuple) else ()):
+        if isinstance(chat, Mapping):
+            yield from _unknown(f"{key}.{number}.codebases", chat.get("codebases"), known)
+
+
+def _unknown(key: str, picked: object, known: list[Any]) -> Iterator[str]:
+    for name in picked if isinstance(picked, list | tuple) else ():
+        if isinstance(name, str) and name not in known:
+            there = f"one of {', '.join(map(str, known))}" if known else "name it under `codebases` at the top"
+            yield f"{key}: there is no codebase {name[:60]!r}; {there}"

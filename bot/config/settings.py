@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.casework_settings import KEEP_RUNS_FOR, Patience
+from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings, across_codebases
 from bot.config.config_errors import explain_validation_error
 from bot.config.field_types import (
     Folder,
@@ -130,8 +131,11 @@ class ClassifierSettings(SettingsBlock):
 class Settings(TeamMatters):
     """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
 
-    codebase: Folder
-    """The git checkout whose committed files are the evidence."""
+    codebase: Folder | None = None
+    """The git checkout whose committed files are the evidence; of several, see `codebases`."""
+    codebases: dict[CodebaseId, CodebaseSettings] = {}
+    """The repositories whose committed files are the evidence, by a name of yours that stands in citations
+    (`shop:src/x.py:3-9`). Instead of `codebase`."""
     code_host: CodeHost | None = None
     """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
     watched_chats: Annotated[tuple[WatchedChat, ...], InheritedValue()] = ()
@@ -167,10 +171,23 @@ class Settings(TeamMatters):
             return {DEFAULT_TEAM: self}
         return {name: self._of_team(name, team) for name, team in self.teams.items()}
 
+    @property
+    def all_codebases(self) -> dict[str, CodebaseSettings]:
+        """The codebases by id, whichever form they were written in; the one of the short form has the id SHORT_FORM."""
+        if self.codebase is None:
+            return dict(self.codebases)
+        return {SHORT_FORM: CodebaseSettings.model_construct(path=self.codebase)}
+
+    def codebases_of(self, chat_id: str) -> tuple[str, ...]:
+        """Return the ids of the codebases that a channel is about; none: all of the team's."""
+        return next((chat.codebases or () for chat in self.watched_chats if chat.chat_id == chat_id), ())
+
     def _of_team(self, name: str, team: TeamSettings) -> Settings:
+        seen = {key: one for key, one in self.codebases.items() if team.codebases is None or key in team.codebases}
         own = {key: getattr(team, key) for key in INHERITED}
         sessions = {key: one for key, one in self.sessions.items() if (one.team or name) == name}
-        return self.model_copy(update={**own, "watched_chats": team.channels, "sessions": sessions, "teams": {}})
+        changes = {"codebases": seen, "watched_chats": team.channels, "sessions": sessions, "teams": {}}
+        return self.model_copy(update={**own, **changes})
 
 
 TAKEN_OVER: Final = frozenset(
@@ -205,7 +222,7 @@ def load_settings(path: Path) -> Settings:
         ConfigError: listing every problem found, each with its key.
     """
     config = _read_yaml(path)
-    problems = [*across(config, path.parent), *across_teams(config)]
+    problems = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     try:
         settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
     except ValidationError as error:

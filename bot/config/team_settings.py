@@ -22,6 +22,7 @@ from bot.config.casework_settings import (
     Patience,
     SaveNotes,
 )
+from bot.config.codebase_settings import Picked
 from bot.config.field_types import ApproverId, ChannelId, SettingsBlock
 from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.merging import merged_blocks
@@ -56,6 +57,8 @@ class WatchedChat(SettingsBlock):
     """The channel; the bot must be a member."""
     name: str | None = None
     """How it is called on cards and in logs, without #."""
+    codebases: Picked = None
+    """What questions here are about, of the team's codebases; absent: all of them."""
 
 
 class TeamMatters(SettingsBlock):
@@ -96,6 +99,8 @@ class TeamSettings(TeamMatters):
 
     channels: tuple[WatchedChat, ...] = ()
     """The channels whose every message is read, and answered for this team; no other team may watch them."""
+    codebases: Picked = None
+    """What the team may see, of the codebases at the top; absent: all of them."""
     share: tuple[Shared, ...] = ()
     """What other teams get to see of this one: `notes` (what was remembered of its answers), `checks` (that good
     heartbeat checks of its sessions are offered to sessions of other teams). Nothing else is ever shared."""

@@ -1,64 +1,76 @@
-"""Keeps the passage index at HEAD beside everything else, and says where the code cannot be searched.
+"""Keeps the passage indexes at HEAD beside everything else, and says where code cannot be searched.
 
-What is known of the index is written down for who asks how things stand. The ops channel hears once that the code
-cannot be searched and why, and once that it can be again.
+What is known of them is written down for who asks how things stand. The ops channel hears once that the code of a
+codebase cannot be searched and why, and once that it can be again.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from bot.domain.search.passages import IndexReport
 from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
 from bot.ports.collections import SingleDocument
-from bot.ports.index_standing import IndexStanding
+from bot.ports.index_standing import CodebaseStanding, IndexStanding
 
 log = logging.getLogger(__name__)
 
 
 class IndexWatch:
-    """Brings the index up to HEAD with `refresh`, which must not wait for others."""
+    """Brings the indexes up to HEAD with `refreshes`, by codebase, which must not wait for others.
+
+    The only codebase of a process has no name: it is called the code.
+    """
 
     def __init__(
-        self, refresh: Callable[[], IndexReport], stored: SingleDocument, *, say: Callable[[str], None]
+        self, refreshes: Mapping[str, Callable[[], IndexReport]], stored: SingleDocument, *, say: Callable[[str], None]
     ) -> None:
-        self._refresh, self._stored, self._say = refresh, stored, say
+        self._refreshes, self._stored, self._say = refreshes, stored, say
         self._written: IndexStanding | None = None
-        self._problem: str | None = None
+        self._known: dict[str, CodebaseStanding] = {}
         self._is_whole = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether the last look found every file of HEAD indexed."""
+        """Whether the last look found every file of each HEAD indexed."""
         return self._is_whole
 
     def tick(self) -> None:
         """Look once; raises StoreError where what is known cannot be written."""
-        self._is_whole = False
-        try:
-            gaps = self._refresh().gaps
-        except CodebaseUnreadable as error:
-            self._note(str(error))
-        except DiskRefused as error:  # the watch over the disk tells of it
-            log.warning("the index waits for the disk: %s", error, extra={"action": "index_waits"})
-        except TriageError as error:
-            self._note(str(error))
-        else:
-            self._is_whole = not gaps.waiting
-            self._note(None)
-            self._write(IndexStanding(waiting=gaps.waiting, total=gaps.total))
-
-    def _note(self, problem: str | None) -> None:
-        if problem is not None:
-            if self._problem is None:
-                self._say(f"The code cannot be searched: {problem}. Questions wait until it can.")
-            self._write(IndexStanding(problem=problem))
-        elif self._problem is not None:
-            self._say("The code can be searched again. Waiting questions continue.")
-        self._problem = problem
-
-    def _write(self, standing: IndexStanding) -> None:
-        if standing != self._written:
+        whole = [self._look(name, refresh) for name, refresh in self._refreshes.items()]
+        self._is_whole = all(whole)
+        standing = IndexStanding.of(self._known)
+        if self._known and standing != self._written:
             self._stored.update(standing.model_dump())
             self._written = standing
+
+    def _look(self, name: str, refresh: Callable[[], IndexReport]) -> bool:
+        """Look at one codebase; return whether every file of its HEAD is indexed."""
+        try:
+            report = refresh()
+        except DiskRefused as error:
+            if isinstance(error, CodebaseUnreadable):
+                self._note(name, CodebaseStanding(problem=str(error)))
+            else:  # the watch over the disk tells of it
+                log.warning("the index waits for the disk: %s", error, extra={"action": "index_waits"})
+            return False
+        except TriageError as error:
+            self._note(name, CodebaseStanding(problem=str(error)))
+            return False
+        gaps = report.gaps
+        self._note(
+            name,
+            CodebaseStanding(commit=report.commit, files=report.files, waiting=gaps.waiting, total=gaps.total),
+        )
+        return not gaps.waiting
+
+    def _note(self, name: str, now: CodebaseStanding) -> None:
+        before = self._known.get(name, CodebaseStanding()).problem
+        what = f"The codebase {name}" if name else "The code"
+        if now.problem is not None and before is None:
+            then = "Questions are answered without it until then." if name else "Questions wait until it can."
+            self._say(f"{what} cannot be searched: {now.problem}. {then}")
+        elif now.problem is None and before is not None:
+            self._say(f"{what} can be searched again." + ("" if name else " Waiting questions continue."))
+        self._known[name] = now

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import GapNamingInvestigator
+from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import ModelInvestigator
-from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator
+from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import read_environment
 from bot.config.settings import Settings
@@ -28,12 +28,13 @@ from tests.gitrepo import make_repo
 
 def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkModels:
     repo = GitRepo(make_repo(folder / "code", {"a.py": "A = 1\n"}))
+    given = Settings.model_validate({"codebase": str(repo.root), "ops_channel": "C0OPS", **settings})
+    environment = read_environment({"TRIAGE_HOME": str(folder), **variables})
     return build_investigators(
         InvestigationInputs(
-            settings=Settings.model_validate({"codebase": str(repo.root), "ops_channel": "C0OPS", **settings}),
-            environment=read_environment({"TRIAGE_HOME": str(folder), **variables}),
-            repo=repo,
-            index=SqlitePassageIndex(repo, folder / "index.sqlite"),
+            settings=given,
+            environment=environment,
+            code=open_team_code(given, environment),
             memory=FileNoteIndex(NoteFiles(folder / "memory"), MemoryJournal(), unchanged),
             clock=FakeClock(),
         )
@@ -44,7 +45,7 @@ def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
     """And says so to the operator."""
     found = hired(tmp_path, {})
     assert isinstance(found.investigator, GapNamingInvestigator)
-    assert isinstance(found.investigator.investigator.investigator, OfflineInvestigator)
+    assert isinstance(found.investigator.investigator.investigator, OneCodebaseInvestigator)
     assert isinstance(found.validator, CodeValidator)
     assert found.described == "offline, no API key"
 

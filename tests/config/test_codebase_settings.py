@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bot.config.codebase_settings import CodebaseId, CodebaseSettings
+from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings
+from bot.config.settings import Settings, load_settings
+from bot.errors import ConfigError
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+SEVERAL = "codebases: {shop: {path: shop}, infra: {url: 'git@git.example.com:acme/infra.git'}}"
 
 
 def refused(**values: Any) -> str:
@@ -87,3 +91,77 @@ def test_an_id_is_a_small_word(name: str) -> None:
     """It stands before a colon in citations, and names a file."""
     with pytest.raises(ValidationError, match="is no id of a codebase"):
         TypeAdapter(CodebaseId).validate_python(name)
+
+
+class TestFile:
+    """How codebases are written in triage.yml."""
+
+    def load(self, folder: Path, text: str) -> Settings:
+        """Return the settings of a file beside the checkouts `shop` and `infra`."""
+        for name in ("shop", "infra"):
+            (folder / name).mkdir(exist_ok=True)
+        (folder / "triage.yml").write_text(f"ops_channel: C0OPS\n{text}")
+        return load_settings(folder / "triage.yml")
+
+    def refused(self, folder: Path, text: str) -> tuple[str, ...]:
+        """Return every problem of a file."""
+        with pytest.raises(ConfigError) as caught:
+            self.load(folder, text)
+        return caught.value.problems
+
+    def test_the_short_form_and_the_long_one_are_read_alike(self, tmp_path: Path) -> None:
+        """By id; the one of the short form has none."""
+        assert self.load(tmp_path, "codebase: shop").all_codebases[SHORT_FORM].path == tmp_path / "shop"
+        several = self.load(tmp_path, SEVERAL)
+        assert {name: one.path or one.url for name, one in several.all_codebases.items()} == {
+            "shop": tmp_path / "shop",
+            "infra": "git@git.example.com:acme/infra.git",
+        }
+
+    def test_a_channel_picks_from_them(self, tmp_path: Path) -> None:
+        """One that names none is about all of them, and so is a channel that is not watched."""
+        chats = "watched_chats: [{chat_id: C01, codebases: [infra]}, {chat_id: C02}]"
+        settings = self.load(tmp_path, f"{SEVERAL}\n{chats}")
+        assert [settings.codebases_of(chat) for chat in ("C01", "C02", "C09")] == [("infra",), (), ()]
+
+    def test_a_team_sees_those_it_names(self, tmp_path: Path) -> None:
+        """And no other; one that names none sees them all."""
+        teams = "teams: {pay: {ops_channel: C0PAY, codebases: [shop]}, all: {ops_channel: C0ALL}}"
+        by_team = self.load(tmp_path, f"{SEVERAL}\n{teams}").by_team()
+        assert {name: list(one.all_codebases) for name, one in by_team.items()} == {
+            "pay": ["shop"],
+            "all": ["shop", "infra"],
+        }
+
+    def test_all_that_is_wrong_is_said_at_once(self, tmp_path: Path) -> None:
+        """Each under its key, with what would be right."""
+        problems = self.refused(
+            tmp_path,
+            "codebase: shop\n"
+            "codebases: {shop: {path: gone}, Shop: {path: shop}, x: {}, y: {url: 'https://a:hunter22@b.io/c'}}\n"
+            "watched_chats: [{chat_id: C01, codebases: [payroll]}]\n"
+            "teams: {pay: {ops_channel: C0PAY, codebases: [shop], channels: [{chat_id: C02, codebases: [x]}]}}\n",
+        )
+        said = "\n".join(problems)
+        for words in (
+            "codebase: `codebases` is there too",
+            "codebases.shop.path: ",
+            "is not a folder",
+            "is no id of a codebase",
+            "codebases.x: name either a path",
+            "codebases.y.url: holds a password or token",
+            "watched_chats.0.codebases: there is no codebase 'payroll'; one of shop, Shop, x, y",
+            "teams.pay.channels.0.codebases: there is no codebase 'x'; one of shop",
+        ):
+            assert words in said
+        assert "hunter22" not in said
+
+    def test_one_of_both_forms_is_needed(self, tmp_path: Path) -> None:
+        """Without a codebase there is nothing to quote."""
+        assert self.refused(tmp_path, "") == ("codebase: is required; see triage.example.yml",)
+        assert "codebase: is required; see triage.example.yml" in self.refused(tmp_path, "codebases: {}")
+
+    def test_an_id_without_codebases_is_refused(self, tmp_path: Path) -> None:
+        """The short form has no id to name."""
+        (problem,) = self.refused(tmp_path, "codebase: shop\nwatched_chats: [{chat_id: C01, codebases: [shop]}]")
+        assert problem.endswith("there is no codebase 'shop'; name it under `codebases` at the top")

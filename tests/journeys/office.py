@@ -34,7 +34,8 @@ def write_config(home: Path, codebase: Path, **more: Any) -> Path:
     """Write an ordinary triage.yml and return its path."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
-    settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats, **more}
+    code = {} if "codebases" in more else {"codebase": str(codebase)}
+    settings = {**code, "ops_channel": OPS.channel_id, "watched_chats": chats, **more}
     path = home / "triage.yml"
     path.write_text(yaml.safe_dump(settings))
     return path

@@ -116,7 +116,7 @@ def test_a_note_whose_lines_changed_is_asked_about_once_and_its_answer_holds(
     office.told(CHLOE.user_id, "Only approvers may do this")
     office.click(card, ids.STILL_TRUE)
     assert find_element(decided(control, "Still true*, confirmed by"), ids.RETIRE) is None
-    assert office.bot.team.shared.code.repo.head() in path.read_text()
+    assert office.bot.team.shared.code.codebases.first.repo.head() in path.read_text()
     commit_files(shop, {"shop/retry.py": "# moved to the gateway\n"})
     office.bot.team.casework.upkeep.rechecks.tick()
     office.click(asked_about(office, control), ids.RETIRE)

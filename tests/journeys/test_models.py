@@ -84,7 +84,7 @@ def test_a_validated_draft_is_approved_and_posted(open_office: Open) -> None:
     facts = office.journey.approve(SESSIONS)
     assert facts["ok"], facts
     assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("claude-opus-5-5", "pass", 1)
-    assert facts["evidence_refs"][0]["commit"] == office.bot.team.shared.code.repo.head()
+    assert facts["evidence_refs"][0]["commit"] == office.bot.team.shared.code.codebases.first.repo.head()
     [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
     spent = [json.loads(line) for line in (office.home / "spend.ndjson").read_text().splitlines()]
     assert record["usage"]["cost_usd"] == pytest.approx(sum(one["cost_usd"] for one in spent))

@@ -20,7 +20,7 @@ class Code:
         self.waiting, self.error = 0, None  # type: int, TriageError | None
         self.said = list[str]()
         self.documents = MemoryDocuments()
-        self.watch = IndexWatch(self._refresh, SingleDocument(self.documents, INDEX), say=self.said.append)
+        self.watch = IndexWatch({"": self._refresh}, SingleDocument(self.documents, INDEX), say=self.said.append)
 
     def tick(self, waiting: int = 0, error: TriageError | None = None) -> str:
         """Look once; return what others read then."""

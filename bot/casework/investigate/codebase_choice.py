@@ -15,11 +15,14 @@ from bot.agent.codebases import Codebase, Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
+from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import trace_places
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.codebase_names import mentioned_codebases, named_codebases
 from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
+from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import TriageError
 
@@ -94,6 +97,22 @@ def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
         return total * (MENTIONED if one.id in mentioned else 1.0)
 
     return max(codebases, key=worth)
+
+
+def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:
+    """Return the best passages for a text of any length, as cited paths; those of several codebases ranked together.
+
+    A report is searched for in the codebase that it is about. Raises as `search_text` does.
+    """
+    if len(codebases) == 1 or parts_of(text).is_report or frames_in(text):
+        one = choose_codebase(text, codebases)
+        found = search_text(text, one.repo, one.index, limit=limit)
+        return [replace(passage, path=one.prefix + passage.path) for passage in found]
+    named = named_codebases(text, [one.id for one in codebases])
+    return [
+        replace(passage, path=one.prefix + passage.path)
+        for one, passage in codebases.among(named).search(text, limit=limit)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,8 @@ class Overview:
     threads: tuple[ThreadLine, ...]
     unreadable: tuple[str, ...]
     paused: str | None = None
+    codebases: tuple[str, ...] = ()
+    """Where each of several codebases stands, a line each; none of an only one."""
     index: str = ""
     """How far the index of the code is, or why the code cannot be searched; empty where all is well."""
     clones: tuple[str, ...] = ()
@@ -123,6 +125,7 @@ def overview(store: Store, now: datetime) -> Overview:
     threads, unreadable = _threads(store.documents)
     last = _last_event_at(store)
     pause, jobs = read_pause(store.documents), store.job_counts()
+    standing = read_index_standing(store.documents)
     return Overview(
         running=sum(not thread.is_waiting for thread in threads),
         waiting=sum(thread.is_waiting for thread in threads),
@@ -135,7 +138,8 @@ def overview(store: Store, now: datetime) -> Overview:
         threads=tuple(threads),
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
-        index=read_index_standing(store.documents).words(),
+        index=standing.words(),
+        codebases=standing.lines(),
         clones=clone_lines(store.documents, now),
         open_findings=read_open_findings(store, now),
     )

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.checks.draft_checks import GROUNDED, check_return, ref_marks
@@ -172,7 +173,7 @@ class CodeValidator:
 
     def __init__(
         self,
-        codebase: Path,
+        codebase: Path | Repositories,
         memory: Path,
         runs: RunRecorder,
         clock: Clock,

@@ -18,18 +18,21 @@ from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
+from bot.composition.codebases import checkout_path
 from bot.composition.process_services import REPLACEABLE_FOLDERS
+from bot.config.codebase_settings import CodebaseSettings
+from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.text.sanitize import one_line
-from bot.errors import CodebaseUnreadable, StoreError
+from bot.errors import CodebaseUnreadable, ConfigError, StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.intake.classifier.rules import Rules
 from bot.ports.collections import ALL_COLLECTIONS
-from bot.ports.index_standing import read_index_standing
+from bot.ports.index_standing import CodebaseStanding, read_index_standing
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -70,16 +73,35 @@ def git(patient: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
         return wrong("git is not installed", "apt-get install git")
-    codebase = patient.settings().codebase
+    standing = read_index_standing(FileDocuments(process_home(patient.home)))
+    found = [
+        _checkout(name, one, patient.home, standing.codebases.get(name, standing))
+        for name, one in patient.settings().all_codebases.items()
+    ]
+    fixes = "; ".join(one.fix for one in found if one.fix)
+    return HealthCheck(ok=all(one.ok for one in found), says="; ".join(one.says for one in found), fix=fixes)
+
+
+def _checkout(name: str, settings: CodebaseSettings, home: Path, standing: CodebaseStanding) -> HealthCheck:
+    """Whether one codebase can be read and searched."""
+    lead = f"{name}: " if name else ""
     try:
+        codebase = checkout_path(name, settings, home)
         repo = GitRepo(codebase)
         gaps, commit = find_gaps(repo), repo.head()
     except CodebaseUnreadable as error:
         problem, _, fix = str(error).removeprefix("codebase: ").partition("; ")
+        return wrong(lead + problem, fix)
+    except ConfigError as error:
+        if not name:
+            raise
+        problem, _, fix = str(error).partition("; ")
         return wrong(problem, fix)
-    said, fixes = [f"{codebase} is at {commit[:10]}"], []
-    if far := read_index_standing(FileDocuments(patient.home)).words():
+    said, fixes = [f"{lead}{codebase} is at {commit[:10]}"], []
+    if far := standing.words():
         said.append(far)
+    elif name and standing.commit == commit:
+        said.append(f"{standing.files:,} files indexed")
     if repo.is_shallow():
         said.append("its older history is missing, so nobody can tell who changed what before")
         fixes.append(f"for the history: `git -C {codebase} fetch --unshallow`")

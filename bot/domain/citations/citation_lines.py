@@ -16,6 +16,7 @@ MAX_LINES: Final = 40
 """How many lines one citation may span: a longer one points at nothing in particular."""
 
 _LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
+_IN_CODEBASE: Final = re.compile(r"^([a-z][a-z0-9_-]{0,39}):(?=[^:\0\n]+:[0-9])")
 
 
 class CitedLines(NamedTuple):
@@ -48,6 +49,15 @@ def parse_lines(ref: str) -> CitedLines | None:
     if match is None:
         return None
     return CitedLines(match["path"], int(match["start"]), int(match["end"] or match["start"]))
+
+
+def shown_ref(ref: str) -> str:
+    """Return a citation for people: its codebase, where it names one, stands apart from the path.
+
+    >>> shown_ref("shop:src/x.py:3-9"), shown_ref("src/x.py:3-9")
+    ('shop · src/x.py:3-9', 'src/x.py:3-9')
+    """
+    return _IN_CODEBASE.sub(r"\1 · ", ref, count=1)
 
 
 def is_verbatim(quote: str, lines: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import NO_INDEX, Assignment, GapNamingInvestigator, Investigation
 from bot.domain.questions.rubrics import question_type_of
@@ -28,9 +29,10 @@ class Reader:
 
 def not_searched(repo: Path, database: Path) -> str | None:
     """Return what is said beside the draft of an investigator over a repository."""
-    index = SqlitePassageIndex(GitRepo(repo), database)
+    repository = GitRepo(repo)
+    index = SqlitePassageIndex(repository, database)
     asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-    found = GapNamingInvestigator(Reader(), index).investigate(asked, run_id="r1")
+    found = GapNamingInvestigator(Reader(), Codebases.named([("", repository, index)])).investigate(asked, run_id="r1")
     assert found.ret.draft_reply == QUESTION
     return found.ret.not_searched
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -52,9 +53,13 @@ def repo(tmp_path: Path) -> GitRepo:
     return GitRepo(root)
 
 
+def only(repo: GitRepo, index: SqlitePassageIndex) -> Codebases:
+    return Codebases.named([("", repo, index)])
+
+
 def investigated(repo: GitRepo, tmp_path: Path, asked: Assignment = ASKED) -> tuple[Investigation, Assignment]:
     reader = Reader()
-    traced = TracedInvestigator(reader, repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
+    traced = TracedInvestigator(reader, only(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite")))
     return traced.investigate(asked, run_id="r1"), reader.given[0]
 
 
@@ -112,6 +117,6 @@ def test_a_subject_that_may_not_be_shown_is_left_out(repo: GitRepo, tmp_path: Pa
 def test_an_index_that_cannot_be_read_ends_no_investigation(repo: GitRepo, tmp_path: Path) -> None:
     """The investigator works without the trace."""
     reader = Reader()
-    broken = TracedInvestigator(reader, repo, BrokenIndex(repo, tmp_path / "index.sqlite"))
+    broken = TracedInvestigator(reader, only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")))
     assert broken.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given == [ASKED]

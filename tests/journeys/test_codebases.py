@@ -1,0 +1,92 @@
+"""One team, two repositories: the right one is searched, named, quoted, linked and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.cli.status import command as status
+from bot.cli.verify import command as verify
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import DEMO, ENG, HELP
+from tests.gitrepo import git, make_repo
+from tests.journeys.office import Office
+from tests.journeys.shop import RETRIES, SHOP
+
+INFRA = {
+    "README.md": "# infra\n\nThe machines of the shop.\n",
+    "deploy/workers.py": '''"""The workers of the queue."""
+
+MIN_WORKERS = 2
+
+
+def scale_workers(depth: int) -> int:
+    """Return how many workers the queue of this depth gets, one for each hundred waiting jobs."""
+    return max(MIN_WORKERS, depth // 100)
+''',
+}
+WORKERS = "How many workers does the queue get, and what is the minimum?"
+
+
+@pytest.fixture
+def several(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Office]:
+    """A bot over two repositories on two code hosts; one channel is about the shop alone."""
+    addresses = {"shop": "git@github.com:acme/shop.git", "infra": "https://gitlab.com/acme/infra.git"}
+    for name, files in (("shop", SHOP), ("infra", INFRA)):
+        git(make_repo(tmp_path / name, files), "remote", "add", "origin", addresses[name])
+    chats = [{"chat_id": HELP.channel_id}, {"chat_id": ENG.channel_id, "codebases": ["shop"]}]
+    codebases = {name: {"path": str(tmp_path / name)} for name in addresses}
+    office = Office(slack, control, tmp_path / "home", tmp_path, codebases=codebases, watched_chats=chats)
+    office.bot.start()
+    control.wait_for(control.is_connected, "the bot to connect")
+    yield office
+    office.bot.stop()
+
+
+def run(command: Callable[..., Any], capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
+    """Return exit code and output of a command of the terminal."""
+    code = command.main(list(args), standalone_mode=False)  # type: ignore[attr-defined]
+    return int(code or 0), capsys.readouterr().out
+
+
+def test_a_question_is_answered_from_the_right_repository(several: Office, capsys: pytest.CaptureFixture[str]) -> None:
+    """The card names it and links to its own host; the reply cites it, and `verify` finds it."""
+    ts = several.ask(WORKERS)
+    card = several.draft(ts)
+    assert "infra · deploy/workers.py:" in shown_text(card)
+    assert "https://gitlab.com/acme/infra/-/blob/" in json.dumps(card)
+    several.click(card, ids.APPROVE)
+    assert "infra:deploy/workers.py:" in several.reply(ts)["text"]
+    (record,) = NdjsonJournal(several.home / "replies.ndjson").records()
+    assert record["evidence_refs"][0]["ref"].startswith("infra:deploy/workers.py:")
+    config = ("--home", str(several.home), "--config", str(several.home / "triage.yml"))
+    code, out = run(verify, capsys, f"{DEMO.team_id}.{HELP.channel_id}.{ts}", *config)
+    assert (code, "wrong" in out) == (0, False)
+    assert "✓ file         infra:deploy/workers.py:" in out
+
+
+def test_each_question_has_its_own_repository(several: Office, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one channel, by what the passages say, and by the name in the question."""
+    ts = several.ask(RETRIES)
+    assert "shop · shop/retry.py:" in shown_text(several.draft(ts))
+    named = several.ask("In infra, how many workers does the queue get, and how many are the minimum?")
+    assert "infra · deploy/workers.py:" in shown_text(several.draft(named))
+    _, out = run(status, capsys, "--home", str(several.home))
+    assert "shop at " in out
+    assert "infra at " in out
+
+
+def test_a_channel_of_one_repository_hears_of_no_other(several: Office) -> None:
+    """The best passages of the other one do not count there."""
+    ts = several.ask("Where is the README, and what are the machines of the shop?", channel=ENG.channel_id)
+    card = several.draft(ts, channel=ENG.channel_id)
+    assert "shop · README.md" in shown_text(card)
+    assert "infra ·" not in shown_text(card)
