@@ -91,6 +91,16 @@ def _drop(server: str, name: str) -> None:
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+def cut_connections(url: str) -> None:
+    """Have the server end every connection to a database, and return once all are told."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'triage'"
+    with driver().connect(url, autocommit=True) as connection:
+        pids = [pid for (pid,) in connection.execute(f"SELECT pid {others}")]
+        connection.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) AS pid", [pids])
+        while connection.execute(f"SELECT 1 {others} AND pid = ANY(%s)", [pids]).fetchone():
+            time.sleep(0.01)
+
+
 def until_somebody_waits() -> None:
     """Return once a statement in this process's database waits for a lock."""
     with driver().connect(shared_database()._url, autocommit=True) as connection:

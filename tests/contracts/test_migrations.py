@@ -32,6 +32,7 @@ from bot.ports.migrations import (
 from bot.ports.threads import Threads
 from bot.release import program_version
 from tests.builders import THREAD_ID, in_status, some_work
+from tests.contracts.test_documents import ENGINES, Open, stored
 from tests.fakes import FakeClock, MemoryDocuments
 
 LATER = SCHEMA_VERSION + 1
@@ -90,29 +91,35 @@ def test_doubts_go_back_one_release_and_come_again() -> None:
     assert again == DOUBTFUL.evolve(version=1)
 
 
+@pytest.fixture(params=ENGINES)
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Open the same documents again and again, as a process that restarts does."""
+    return ENGINES[request.param](tmp_path)
+
+
 @pytest.mark.parametrize("collection", CHANGES)
-def test_a_document_of_a_later_schema_is_refused_and_left_alone(tmp_path: Path, collection: str) -> None:
-    """The sentence names the file, both versions and what to type; the start finds it, too."""
-    documents = FileDocuments(tmp_path)
+def test_a_document_of_a_later_schema_is_refused_and_left_alone(reopen: Open, collection: str) -> None:
+    """The sentence names the document, both versions and what to type; the start finds it, too."""
+    documents = reopen()
     doc_id = THREAD_ID if collection == THREADS.name else collection
-    documents.put(collection, doc_id, {"status": "parked", SCHEMA_KEY: LATER}, version=0)
-    path = Path(documents.place(collection, doc_id))
-    held = path.read_bytes()
+    held = {"status": "parked", SCHEMA_KEY: LATER}
+    documents.put(collection, doc_id, held, version=0)
+    place = documents.place(collection, doc_id)
     with pytest.raises(NewerSchema) as caught:
-        refuse_newer(FileDocuments(tmp_path), ALL_COLLECTIONS)
-    for part in (str(path), f"schema {LATER}", f"up to {SCHEMA_VERSION}", program_version(), "triage schema --to"):
+        refuse_newer(reopen(), ALL_COLLECTIONS)
+    for part in (place, f"schema {LATER}", f"up to {SCHEMA_VERSION}", program_version(), "triage schema --to"):
         assert part in str(caught.value)
     with pytest.raises(NewerSchema):
-        CHANGES[collection](FileDocuments(tmp_path))
-    assert path.read_bytes() == held
-    assert list(tmp_path.rglob("*.corrupt")) == []
+        CHANGES[collection](reopen())
+    assert stored(reopen(), collection, doc_id) == (1, held)
+    assert reopen().damaged(collection) == []
 
 
-def test_a_schema_that_is_no_number_is_damage(tmp_path: Path) -> None:
+def test_a_schema_that_is_no_number_is_damage(reopen: Open) -> None:
     """It is set aside as everything is that cannot be read; what it held is not taken for a default."""
-    FileDocuments(tmp_path).put(SESSIONS.name, "shop", {SCHEMA_KEY: "two"}, version=0)
+    reopen().put(SESSIONS.name, "shop", {SCHEMA_KEY: "two"}, version=0)
     aside: list[str] = []
-    assert Collection(FileDocuments(tmp_path), SESSIONS, on_damage=aside.append).get("shop") == SessionState()
+    assert Collection(reopen(), SESSIONS, on_damage=aside.append).get("shop") == SessionState()
     assert len(aside) == 1
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from bot.adapters.storage.files.file_documents import FILES, FileDocuments
+from bot.adapters.storage.files.file_documents import FILES
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.job_records import decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
@@ -56,6 +56,7 @@ from bot.ports.collections import (
 )
 from bot.ports.migrations import sealed
 from tests.builders import NOW, THREAD_ID, an_event, in_status
+from tests.contracts.test_documents import ENGINES
 from tests.fakes import FakeClock, MemoryDocuments
 
 BY_ANA = ChangedBy(id="U0ANA", name="ana", at=NOW)
@@ -205,16 +206,18 @@ def test_a_change_keeps_the_fields_of_a_later_version(
     assert without == change(value).model_dump(mode="json", exclude={"version"})
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("spec_doc", [THREADS, SESSIONS], ids=lambda spec: spec.name)
-def test_the_files_keep_them_too(spec_doc: CollectionSpec[Any], tmp_path: Path) -> None:
+def test_every_engine_keeps_them(spec_doc: CollectionSpec[Any], engine: str, tmp_path: Path) -> None:
     """As the memory does: once for each way in which documents lie in files."""
+    reopen = ENGINES[engine](tmp_path)
     spec, doc_id, value, change = next(one for one in VALUES if one[0] is spec_doc)
     added = {place: {"later": [1]} for place in places_of(value)}
     written = sealed(put_in(value.model_dump(mode="json", exclude={"version"}), added))
-    FileDocuments(tmp_path).put(spec.name, doc_id, written, version=0)
+    reopen().put(spec.name, doc_id, written, version=0)
     for _ in range(2):
-        Collection(FileDocuments(tmp_path), spec, on_damage=pytest.fail).change(doc_id, change)
-    assert_kept(stored(FileDocuments(tmp_path), spec.name, doc_id), added)
+        Collection(reopen(), spec, on_damage=pytest.fail).change(doc_id, change)
+    assert_kept(stored(reopen(), spec.name, doc_id), added)
 
 
 @pytest.mark.parametrize("collection", SINGLE)

@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Coroutine, Mapping
 from datetime import datetime
-from typing import Any, Final, LiteralString, NamedTuple, TypeVar
+from typing import Any, Final, LiteralString, NamedTuple, TypeAlias, TypeVar, cast
 
 import psycopg
-from procrastinate.connector import BaseConnector
 from procrastinate.jobs import Job as QueuedJob
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
@@ -24,7 +23,7 @@ from psycopg.types.json import JsonbDumper
 from bot.adapters.storage.job_records import decode_job, encode_job
 from bot.domain.jobs import Job, JobKind
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
 PRIORITIES: Final[Mapping[JobKind, int]] = {JobKind.USER: 1, JobKind.HEARTBEAT: 0}
 
@@ -198,13 +197,13 @@ def _rewrite(connection: Connection, number: int, job: Job) -> None:
     connection.execute("UPDATE procrastinate_jobs SET args = %s::jsonb WHERE id = %s", [json.dumps(_args(job)), number])
 
 
-class _OnConnection(BaseConnector):
-    """Runs Procrastinate's statements on one connection, so that they belong to its transaction."""
+class _OnConnection:
+    """What JobManager asks of a connector, on one connection, so that its statements belong to our transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def get_sync_connector(self) -> BaseConnector:
+    def get_sync_connector(self) -> _OnConnection:
         return self
 
     def execute_query(self, query: LiteralString, **arguments: Any) -> None:
@@ -230,7 +229,7 @@ class _OnConnection(BaseConnector):
 
 
 def _manager(connection: Connection) -> JobManager:
-    return JobManager(_OnConnection(connection))
+    return JobManager(cast(Any, _OnConnection(connection)))
 
 
 def _finished(coroutine: Coroutine[Any, Any, Result]) -> Result:

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import Conflict
 from bot.ports.storage import JOURNAL_START
-from tests.postgres import driver, new_namespace, shared_database, until_somebody_waits
+from tests.postgres import cut_connections, new_namespace, shared_database, until_somebody_waits
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
@@ -116,10 +116,6 @@ def test_what_somebody_wrote_by_hand_and_is_no_record_is_counted(journal: Postgr
 def test_a_connection_that_was_cut_is_replaced(journal: PostgresJournal) -> None:
     """At most the statements that met it fail, as what passes; the next ones get through."""
     journal.append({"n": 1})
-    with driver().connect(shared_database()._url) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'triage'"
-        )
+    cut_connections(shared_database()._url)
     journal.append({"n": 2})
     assert [record["n"] for record in journal.records()] == [1, 2]

@@ -16,7 +16,7 @@ from bot.errors import ConfigError
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
 from tests.fakes import FakeClock
-from tests.postgres import fall_silent, new_namespace, shared_database
+from tests.postgres import cut_connections, fall_silent, new_namespace, shared_database
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
@@ -105,6 +105,20 @@ def test_a_claim_is_woken_by_work_of_another_replica(replica: Open) -> None:
     job = claimed(other)
     woken(lambda: other.done(job))
     assert [job.work for job in got[1:] if job] == [some_work("b", number=2)]
+
+
+def test_a_replica_whose_connections_were_cut_goes_on(replica: Open) -> None:
+    """It hears of new work again, and nobody takes it for dead."""
+    waiting, other = replica(wait_s=60), replica()
+    other.put(some_work("before"))
+    before = claimed(waiting)
+    cut_connections(shared_database()._url)
+    other.put(some_work("after"))
+    while (job := waiting.claim()) is None:
+        pass
+    assert (before.key, job.key, job.deaths) == ("before", "after", 0)
+    waiting.done(before)
+    assert not other.holds("before")
 
 
 def test_a_stop_ends_the_waits(replica: Open) -> None:
