@@ -33,6 +33,7 @@ MORE: Final = "triage_more"
 VIEW_DIFF: Final = "triage_view_diff"
 OPEN_FIX: Final = "triage_open_fix"
 REMEMBER: Final = "triage_remember"
+TAKE_BACK: Final = "triage_take_back"
 STILL_TRUE: Final = "triage_still_true"
 RETIRE: Final = "triage_retire"
 
@@ -86,6 +87,7 @@ _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
 _RECHECK = "triage_recheck:"
+_AUDIT = "triage_audit:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
@@ -292,6 +294,18 @@ def recheck_block_id(recheck_id: str) -> str:
 def decode_recheck(value: object) -> str:
     """Return the recheck's id that a button carries; raises InputError as `decode_click` does."""
     if not RECHECK_ID.fullmatch(str(value)):
+        raise _foreign()
+    return str(value)
+
+
+def audit_block_id(reply_id: str) -> str:
+    """Return the block id that marks the audit card of an automatic reply."""
+    return f"{_AUDIT}{reply_id}"
+
+
+def decode_auto_reply(value: object) -> str:
+    """Return the automatic reply's id that a button carries; raises InputError as `decode_click` does."""
+    if not _DIGEST.fullmatch(str(value)):
         raise _foreign()
     return str(value)
 

@@ -148,6 +148,8 @@ class Team:
         every(TIDY_EVERY_S, shared.approvers.refresh)
         every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
         every(TIDY_EVERY_S, casework.upkeep.pages.tick)
+        every(TIDY_EVERY_S, casework.questions.autonomy.arming.tick)
+        every(FLUSH_EVERY_S, casework.questions.autonomy.replies.tick)
         every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, casework.upkeep.lessons.tick)

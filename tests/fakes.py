@@ -20,6 +20,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.notes import NoteCitation
+from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
@@ -554,6 +555,35 @@ class RecordingPages:
             self.said.append((to, what))
             self.waited.append(waited)
         self._faults.point("pages: after")
+
+
+class RecordingAudits:
+    """Port AuditChat over a dictionary: what each audit card shows, and which replies were withdrawn.
+
+    `refuse` is raised instead.
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.cards: dict[str, AutoReply] = {}
+        self.withdrawn: list[str] = []
+        self.refuse: ProviderError | None = None
+        self._faults = faults or Faults()
+
+    def show(self, reply: AutoReply) -> tuple[str, str]:
+        self._point("audit card")
+        self.cards[reply.id] = reply
+        return "C0OPS", f"{len(self.cards)}.0"
+
+    def withdraw(self, reply: AutoReply) -> None:
+        self._point("withdrawal")
+        assert reply.posted_message_id is not None
+        if reply.posted_message_id not in self.withdrawn:
+            self.withdrawn.append(reply.posted_message_id)
+
+    def _point(self, name: str) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        self._faults.point(name)
 
 
 class RecordingAskerChat:

@@ -30,6 +30,7 @@ from slack_sdk.models.blocks import (
 )
 
 from blocks import ids
+from blocks.cards.audit_card import auto_line
 from blocks.cards.draft_status import basis, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.lesson_card import lesson_blocks
@@ -322,6 +323,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patche
         parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
     parts += _track_record(state)
+    parts += auto_line(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
     )

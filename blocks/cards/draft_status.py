@@ -144,6 +144,8 @@ def _origin(state: ThreadState) -> str:
 
 def _ending(state: ThreadState) -> str:
     why = state.status_history[-1].why if state.status_history else "closed"
+    if state.resolution is Resolution.AUTO:
+        return ":robot_face: *Sent automatically* · nobody approved it · the message with *Take back* is below"
     if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
         return f":white_check_mark: *Posted* · {why}"
     reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""

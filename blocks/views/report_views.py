@@ -57,8 +57,9 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed"
         f" · median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)}"
         f" · cost per posted reply {dollars(tally.cost_per_reply_usd)}",
-        f"automatic replies (off): people changed or dismissed {report.unattended.false} of "
-        f"{report.unattended.qualified} drafts that would qualify ({percent(report.unattended.rate)})",
+        f"automatic replies: people changed, dismissed or sent back {report.unattended.false} of "
+        f"{report.unattended.qualified} drafts that would qualify ({percent(report.unattended.rate)}):"
+        " `/triage autonomy`",
     ]
     told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
     untold = [each for each in report.criteria if each.ok is None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
@@ -16,13 +16,14 @@ from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
+from bot.casework.outbound_check import check_outbound
 from bot.casework.question_pages import acknowledge
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.jobs import ContinueThread
-from bot.domain.secrets import find_secrets, redact
+from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, Resolution, ThreadState, ThreadStatus
@@ -31,7 +32,6 @@ from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
 
-MAX_REPLY_CHARS = 12_000
 CODE_UNREADABLE: Final = (
     "Not posted: triage cannot read the git repository of the codebase, so it cannot check that the quoted lines are "
     "still there. Whoever runs triage finds the reason with `triage doctor`; approve again once it is mended."
@@ -306,19 +306,3 @@ def check_context(text: str) -> str:
     if not has_visible(check_whole(text)):
         raise InputError("The context is empty; write what the investigator should know.")
     return text.strip()
-
-
-def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
-    """Refuse a reply that must not leave.
-
-    Raises:
-        InputError: nothing of it can be seen, it cannot be sent, is too long, or holds what looks like a secret.
-    """
-    if not text.strip():
-        raise InputError("The reply is empty; write one, or dismiss the draft.")
-    if not has_visible(check_whole(text)):
-        raise InputError("The reply has only invisible characters; write one, or dismiss the draft.")
-    if len(text) > MAX_REPLY_CHARS:
-        raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
-    if kinds := find_secrets(text, known_secrets):
-        raise InputError(f"The reply contains what looks like a secret ({', '.join(kinds)}); remove it.")

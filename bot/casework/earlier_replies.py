@@ -27,7 +27,7 @@ def find_earlier(desk: ThreadService, state: ThreadState, still_stands: StillSta
     """Return the reply, and which of the lines it cites are not as they were; None if there is none."""
     for record in islice(desk.replies.newest_first(), EARLIER_REPLIES):
         question, thread_id = record.get("question"), record.get("thread_id")
-        if not isinstance(question, str) or thread_id == state.thread_id:
+        if not isinstance(question, str) or thread_id == state.thread_id or record.get("auto"):
             continue
         if same_reason(state.question, question, is_alert=is_alert(state)) is not None:
             return _earlier(record, still_stands)

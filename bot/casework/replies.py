@@ -20,6 +20,7 @@ from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import note_with_approval
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
+from bot.domain.questions.conditions import AutoJudgement
 from bot.domain.returns import Verdict
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
@@ -51,10 +52,13 @@ class Replies:
         self._under_way: set[str] = set()
         self._unsettled: set[str] = set()
 
-    def post(self, state: ThreadState, *, by: str, twins: Sequence[str] = ()) -> ThreadState:
+    def post(
+        self, state: ThreadState, *, by: str | None, twins: Sequence[str] = (), auto: AutoJudgement | None = None
+    ) -> ThreadState:
         """Claim the draft for `by`, post it, log it, close the thread; returns the closed state.
 
-        Then the same in the threads of those `twins`, one after the other; what of them fails is settled later.
+        With `auto` nobody approved it, and that judgement let it be sent. Then the same in the threads of those
+        `twins`, one after the other; what of them fails is settled later.
 
         Raises:
             Conflict: somebody else claimed it first.
@@ -63,12 +67,19 @@ class Replies:
         """
         assert state.draft_hash is not None
         at = self._desk.clock.now()
-        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.doubts), twins=tuple(twins))
+        intent = PostIntent(
+            at=at,
+            draft_hash=state.draft_hash,
+            doubts=len(state.doubts),
+            twins=tuple(twins),
+            is_auto=auto is not None,
+        )
+        claims = {"approved_by": by, "user_approved_at": at} if auto is None else {"auto": auto}
 
         def claim(now: ThreadState) -> ThreadState | None:
             if now.status is not state.status or now.post_intent or _draft(now) != _draft(state):
                 return None
-            return now.evolve(post_intent=intent, approved_by=by, user_approved_at=at)
+            return now.evolve(post_intent=intent, **claims)
 
         with self._alone(state.thread_id):
             claimed = self._desk.store.amend(state.thread_id, claim)
@@ -165,6 +176,8 @@ class Replies:
         approved_at = state.user_approved_at or state.post_intent.at
         changes = find_changes(self._desk, state, self._still_stands, messages)
         doubts = state.with_doubts(changes).doubts
+        if state.post_intent.is_auto:
+            self._give_back(state, "Slack did not confirm it, and what nobody approved is not sent twice", doubts)
         if len(doubts) > state.post_intent.doubts:
             self._give_back(state, next((each for each in changes if each.is_hard), doubts[-1]).text, doubts)
         again = state.post_intent.model_copy(update={"at": at})  # whoever starts after us counts from it
@@ -176,9 +189,12 @@ class Replies:
 
     def _give_back(self, state: ThreadState, why: str, doubts: Sequence[Doubt]) -> None:
         """Let the draft wait for a human again, who reads on the card what happened; raises GivenBack."""
-        approved_at = state.user_approved_at or self._desk.clock.now()
+        assert state.post_intent is not None
+        approved_at = state.user_approved_at or state.post_intent.at
         about = f"{utc_text(approved_at)}; it was not posted: {why}"
         told = Doubt(code=DoubtCode.NOT_POSTED, by=str(state.approved_by), about=about)
+        if state.approved_by is None:
+            told = Doubt(code=DoubtCode.NOT_SENT, about=about)
         doubted = state.in_doubt((*doubts, told))
         self._must_amend(
             state,
@@ -209,7 +225,8 @@ class Replies:
                 return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
-        if state.twin_of is None and not state.has_edited_draft and (kept := note_with_approval(self._desk, state)):
+        is_own = state.twin_of is None and not state.has_edited_draft and not is_auto(state)
+        if is_own and (kept := note_with_approval(self._desk, state)):
             state = self._must_amend(state, **kept)
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
@@ -281,7 +298,7 @@ class Replies:
         closed = self._desk.store.amend(
             state.thread_id,
             lambda now: now.close(
-                Resolution.EDITED if edited else Resolution.APPROVED,
+                Resolution.EDITED if edited else Resolution.AUTO if is_auto(state) else Resolution.APPROVED,
                 at=self._desk.clock.now(),
                 why=_why_closed(state, edited=edited),
             ),
@@ -343,7 +360,14 @@ def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
     return state.evolve(posted_message_id=reply.message_id)
 
 
+def is_auto(state: ThreadState) -> bool:
+    """Whether a thread's reply was claimed by no human."""
+    return state.post_intent is not None and state.post_intent.is_auto
+
+
 def _why_closed(state: ThreadState, *, edited: bool) -> str:
+    if is_auto(state):
+        return "sent automatically: every condition held"
     if state.approved_by is None:
         return "its reply was already in the thread, posted by another process or before a restore"
     return f"{'edited and posted' if edited else 'approved'} by <@{state.approved_by}>"
@@ -378,6 +402,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         "latency_s": round((at - state.started_at).total_seconds(), 3),
         "usage": usage.model_dump() if usage else None,
         **({"twin_of": state.twin_of} if state.twin_of else {}),
+        **({"auto": True} if is_auto(state) else {}),
     }
 
 

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.adapters.storage.files.file_store import FileStore
-from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, AutonomyMetrics
+from bot.casework.reports.autonomy_metrics import AutonomyMetrics
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
@@ -28,9 +28,10 @@ from bot.cli.arguments import FILE, config_option, home_option
 from bot.cli.data_directory import home_of
 from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
 from bot.cli.metrics_training import train_team_weights
-from bot.cli.output import MARKS, WIDTH, to_json
+from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.records import reading
 from bot.config.settings import find_config, load_settings
+from bot.domain.questions.auto_reply import LIMIT, WEEKS
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -194,11 +195,12 @@ def _tally(tally: Tally) -> list[str]:
 
 def _unattended(loose: AutonomyMetrics) -> list[str]:
     risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
-    said = f"not enough data: {loose.missing}" if loose.missing else f"target ≤ {percent(LIMIT)}"
+    said = f"not enough data: {loose.missing}" if loose.missing else f"target ≤ {percent(LIMIT)} in every week"
     return [
-        f"{MARKS[loose.ok]} automatic replies (off): {loose.qualified} drafts in {WEEKS} weeks would qualify;",
-        f"    people changed or dismissed {loose.false} of them{risky} ({percent(loose.rate)})",
-        f"    {said}",
+        f"{MARKS[loose.ok]} automatic replies: {loose.qualified} drafts in {WEEKS} weeks would qualify;",
+        f"    people changed, dismissed or sent back {loose.false} of them{risky} ({percent(loose.rate)})",
+        wrapped(said, lead="    "),
+        "    the whole case: triage autonomy",
     ]
 
 

@@ -62,7 +62,8 @@ def render_timeline(
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events, rules, names) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
-    lines += ["", *asked, *_history(state, names), *_pages(state.paging, names), *_decision(state, replies, names)]
+    lines += ["", *asked, *_history(state, names), *_pages(state.paging, names), *_auto(state, names)]
+    lines += [*_decision(state, replies, names)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
@@ -145,6 +146,16 @@ def _pages(paging: Paging, names: Names) -> Iterator[str]:
         )
     if paging.acknowledged_by:
         yield from _line(_clock(paging.acknowledged_at), f"acknowledged by {names.name(paging.acknowledged_by)}")
+
+
+def _auto(state: ThreadState, names: Names) -> Iterator[str]:
+    """Yield whether the draft could be sent without a human: each condition with its reason."""
+    if state.auto is None:
+        return
+    said = "every condition held" if not state.auto.missing else f"not sent: {len(state.auto.missing)} did not hold"
+    yield from _line(_clock(state.auto.at), f"automatic reply (autonomy: {state.auto.mode}): {said}")
+    for one in state.auto.conditions:
+        yield from _line("", f"{MARKS[one.holds]} {names.text(one.said)}")
 
 
 def _round_of(step: Transition) -> int:

@@ -27,6 +27,7 @@ from bot.casework.replies import Replies
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
+from bot.composition.autonomy_services import AutonomyServices, build_autonomy
 from bot.composition.fix_services import FixServices, build_fixes
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
@@ -76,6 +77,7 @@ class QuestionServices:
     giving_up: GivingUp
     escalation_watch: EscalationWatch
     twins: Twins
+    autonomy: AutonomyServices
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,6 +130,7 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
     runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
     replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
     twins = Twins(on.desk, still_stands)
+    autonomy = build_autonomy(on, replies, still_stands, _working_hours(on))
     orchestrator = Orchestrator(
         on.desk,
         Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies),
@@ -137,6 +140,7 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
         pausing=on.pausing,
         pages=pages,
         twins=twins,
+        auto=autonomy.replies,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations, twins)
     return QuestionServices(
@@ -148,6 +152,7 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
         giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
         escalation_watch=EscalationWatch(on.desk, runs, staff.runs, secrets=on.environment.secrets()),
         twins=twins,
+        autonomy=autonomy,
     )
 
 

@@ -51,6 +51,7 @@ REPLACEABLE: Final = (
 """Files without which the bot can start; what else stands in the place of one is set aside."""
 REPLACEABLE_FOLDERS: Final = (
     "acknowledgements",
+    "auto_replies",
     "cards",
     "codebases",
     "fixes",

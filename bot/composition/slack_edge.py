@@ -30,7 +30,17 @@ from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
 from bot.intake.watcher import Watcher
-from bot.ports.collections import CLASSIFIED, EVENTS, GAPS, PRESENCE, PROPOSALS, RECHECKS, SUGGESTIONS, Collection
+from bot.ports.collections import (
+    AUTO_REPLIES,
+    CLASSIFIED,
+    EVENTS,
+    GAPS,
+    PRESENCE,
+    PROPOSALS,
+    RECHECKS,
+    SUGGESTIONS,
+    Collection,
+)
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.fix_buttons import FixButtons
 from handlers.commands.dispatcher import CommandDispatcher
@@ -120,6 +130,7 @@ def _listeners(
         _approvals(on, casework, home),
         _fix_buttons(on, casework, home),
         casework.lesson_buttons,
+        casework.questions.autonomy.buttons,
         beats.alerts,
         beats.tier_buttons,
         beats.proposal_buttons,
@@ -160,6 +171,9 @@ def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
         if Collection(on.storage.documents, SUGGESTIONS).find(name) is not None:
             return True
     with suppress(InputError):
+        if Collection(on.storage.documents, AUTO_REPLIES).find(name) is not None:
+            return True
+    with suppress(InputError):
         return on.store.last_closed(name) is not None
     return False
 
@@ -184,6 +198,7 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
         {
             "status": status_command(on.storage, on.approvers, on.clock),
             "metrics": metrics_command(on.metrics),
+            "autonomy": casework.questions.autonomy.command,
             **casework.commands.table(),
             "heartbeat": beats.heartbeat,
             "tiers": beats.tiers,

@@ -25,6 +25,7 @@ class DoubtCode(StrEnum):
     CONTEXT = "context"
     CODE_CHANGED = "code-changed"
     NOT_POSTED = "not-posted"
+    NOT_SENT = "not-sent"
     MESSAGE_GONE = "message-gone"
     QUESTION_DELETED = "question-deleted"
     CHANNEL_ARCHIVED = "channel-archived"
@@ -40,6 +41,7 @@ _SENTENCES: Final = MappingProxyType(
         DoubtCode.CONTEXT: "<@{by}> added context during the investigation",
         DoubtCode.CODE_CHANGED: "`{about}` changed in the codebase",
         DoubtCode.NOT_POSTED: "<@{by}> approved this at {about}",
+        DoubtCode.NOT_SENT: "it was to be sent automatically at {about}",
         DoubtCode.MESSAGE_GONE: "the message to answer is gone",
         DoubtCode.QUESTION_DELETED: "the question was deleted",
         DoubtCode.CHANNEL_ARCHIVED: "the channel was archived",

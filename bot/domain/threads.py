@@ -26,6 +26,7 @@ from bot.domain.doubts import Doubt, is_settled_by
 from bot.domain.events import Event
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.paging import Paging
+from bot.domain.questions.conditions import AutoJudgement
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
@@ -167,6 +168,8 @@ class PostIntent(FrozenValue):
     """How many of the `doubts` the approver had seen; more by now, and the reply is not posted late."""
     twins: Annotated[tuple[str, ...], Field(exclude_if=operator.not_)] = ()
     """The ids of the twins in whose threads the reply is to be posted as well."""
+    is_auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether no human approved it."""
 
 
 class Twin(FrozenValue):
@@ -217,6 +220,8 @@ class ThreadState(FrozenValue):
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
     paging: Paging = Paging()
+    mentions_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether the question itself named the bot."""
     status: ThreadStatus = ThreadStatus.INVESTIGATING
     status_history: tuple[Transition, ...] = ()
     pending_reason: PendingReason | None = None
@@ -262,6 +267,8 @@ class ThreadState(FrozenValue):
     """The pull request with the draft's patch, which the reply then names."""
     earlier_reply: Annotated[EarlierReply | None, Field(exclude_if=operator.not_)] = None
     """An approved answer to the same question in another thread."""
+    auto: Annotated[AutoJudgement | None, Field(exclude_if=operator.not_)] = None
+    """Whether the latest draft could have been sent without a human; None where nobody asked."""
     started_at: AwareDatetime
     last_event_at: AwareDatetime
     closed_at: AwareDatetime | None = None

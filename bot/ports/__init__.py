@@ -5,6 +5,7 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from bot.ports.chat import (
     AskerChat,
+    AuditChat,
     CardFiles,
     Channel,
     ChatHistory,
@@ -43,6 +44,7 @@ from bot.ports.system import Clock, Terminal
 __all__ = [
     "ArchivedDocument",
     "AskerChat",
+    "AuditChat",
     "CardFiles",
     "Channel",
     "ChatHistory",

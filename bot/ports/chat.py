@@ -14,6 +14,7 @@ from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.memory.rechecks import Recheck
 from bot.domain.playbooks.proposals import Proposal
+from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.threads import ThreadState
 
@@ -253,6 +254,18 @@ class AskerChat(Protocol):
 
     def tell_asker(self, state: ThreadState, text: str) -> None:
         """Say a line beside the question that only its asker sees."""
+        ...
+
+
+class AuditChat(Protocol):
+    """Where people see what was sent without them. Every method raises ProviderError."""
+
+    def show(self, reply: AutoReply) -> tuple[str, str]:
+        """Bring the audit card in line, or post it; returns `(channel id, ts)`, as `RecheckChat.show`."""
+        ...
+
+    def withdraw(self, reply: AutoReply) -> None:
+        """Have the reply in the asker's thread say that it was taken back; harmless where it is gone or says so."""
         ...
 
 

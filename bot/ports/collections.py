@@ -19,6 +19,7 @@ from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
+from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
@@ -92,6 +93,14 @@ FIXES: Final = CollectionSpec(
     id_in=lambda one: one.id,
     order=lambda one: one.asked_at,
 )
+AUTO_REPLIES: Final = CollectionSpec(
+    name="auto_replies",
+    model=AutoReply,
+    check_id=check_auto_reply_id,
+    unknown="This reply is more than 8 weeks old; nothing was changed.",
+    id_in=lambda one: one.id,
+    order=lambda one: one.at,
+)
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
 
@@ -117,6 +126,9 @@ TASK_LISTS: Final = "task_lists"
 REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
 
+AUTONOMY: Final = "autonomy"
+"""Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
+
 PEOPLE: Final = "people"
 """What people and channels are called, by Slack id (bot/ports/names.py)."""
 
@@ -132,6 +144,8 @@ ALL_COLLECTIONS: Final = (
     ACKNOWLEDGEMENTS.name,
     CARDS_SHOWN.name,
     FIXES.name,
+    AUTO_REPLIES.name,
+    AUTONOMY,
     WAKES,
     PAUSE,
     PRESENCE,
@@ -235,6 +249,12 @@ class Collection(Generic[Model]):
         """Store a value if `version` is still the stored one, 0 where there must be none; raises Conflict."""
         written = value.model_dump(mode="json", exclude={_VERSION})
         self._documents.put(self._spec.name, self._spec.check_id(doc_id), sealed(written), version=version)
+
+    def remove(self, doc_id: str) -> None:
+        """Remove a value; harmless where there is none."""
+        while (document := self._documents.get(self._spec.name, self._spec.check_id(doc_id))) is not None:
+            with suppress(Conflict):
+                self._documents.delete(self._spec.name, doc_id, version=document.version)
 
     def parse(self, document: Document) -> Model | None:
         """Return a document as a value; None where it is none. Raises NewerSchema."""

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from blocks.cards.draft_card import click_of
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.casework.acknowledgements import Acknowledgements
+from bot.casework.autonomy.arming_service import ArmingService
+from bot.casework.autonomy.auto_replies import AutoReplies
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
@@ -40,12 +43,20 @@ from bot.domain.jobs import (
     UnsortedQuestion,
     Work,
 )
+from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
-from bot.domain.threads import ThreadState, thread_key
+from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark, thread_key
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from bot.ports.collections import ACKNOWLEDGEMENTS, CARDS_SHOWN
+from bot.ports.collections import (
+    ACKNOWLEDGEMENTS,
+    AUTO_REPLIES,
+    AUTONOMY,
+    CARDS_SHOWN,
+    Collection,
+    SingleDocument,
+)
 from bot.runtime.job_table import JobTable, row
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
@@ -61,6 +72,7 @@ from tests.fakes import (
     MemoryTerminal,
     MemoryThreads,
     RecordingAskerChat,
+    RecordingAudits,
     RecordingMessenger,
     RecordingPages,
     ScriptedInvestigator,
@@ -146,6 +158,9 @@ class Office:
         self.asker_chat, self.acknowledged = RecordingAskerChat(self.faults), MemoryDocuments(faults=self.faults)
         self.cards_shown = MemoryDocuments()
         self.approvers: set[str] = {BEN}
+        self.past, self.audits, self.starts = FileStore(folder / "home"), RecordingAudits(self.faults), 0
+        hours = self.settings.working_hours
+        self.hours = hours and hours.in_zone("UTC")
         self._furnish()
 
     def _furnish(self) -> None:
@@ -183,6 +198,16 @@ class Office:
             say=self.messenger.tell_ops,
         )
         self.twins = Twins(self.desk, self._still_stands)
+        self.arming = ArmingService(
+            self.desk,
+            self.past,
+            SingleDocument(self.past.documents, AUTONOMY),
+            hours=self.hours,
+            process=f"process {self.starts}",
+            say=self.messenger.tell_ops,
+        )
+        sent = Collection(self.past.documents, AUTO_REPLIES)
+        self.auto = AutoReplies(self.desk, self.replies, self._still_stands, self.arming, sent, self.audits)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
         self.orchestrator = Orchestrator(
             self.desk,
@@ -193,6 +218,7 @@ class Office:
             pausing=self.pausing,
             pages=self.pages,
             twins=self.twins,
+            auto=self.auto,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lessons_stored)
@@ -245,6 +271,7 @@ class Office:
     def restart(self) -> list[str]:
         """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""
         self.jobs = self.jobs.reopened()
+        self.starts += 1
         self._furnish()
         recovery = CrashRecovery(self.desk, self.replies)
         problems = recovery.recover()
@@ -277,6 +304,22 @@ class Office:
         self.arrive(event)
         self.work()
         return event
+
+    def record_sent(self, state: ThreadState, **changes: Any) -> AutoReply:
+        """Put the record of a reply on file that was sent automatically."""
+        known: dict[str, Any] = {
+            "id": reply_mark(state).removeprefix(REPLY_MARK),
+            "thread_id": state.thread_id,
+            "chat_id": state.chat_id,
+            "message_id": state.original_message_id,
+            "question": state.question,
+            "reply": state.draft_pending,
+            "at": state.closed_at,
+            "posted_message_id": "1.0",
+        }
+        reply = AutoReply(**{**known, **changes})
+        Collection(self.past.documents, AUTO_REPLIES).add(reply.id, reply)
+        return reply
 
     @property
     def state(self) -> ThreadState:

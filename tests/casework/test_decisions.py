@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.decisions import CODE_UNREADABLE, MAX_REPLY_CHARS, Decisions, DraftClick, check_outbound
+from bot.casework.decisions import CODE_UNREADABLE, Decisions, DraftClick
 from bot.casework.freshness import quotes_at_head
+from bot.casework.outbound_check import MAX_REPLY_CHARS, check_outbound
 from bot.domain.doubts import Doubt
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus

@@ -16,14 +16,16 @@ from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
-from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.ports import Person
+from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
 from handlers.buttons.suggestion_buttons import SuggestionActions
+from handlers.commands.autonomy_command import autonomy_command
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
@@ -32,6 +34,8 @@ from handlers.commands.report_commands import metrics_command, status_command
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
+from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.casework.office import Office
 from tests.casework.past import metrics_of
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
@@ -78,6 +82,10 @@ class Everything:
         self.pausing = PauseSwitch(FileDocuments(self.home), works.clock)
         self.asked: list[str] = []
         self.opened: list[object] = []
+        office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
+        (sent, *_) = live_four_weeks(office.past, office.clock.now(), {0: Resolution.AUTO}, question=f"why {SECRET}?")
+        office.record_sent(sent)
+        self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
         self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
 
     def _table(self) -> dict[str, Any]:
@@ -122,6 +130,7 @@ class Everything:
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
+            "autonomy": autonomy_command(self.arming, self.approvers),
             **casework.table(),
             "heartbeat": heartbeat,
             "tiers": tiers,
@@ -150,6 +159,7 @@ class Everything:
                 self.pausing.is_paused,
                 self.asked,
                 len(self.opened),
+                dict(self.switch.read()),
                 [one.status for one in self.garden.suggestions.all()],
             ],
             default=str,

@@ -45,6 +45,7 @@ from bot.intake.watcher import Watcher
 from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.audit_buttons import AuditButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.lesson_buttons import LessonButtons
@@ -179,6 +180,7 @@ class World:
                 say=self.say,
             ),
             "home": home,
+            "audits": AuditButtons(self.office.auto, approvers, say=self.say),
         }
 
     def _page(self) -> HomeData:

@@ -66,8 +66,9 @@ class Edge:
             RecordedButtons(actions=[ids.APPROVE, ids.MORE], views=[ids.EDIT_VIEW]),
             RecordedButtons(actions=[ids.ACCEPT_SUGGESTION], views=[ids.REJECT_VIEW]),
             RecordedButtons(actions=[ids.REMEMBER], views=[ids.REMEMBER_VIEW]),
+            RecordedButtons(actions=[ids.TAKE_BACK]),
         ]
-        approvals, suggestions, lessons = self.kinds
+        approvals, suggestions, lessons, audits = self.kinds
         self.commanded: list[str] = []
 
         def command(ack: Any, body: dict[str, Any], respond: Any) -> None:
@@ -88,6 +89,7 @@ class Edge:
             shortcuts=RecordedButtons(),  # type: ignore[arg-type]
             home=RecordedButtons(),  # type: ignore[arg-type]
             lessons=lessons,  # type: ignore[arg-type]
+            audits=audits,  # type: ignore[arg-type]
         )
 
     @property
@@ -122,7 +124,7 @@ def test_a_message_that_cannot_be_journaled_is_not_acknowledged(edge: Edge) -> N
     assert len(edge.watcher.received) == 1
 
 
-@pytest.mark.parametrize("action_id", [ids.APPROVE, ids.MORE, ids.REMEMBER, ids.ACCEPT_SUGGESTION])
+@pytest.mark.parametrize("action_id", [ids.APPROVE, ids.MORE, ids.REMEMBER, ids.ACCEPT_SUGGESTION, ids.TAKE_BACK])
 def test_every_button_has_its_listener(edge: Edge, action_id: str) -> None:
     """By its id, whatever its block, as the table of its kind says."""
     body = payload("block_actions")

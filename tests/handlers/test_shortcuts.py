@@ -63,6 +63,7 @@ class Edge:
             suggestions=others,
             home=others,
             lessons=others,
+            audits=others,
             proposals=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
         )

@@ -134,7 +134,7 @@ class FileNoteIndex:
     def _posted(self) -> Iterator[_Entry]:
         for record in deque(self._replies.records(last_bytes=REPLIES_BYTES), MAX_REPLIES):
             reply, question = str(record.get("reply_text") or ""), str(record.get("question") or "")
-            if reply and record.get("thread_id"):
+            if reply and record.get("thread_id") and not record.get("auto"):  # what nobody approved is no evidence
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
                 yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), record)

@@ -1,72 +1,245 @@
-"""What would have been sent without a human under SPEC §7, and how often a human thought otherwise. Pure; report only.
+"""What would have been sent without a human in the last weeks, and what people did with it: the case for or against.
 
-A draft that qualifies and that somebody edited or dismissed is a false positive. Working hours are not looked at, which
-makes the measure stricter: more drafts are counted than would be sent.
+Reads rollups, the records of automatic replies, and the few threads it names; writes nothing, needs no running bot. A
+draft that qualifies and that somebody edited, dismissed, sent back or took back is a false positive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
 
 from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window, share
-from bot.casework.reports.thread_facts import AS_DRAFTED, QualifiedDraft
+from bot.casework.reports.rollup_rows import MENTIONS
+from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.thread_facts import QualifiedDraft, from_us
+from bot.domain.hours import ActiveHours
+from bot.domain.questions.arming import Arming
+from bot.domain.questions.auto_reply import DECIDED, WEEKS, AutoReply, WeekRecord, judge_record
+from bot.domain.questions.conditions import AutonomyMode, Condition, ConditionCode
+from bot.domain.text.sanitize import one_line
+from bot.domain.threads import Resolution
+from bot.ports import Store
+from bot.ports.collections import AUTO_REPLIES, AUTONOMY, Collection, SingleDocument
+from bot.ports.threads import Threads
 
-WEEKS: Final = 4
-LIMIT: Final = 0.02
-ENOUGH: Final = 50
-"""Decided drafts below which one mistake more or less decides."""
+SINCE: Final = timedelta(weeks=WEEKS, days=1)
+A_DAY: Final = timedelta(days=1)
+"""What is later than now stands on record where the clock was wrong."""
+NAMED: Final = 10
+"""False positives and automatic replies that a report names; the rest is counted."""
+QUESTION_CHARS: Final = 80
+_ANSWERS: Final = frozenset({ConditionCode.ENOUGH_DRAFTS, ConditionCode.EVERY_WEEK})
+
+
+class Outcome(StrEnum):
+    """What became of a draft that qualifies, in the order in which reports list it."""
+
+    APPROVED = "approved as drafted"
+    SENT = "sent automatically"
+    TAKEN_BACK = "sent automatically, taken back"
+    EDITED = "edited"
+    DISMISSED = "dismissed"
+    SENT_BACK = "sent back for another draft"
+    UNDECIDED = "not decided on"
+
+    @property
+    def is_false(self) -> bool:
+        """Whether it counts against automatic replies."""
+        return self in (Outcome.TAKEN_BACK, Outcome.EDITED, Outcome.DISMISSED, Outcome.SENT_BACK)
+
+
+def outcome_of(draft: QualifiedDraft, taken_back: Mapping[str, AutoReply]) -> Outcome:
+    """Return what became of a draft; `taken_back` has those replies by thread."""
+    if draft.is_sent_back and draft.resolution in DECIDED:
+        return Outcome.SENT_BACK
+    if draft.resolution == Resolution.AUTO:
+        return Outcome.TAKEN_BACK if draft.thread_id in taken_back else Outcome.SENT
+    known = {
+        Resolution.APPROVED: Outcome.APPROVED,
+        Resolution.EDITED: Outcome.EDITED,
+        Resolution.DISMISSED: Outcome.DISMISSED,
+    }
+    return next((outcome for end, outcome in known.items() if draft.resolution == end), Outcome.UNDECIDED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FalsePositive:
+    """A draft that would have been sent, or was, and that somebody thought wrong."""
+
+    thread_id: str
+    outcome: Outcome
+    question: str
+    permalink: str | None
+    reason: str
+    """What the approver wrote when dismissing it, or nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AutonomyCase:
+    """The case for or against automatic replies; `weeks` has the latest first."""
+
+    now: datetime
+    mode: AutonomyMode
+    standing: Arming
+    weeks: Sequence[WeekRecord]
+    conditions: Sequence[Condition]
+    outcomes: Mapping[Outcome, int]
+    false: Sequence[FalsePositive]
+    sent: Sequence[AutoReply]
+    """Of the last weeks, the newest first."""
+
+    @property
+    def missing(self) -> list[Condition]:
+        """What does not hold."""
+        return [one for one in self.conditions if not one.holds]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AutonomyRecord:
+    """What the weeks before a moment hold of drafts that qualify."""
+
+    now: datetime
+    drafts: Sequence[QualifiedDraft]
+    sent: Sequence[AutoReply]
+    uncounted: str = ""
+
+    @property
+    def taken_back(self) -> dict[str, AutoReply]:
+        """The automatic replies that were taken back, by thread."""
+        return {one.thread_id: one for one in self.sent if one.taken_back_by is not None}
+
+    @property
+    def weeks(self) -> list[WeekRecord]:
+        """The record of each week, the latest first."""
+        return week_records(self.drafts, Window.last(7, self.now), self.taken_back)
+
+    @property
+    def newest(self) -> datetime | None:
+        """The latest time at which a draft was asked for."""
+        return max((from_us(draft.started_us) for draft in self.drafts), default=None)
+
+
+def read_record(
+    store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, allow: Allowance | None = None
+) -> AutonomyRecord:
+    """Return what qualified in the last weeks, within working hours if there are any; raises StoreError."""
+    since = now - SINCE
+    backlog = rollups.catch_up(now, since, allow=allow)
+    rows = [row for day in rollups.journal_days(MENTIONS, since, now) for row in day["rows"]]
+    mentions = {(row[1], row[2]) for row in rows}
+    found = [draft for draft in rollups.drafts(since, now + A_DAY) if (draft.chat_id, draft.message_id) in mentions]
+    sent = Collection(store.documents, AUTO_REPLIES).all()[::-1]
+    drafts = [draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us))]
+    unknown = {draft.thread_id for draft in found if draft.resolution == Resolution.AUTO} - {s.thread_id for s in sent}
+    damaged = rollups.thread_rows(since, now)[1]
+    problems = (
+        backlog._replace(has_records=rollups.has_uncounted_records).words(),
+        f"{damaged} closed threads cannot be read" if damaged else "",
+        f"the records of {len(unknown)} automatic replies are gone" if unknown else "",
+    )
+    return AutonomyRecord(now=now, drafts=drafts, sent=sent, uncounted="; ".join(filter(None, problems)))
+
+
+def read_case(
+    store: Store, rollups: Rollups, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
+) -> AutonomyCase:
+    """Return the case as it stands; raises StoreError."""
+    record, start = read_record(store, rollups, now, hours), now - timedelta(weeks=WEEKS)
+    outcomes = {
+        draft: outcome_of(draft, record.taken_back) for draft in record.drafts if from_us(draft.started_us) >= start
+    }
+    false = [draft for draft, outcome in outcomes.items() if outcome.is_false]
+    threads = Threads(store.documents) if false else None
+    hours_set = Condition(
+        code=ConditionCode.WORKING_HOURS,
+        holds=hours is not None,
+        said="`working_hours` is set" if hours else "`working_hours` is not set in triage.yml",
+    )
+    return AutonomyCase(
+        now=now,
+        mode=mode,
+        standing=read_arming(SingleDocument(store.documents, AUTONOMY)),
+        weeks=record.weeks,
+        conditions=(*judge_record(record.weeks, uncounted=record.uncounted), hours_set),
+        outcomes=Counter(outcomes.values()),
+        false=[_named(threads, one, outcomes[one]) for one in sorted(false, reverse=True)[:NAMED]] if threads else [],
+        sent=[one for one in record.sent if one.posted_message_id and one.at >= start],
+    )
+
+
+def read_arming(stored: SingleDocument) -> Arming:
+    """Return how it stands; what cannot be read is disarmed."""
+    return parse_arming(stored.read())
+
+
+def parse_arming(known: Mapping[str, Any]) -> Arming:
+    """Return what a document says; disarmed, where it is none."""
+    try:
+        return Arming.model_validate({key: known[key] for key in Arming.model_fields if key in known})
+    except ValueError:
+        return Arming()
+
+
+def _named(threads: Threads, draft: QualifiedDraft, outcome: Outcome) -> FalsePositive:
+    state = threads.last_closed(draft.thread_id)
+    return FalsePositive(
+        thread_id=draft.thread_id,
+        outcome=outcome,
+        question=one_line(state.question if state else "a thread that is no longer stored", QUESTION_CHARS),
+        permalink=state.permalink if state else None,
+        reason=one_line(state.dismiss_reason or "", QUESTION_CHARS) if state else "",
+    )
+
+
+def week_records(
+    drafts: Iterable[QualifiedDraft], window: Window, taken_back: Mapping[str, AutoReply]
+) -> list[WeekRecord]:
+    """Return the record of each of the weeks up to a window's end, the latest first, of what was decided on."""
+    known = [(draft, outcome_of(draft, taken_back)) for draft in drafts]
+    weeks = []
+    for week in window.weeks(WEEKS):
+        start, end = week.bounds_us
+        inside = [one for one in known if start <= one[0].started_us < end and one[1] is not Outcome.UNDECIDED]
+        false = [draft for draft, outcome in inside if outcome.is_false]
+        weeks.append(WeekRecord(len(inside), len(false), sum(draft.is_risky for draft in false)))
+    return weeks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AutonomyMetrics:
-    """The measure over four weeks; `weekly` has a rate for each week, the latest first, None for one without drafts."""
+    """The measure over four weeks at any hour; `weekly` has a rate for each, the latest first, None for no drafts."""
 
     qualified: int
     false: int
     risky_false: int
     weekly: Sequence[float | None]
     missing: str
+    ok: bool | None
+    """Whether the measure is good enough; None where it rests on too little."""
 
     @property
     def rate(self) -> float | None:
         """The share of qualified drafts that a human did not send as they were."""
         return share(self.false, self.qualified)
 
-    @property
-    def ok(self) -> bool | None:
-        """Whether the measure is good enough; None where it rests on too little."""
-        if self.missing or self.rate is None:
-            return None
-        return self.risky_false == 0 and all(rate is not None and rate <= LIMIT for rate in self.weekly)
-
 
 def unattended(past: JournalHistory, window: Window) -> AutonomyMetrics:
     """Return the measure of the four weeks up to a window's end."""
     mentions = past.heard.mentions
-    weeks = [_drafts_of(past, week) for week in window.weeks(WEEKS)]
-    found = [[each for each in drafts if (each.chat_id, each.message_id) in mentions] for drafts in weeks]
-    every = [each for threads in found for each in threads]
-    false = [each for each in every if each.resolution not in AS_DRAFTED]
+    weeks = week_records((d for d in past.drafts if (d.chat_id, d.message_id) in mentions), window, {})
+    missing = [one for one in judge_record(weeks) if not one.holds]
+    too_little = "; ".join(one.said for one in missing if one.code in _ANSWERS)
     return AutonomyMetrics(
-        qualified=len(every),
-        false=len(false),
-        risky_false=sum(each.is_risky for each in false),
-        weekly=[share(sum(each.resolution not in AS_DRAFTED for each in threads), len(threads)) for threads in found],
-        missing=_missing(len(every), found),
+        qualified=sum(week.drafts for week in weeks),
+        false=sum(week.false for week in weeks),
+        risky_false=sum(week.risky_false for week in weeks),
+        weekly=[week.rate for week in weeks],
+        missing=too_little,
+        ok=None if too_little else not missing,
     )
-
-
-def _drafts_of(past: JournalHistory, window: Window) -> list[QualifiedDraft]:
-    """Return the drafts of the threads opened in a window."""
-    start, end = window.bounds_us
-    return [draft for draft in past.drafts if start <= draft.started_us < end]
-
-
-def _missing(n: int, weeks: Sequence[Sequence[QualifiedDraft]]) -> str:
-    if n < ENOUGH:
-        return f"{n} of {ENOUGH} decided drafts"
-    empty = sum(not week for week in weeks)
-    return f"{empty} of {WEEKS} weeks without such a draft" if empty else ""

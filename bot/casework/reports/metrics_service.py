@@ -7,11 +7,11 @@ from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.casework.reports.autonomy_metrics import WEEKS
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, build_metrics
 from bot.casework.reports.rollups import Allowance, Rollups
+from bot.domain.questions.auto_reply import WEEKS
 from bot.errors import StoreError
 from bot.ports import Clock, Store
 

@@ -18,7 +18,7 @@ from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
 from bot.ports.storage import JOURNAL_START, Position
 
 Record = Mapping[str, Any]
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the rows; days of another format are counted anew."""
 Row = list[Any]
 _THREAD_RUN: Final = re.compile(r"[\w-]+\.[\w-]+\.\d+\.\d+-")

@@ -32,6 +32,7 @@ from bot.domain.threads import ThreadState
 from bot.errors import Conflict
 from bot.ports import ArchivedDocument, Document, Store
 from bot.ports.collections import ROLLUPS, THREADS, Collection
+from bot.ports.storage import JOURNAL_START, Position
 
 log = logging.getLogger(__name__)
 
@@ -151,6 +152,11 @@ class Rollups:
         """Return the oldest time of a journal, in microseconds since 1970."""
         latest = self._latest(kind, utc_day(now))
         return latest.oldest if latest else None
+
+    def place(self, kind: RollupKind, now: datetime) -> Position:
+        """Return how far a journal is counted."""
+        latest = self._latest(kind, utc_day(now))
+        return latest.until if latest else JOURNAL_START
 
     def thread_rows(self, since: datetime, now: datetime) -> tuple[list[ThreadFacts], int]:
         """Return the threads that closed on a day or later, and how many cannot be read."""

@@ -1,4 +1,4 @@
-"""What reports need of one thread: a row of 20 fields, some 250 bytes, instead of its whole record. Pure.
+"""What reports need of one thread: a row of 22 fields, some 270 bytes, instead of its whole record. Pure.
 
 A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); that of an open thread is made
 at each look, by the same function.
@@ -11,15 +11,13 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from bot.domain.questions.auto_reply import has_what_it_takes
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import QuestionType, Resolution, Round, ThreadState, ThreadStatus
+from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-_TYPES: Final = frozenset({QuestionType.TECHNICAL_QA, QuestionType.API_CONTRACT, QuestionType.DATA_LOOKUP})
-AS_DRAFTED: Final = frozenset({Resolution.APPROVED, Resolution.AUTO})
-DECIDED: Final = AS_DRAFTED | {Resolution.EDITED, Resolution.DISMISSED}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -68,27 +66,43 @@ class ThreadFacts(NamedTuple):
     posted_as: str | None
     draft_hash: str | None
     qualifies: bool
-    """Whether SPEC §7 would have let the draft be sent, were the bot mentioned."""
+    """Whether the first draft might have been sent without a human, were the bot mentioned, at work."""
     is_risky: bool
+    is_sent_back: bool
+    """Whether there was another draft after the first one."""
+    drafted_us: int | None
+    """When the first draft waited."""
     escalated: tuple[Span, ...]
     long_run: LongRun | None = None
 
 
 class QualifiedDraft(NamedTuple):
-    """A decided draft that SPEC §7 would have let be sent, were the bot mentioned."""
+    """A first draft that might have been sent without a human, were the bot mentioned, at work."""
 
     started_us: int
     chat_id: str
     message_id: str
     resolution: str | None
     is_risky: bool
+    is_sent_back: bool
+    drafted_us: int
+    thread_id: str
 
 
 def draft_of(facts: ThreadFacts) -> QualifiedDraft | None:
     """Return a thread's draft if it qualifies."""
     if not facts.qualifies:
         return None
-    return QualifiedDraft(facts.started_us, facts.chat_id, facts.message_id, facts.resolution, facts.is_risky)
+    return QualifiedDraft(
+        facts.started_us,
+        facts.chat_id,
+        facts.message_id,
+        facts.resolution,
+        facts.is_risky,
+        facts.is_sent_back,
+        facts.drafted_us or facts.started_us,
+        facts.thread_id,
+    )
 
 
 def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts:
@@ -96,7 +110,7 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
     pair = _second_round(state.rounds)
     checked = [each for each in state.rounds if each.checks]
     false = [each for each in checked if fabrications([each])]
-    qualifies = _qualifies(state)
+    qualifies = has_what_it_takes(state)
     return ThreadFacts(
         thread_id=state.thread_id,
         chat_id=state.chat_id,
@@ -121,6 +135,8 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
         draft_hash=state.draft_hash,
         qualifies=qualifies,
         is_risky=qualifies and _is_risky(state.rounds[0]),
+        is_sent_back=len(state.rounds) > 1,
+        drafted_us=_drafted_us(state),
         escalated=tuple(_escalated(state)),
         long_run=long_run,
     )
@@ -203,21 +219,9 @@ def _decided_after_s(state: ThreadState) -> float | None:
     return (clicked - shown[-1]).total_seconds() if shown else None
 
 
-def _qualifies(state: ThreadState) -> bool:
-    """Whether a draft was decided and had everything SPEC §7 asks for but the mention."""
-    first = state.rounds[0] if state.rounds else None
-    verdict = first.validator_return if first else None
-    return (
-        state.resolution in DECIDED
-        and state.question_type in _TYPES
-        and not state.is_escalated
-        and first is not None
-        and first.round == 1
-        and first.investigator_return.confidence == "high"
-        and verdict is not None
-        and verdict.verdict is Verdict.PASS
-        and verdict.risk_gate_check == "passes"
-    )
+def _drafted_us(state: ThreadState) -> int | None:
+    waits = (step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER)
+    return next(map(to_us, waits), None)
 
 
 def _is_risky(first: Round) -> bool:

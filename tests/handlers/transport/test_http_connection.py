@@ -45,6 +45,7 @@ class Ear:
                 shortcuts=RecordedButtons(),
                 home=RecordedButtons(),
                 lessons=RecordedButtons(),
+                audits=RecordedButtons(),
             ),
             Signatures(SECRET, SystemClock()),
             host="127.0.0.1",

@@ -70,6 +70,7 @@ class Edge:
             shortcuts=RecordedButtons(),
             home=RecordedButtons(),
             lessons=RecordedButtons(),
+            audits=RecordedButtons(),
         )
         self.ear = RecordedEar()
         self.server = HttpServer(self.app, Signatures(SECRET, SystemClock()), self.ear, host="127.0.0.1", port=0)

@@ -31,6 +31,8 @@ FILES: Final[Mapping[str, str]] = {
     "acknowledgements": "acknowledgements/*.json",
     "cards_shown": "cards/*.json",
     "fixes": "fixes/*.json",
+    "auto_replies": "auto_replies/*.json",
+    "autonomy": "autonomy.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",

@@ -1,0 +1,187 @@
+"""Sends a reply without a human where everything allows it, shows it to the approvers, and takes it back at a click.
+
+It goes the way of an approved reply (bot/casework/replies.py), but for one thing: what Slack did not confirm and what
+does not stand in the thread afterwards is not posted again, it waits for a human. A record in auto_replies/ is written
+before the post, so that each one gets its audit card whatever crashes.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+from typing import Final
+
+from bot.casework.autonomy.arming_service import ArmingService
+from bot.casework.freshness import StillStands, find_changes
+from bot.casework.outbound_check import check_outbound
+from bot.casework.replies import Replies, standing_reply
+from bot.casework.thread_service import ThreadService
+from bot.domain.questions.auto_reply import AutoReply, judge_draft
+from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
+from bot.domain.threads import REPLY_MARK, PendingReason, Resolution, ThreadState, ThreadStatus, reply_mark
+from bot.errors import Conflict, ProviderError, StoreError, TriageError
+from bot.ports import AuditChat
+from bot.ports.collections import Collection
+
+log = logging.getLogger(__name__)
+
+KEPT_FOR: Final = timedelta(weeks=8)
+"""How long a reply can be taken back by its button; the record counts for four weeks."""
+
+
+class AutoReplies:
+    """The replies of one team that no human approved."""
+
+    def __init__(
+        self,
+        desk: ThreadService,
+        replies: Replies,
+        still_stands: StillStands,
+        arming: ArmingService,
+        sent: Collection[AutoReply],
+        chat: AuditChat,
+    ) -> None:
+        self._desk, self._replies, self._still_stands = desk, replies, still_stands
+        self._arming, self._sent, self._chat = arming, sent, chat
+        self._settling = threading.Lock()
+
+    def consider(self, thread_id: str) -> None:
+        """Judge a draft that has just become ready, once, and send it if everything allows that.
+
+        What stands in the way is on record, and the draft waits for an approver as ever.
+        """
+        state = self._desk.store.get(thread_id)
+        if self._arming.mode is AutonomyMode.OFF or state is None or not _is_ready(state):
+            return
+        judgement = self._judge(state)
+        try:
+            if judgement.missing or judgement.mode is not AutonomyMode.ON or not self._send(state, judgement):
+                self._desk.store.amend(thread_id, lambda now: now.evolve(auto=judgement) if _is_ready(now) else None)
+        except TriageError:
+            extra = {"action": "auto_reply_failed", "thread_id": thread_id}
+            log.warning("a reply was not sent automatically", extra=extra, exc_info=True)
+
+    def take_back(self, reply_id: str, *, by: str) -> str:
+        """Have the reply say that it was withdrawn, and count it as a false positive; returns what happened.
+
+        Raises:
+            InputError: it is no longer on file.
+            Conflict: somebody took it back before.
+            StoreError: the disk refuses; nothing happened.
+        """
+        at = self._desk.clock.now()
+
+        def taken(now: AutoReply) -> AutoReply:
+            if now.taken_back_by is not None:
+                raise Conflict(f"<@{now.taken_back_by}> has taken it back already. Your click changed nothing.")
+            return now.evolve(taken_back_by=by, taken_back_at=at)
+
+        reply = self._sent.change(reply_id, taken)
+        log.warning("a reply was taken back", extra={"action": "auto_taken_back", "thread_id": reply.thread_id})
+        self._arming.tick()
+        if not self._settle(reply_id):
+            return "Taken back and counted. Slack did not take the change yet; triage tries again."
+        return "Taken back: the reply says that it was withdrawn. Please answer the asker in the thread."
+
+    def tick(self) -> None:
+        """Show each reply that was sent, and carry out what was taken back; what the chat refuses waits."""
+        now = self._desk.clock.now()
+        for one in self._sent.all():
+            if now - one.at > KEPT_FOR:
+                self._sent.remove(one.id)
+            elif not one.is_settled:
+                self._settle(one.id)
+
+    def _judge(self, state: ThreadState) -> AutoJudgement:
+        now, hours = self._desk.clock.now(), self._arming.hours
+        found = judge_draft(state, is_working=None if hours is None else hours.contains(now))
+        qualifies = all(one.holds for one in found)
+        if qualifies and self._arming.mode is AutonomyMode.ON:
+            found = (*found, self._armed())
+        return AutoJudgement(
+            at=now,
+            draft_hash=state.draft_hash or "",
+            mode=self._arming.mode,
+            qualifies=qualifies,
+            conditions=found,
+        )
+
+    def _armed(self) -> Condition:
+        try:
+            return self._arming.ask()
+        except StoreError as error:
+            return Condition(code=ConditionCode.ARMED, holds=False, said=f"the record cannot be read: {error}")
+
+    def _send(self, state: ThreadState, judgement: AutoJudgement) -> bool:
+        """Post the draft; False where something changed since it was made, which its card then shows."""
+        assert state.draft_pending is not None
+        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+        if (reply := standing_reply(state, messages)) is not None:
+            self._replies.adopt(state, reply)
+            return True
+        check_outbound(state.draft_pending, self._desk.known_secrets)
+        if changes := find_changes(self._desk, state, self._still_stands, messages):
+            self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(changes) if _is_ready(now) else None)
+            return False
+        self._sent.add(_id_of(state), _record(state, judgement))
+        self._replies.post(state, by=None, auto=judgement)
+        self._settle(_id_of(state))
+        return True
+
+    def _settle(self, reply_id: str) -> bool:
+        """Bring the card and the reply in line with the record; False where the chat does not take it now."""
+        with self._settling:
+            one = self._posted(self._sent.find(reply_id))
+            if one is None or one.posted_message_id is None:
+                return True
+            try:
+                is_back = one.taken_back_by is not None
+                if is_back and not one.is_withdrawn:
+                    self._chat.withdraw(one)
+                    one = self._sent.change(one.id, lambda now: now.evolve(is_withdrawn=True))
+                if one.shows_taken_back is not is_back:
+                    self._desk.cards.guard.require()
+                    place = self._chat.show(one)
+                    shown = {"card_channel": place[0], "card_ts": place[1], "shows_taken_back": is_back}
+                    self._sent.change(one.id, lambda now: now.evolve(**shown))
+            except ProviderError:
+                log.warning("an automatic reply is not shown yet", extra={"action": "audit_waits"}, exc_info=True)
+                return False
+        return True
+
+    def _posted(self, one: AutoReply | None) -> AutoReply | None:
+        """Return a record with where its reply stands; None where none was sent, and then the record is removed."""
+        if one is None or one.posted_message_id is not None:
+            return one
+        state = self._desk.store.get(one.thread_id) or self._desk.store.last_closed(one.thread_id)
+        if state is None or state.is_open or _id_of(state) != one.id:
+            return one
+        if state.resolution is not Resolution.AUTO:
+            self._sent.remove(one.id)
+            return None
+        return self._sent.change(one.id, lambda now: now.evolve(posted_message_id=state.posted_message_id))
+
+
+def _is_ready(state: ThreadState) -> bool:
+    """Whether a draft waits for an approval, and nobody has judged it for this yet."""
+    waits = state.status is ThreadStatus.PENDING_USER and state.pending_reason is PendingReason.APPROVAL
+    is_judged = state.auto is not None and state.auto.draft_hash == state.draft_hash
+    return waits and state.draft_hash is not None and state.post_intent is None and not is_judged
+
+
+def _id_of(state: ThreadState) -> str:
+    return reply_mark(state).removeprefix(REPLY_MARK)
+
+
+def _record(state: ThreadState, judgement: AutoJudgement) -> AutoReply:
+    return AutoReply(
+        id=_id_of(state),
+        thread_id=state.thread_id,
+        chat_id=state.chat_id,
+        message_id=state.original_message_id,
+        question=state.question,
+        reply=state.draft_pending or "",
+        permalink=state.permalink,
+        at=judgement.at,
+    )

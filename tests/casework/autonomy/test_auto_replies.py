@@ -1,0 +1,275 @@
+"""A reply without a human: sent once where everything holds, shown, taken back; else it waits with its reasons."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.conditions import ConditionCode
+from bot.domain.returns import InvestigatorReturn
+from bot.domain.threads import Resolution, ThreadStatus
+from bot.errors import Conflict, InputError, ProviderError, Unavailable
+from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, Collection
+from bot.ports.threads import Threads
+from tests.builders import THREAD_ID, a_return
+from tests.casework.four_weeks import AT_WORK, live_four_weeks, mention_of
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.fakes import Faults
+
+LATER = {"start": "10:00", "end": "11:00", "timezone": "UTC"}
+ASKED = "Where is the retry limit set?"
+
+
+HIGH = a_return(confidence="high")
+
+
+def office(folder: Path, *drafts: InvestigatorReturn, autonomy: str = "on", armed: bool = True, **known: Any) -> Office:
+    """Return an office with four good weeks behind it."""
+    known = {"working_hours": AT_WORK, **known}
+    folder.mkdir(exist_ok=True)
+    made = Office(folder, *(drafts or [HIGH]), autonomy=autonomy, **known)
+    live_four_weeks(made.past, made.clock.now())
+    if armed:
+        made.arming.arm(by=BEN)
+    return made
+
+
+def on_record(made: Office) -> Office:
+    """Put the thread that has ended where the record is counted: the office keeps its threads in memory."""
+    threads = Threads(made.past.documents)
+    threads.put(made.ended.model_copy(update={"version": 0}))
+    threads.archive(made.ended.thread_id)
+    made.past.journal(CLASSIFIED).append(mention_of(made.ended))
+    return made
+
+
+def sent(made: Office) -> list[AutoReply]:
+    return Collection(made.past.documents, AUTO_REPLIES).all()
+
+
+def test_a_mentioned_high_confidence_answer_is_sent_without_a_click(tmp_path: Path) -> None:
+    """One post, one line in the log with `auto`, one audit card; nobody is named as its approver."""
+    made = office(tmp_path).asked(ASKED, mention=True)
+    ended = made.ended
+    assert (ended.resolution, ended.approved_by, ended.user_approved_at) == (Resolution.AUTO, None, None)
+    assert [post.text for post in made.messenger.posts] == [ended.draft_pending]
+    (line,) = made.log.records()
+    assert (line["auto"], line["approved_by"], line["edited"]) == (True, None, False)
+    (one,) = sent(made)
+    assert made.audits.cards == {one.id: one.evolve(card_channel=None, card_ts=None, shows_taken_back=None)}
+    assert one.posted_message_id == ended.posted_message_id
+    assert ended.auto is not None
+    assert not ended.auto.missing
+
+
+@pytest.mark.parametrize(
+    ("mention", "settings", "code"),
+    [
+        (False, {}, ConditionCode.MENTIONED),
+        (True, {"working_hours": None}, ConditionCode.WORKING_HOURS),
+        (True, {"working_hours": LATER}, ConditionCode.WORKING_HOURS),
+    ],
+)
+def test_a_draft_that_misses_one_condition_waits_and_says_which(
+    tmp_path: Path, mention: bool, settings: dict[str, Any], code: ConditionCode
+) -> None:
+    """For an approver, as ever."""
+    made = office(tmp_path, armed="working_hours" not in settings, **settings).asked(ASKED, mention=mention)
+    assert made.state.status is ThreadStatus.PENDING_USER
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [code]
+    assert not made.messenger.posts
+    assert not sent(made)
+
+
+def test_it_is_not_armed_by_a_setting_alone(tmp_path: Path) -> None:
+    """`autonomy: on` lets a person arm it; until then drafts wait and say so."""
+    made = office(tmp_path, armed=False).asked(ASKED, mention=True)
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
+
+
+def test_shadow_marks_and_sends_nothing(tmp_path: Path) -> None:
+    """Only drafts that meet everything are marked."""
+    made = office(tmp_path, autonomy="shadow", armed=False).asked(ASKED, mention=True)
+    assert made.state.auto is not None
+    assert made.state.auto.qualifies
+    assert not made.messenger.posts
+    with pytest.raises(InputError, match="autonomy: shadow"):
+        made.arming.arm(by=BEN)
+
+
+def test_off_leaves_no_trace(tmp_path: Path) -> None:
+    """Of a feature that nobody switched on."""
+    made = office(tmp_path, autonomy="off", armed=False).asked(ASKED, mention=True)
+    assert made.state.auto is None
+
+
+def test_what_somebody_wrote_meanwhile_is_left_to_a_human(tmp_path: Path) -> None:
+    """The freshness gate is that of an approval."""
+    made = office(tmp_path)
+    made.changed_refs.add("app/retry.py:10-12")
+    made.asked(ASKED, mention=True)
+    assert [doubt.code for doubt in made.state.doubts] == ["code-changed"]
+    assert not made.messenger.posts
+
+
+def test_a_second_draft_is_never_sent(tmp_path: Path) -> None:
+    """A human sent the first one back, so a human decides."""
+    second = a_return("It is set in `app/retry.py`.", confidence="high")
+    made = office(tmp_path, HIGH, second, armed=False).asked(ASKED, mention=True)
+    made.arming.arm(by=BEN)
+    made.decisions.reinvestigate(made.click(), by=BEN)
+    made.work()
+    assert made.state.status is ThreadStatus.PENDING_USER
+    assert made.state.auto is not None
+    assert ConditionCode.UNTOUCHED in [one.code for one in made.state.auto.missing]
+    assert not made.messenger.posts
+
+
+def test_taking_one_back_withdraws_it_and_disarms_at_once(tmp_path: Path) -> None:
+    """It counts as a false positive: 1 of 49 is too many; the second click is told who was first."""
+    made = on_record(office(tmp_path).asked(ASKED, mention=True))
+    (one,) = sent(made)
+    assert "was withdrawn" in made.auto.take_back(one.id, by=ANN)
+    assert made.audits.withdrawn == [made.ended.posted_message_id]
+    assert made.audits.cards[one.id].taken_back_by == ANN
+    assert not made.arming.ask().holds
+    assert "automatic replies" in made.messenger.told[-1].lower()
+    assert "1 of 49 drafts" in made.messenger.told[-1]
+    with pytest.raises(Conflict, match=ANN):
+        made.auto.take_back(one.id, by=BEN)
+    with pytest.raises(InputError):
+        made.arming.arm(by=BEN)
+
+
+def test_a_withdrawal_that_slack_refuses_is_counted_and_tried_again(tmp_path: Path) -> None:
+    """The record comes first."""
+    made = on_record(office(tmp_path).asked(ASKED, mention=True))
+    (one,) = sent(made)
+    made.audits.refuse = Unavailable("Slack is down", retry_after_s=1)
+    assert "tries again" in made.auto.take_back(one.id, by=ANN)
+    assert not made.arming.ask().holds
+    made.audits.refuse = None
+    made.auto.tick()
+    assert made.audits.withdrawn == [made.ended.posted_message_id]
+    assert sent(made)[0].is_settled
+
+
+def test_a_reply_slack_refuses_waits_for_a_human(tmp_path: Path) -> None:
+    """And gets no audit card; approved then, it is an approved reply."""
+    made = office(tmp_path)
+    made.messenger.refuse = ProviderError("Slack refused it")
+    made.asked(ASKED, mention=True)
+    assert made.state.post_intent is None
+    made.messenger.refuse = None
+    made.decisions.approve(made.click(), by=BEN)
+    assert made.ended.resolution is Resolution.APPROVED
+    made.auto.tick()
+    assert not sent(made)
+    assert not made.audits.cards
+
+
+def test_a_disarmed_switch_is_noticed_at_the_next_draft(tmp_path: Path) -> None:
+    """The record is looked at anew before every reply, not only every minute."""
+    made = office(tmp_path)
+    live_four_weeks(made.past, made.clock.now(), {47: Resolution.EDITED}, channel="C2")
+    made.asked(ASKED, mention=True)
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
+    assert "1 of 96 drafts" in made.state.auto.missing[0].said
+
+
+def test_the_week_that_ends_disarms_in_its_minute(tmp_path: Path) -> None:
+    """A tick looks; the ops channel hears why, once."""
+    made = office(tmp_path)
+    for _ in range(60 * 24 * 8 // 9):
+        made.clock.advance(9 * 60)
+        made.arming.tick()
+    assert not made.arming.ask().holds
+    (told,) = [line for line in made.messenger.told if "Automatic replies are off" in line]
+    assert "weeks without such a draft" in told or "of at least 40" in told
+
+
+def test_a_record_that_vanished_is_said(tmp_path: Path) -> None:
+    """Somebody deleted autonomy.json under a running bot."""
+    made = office(tmp_path)
+    (made.folder / "home" / "autonomy.json").unlink()
+    made.arming.tick()
+    assert "record of who armed them is gone" in made.messenger.told[-1]
+    assert not made.arming.ask().holds
+
+
+def test_a_restart_stays_armed_and_a_clock_that_went_back_does_not(tmp_path: Path) -> None:
+    """The first look of a process compares with the last one of the process before."""
+    made = office(tmp_path)
+    made.clock.advance(3600)
+    made.restart()
+    assert made.arming.ask().holds
+    made.clock.advance(-7200)
+    made.restart()
+    made.arming.tick()
+    assert "clock went back" in made.messenger.told[-1]
+
+
+def test_a_deleted_journal_disarms(tmp_path: Path) -> None:
+    """What the figure was made of is gone."""
+    made = office(tmp_path)
+    (made.folder / "home" / "events-classified.ndjson").unlink()
+    made.clock.advance(60)
+    made.arming.tick()
+    assert "events-classified.ndjson was deleted" in made.messenger.told[-1]
+
+
+def test_a_rotated_journal_disarms(tmp_path: Path) -> None:
+    """It is one file further."""
+    made = office(tmp_path)
+    path = made.folder / "home" / "events-classified.ndjson"
+    line = path.read_text().splitlines()[-1]
+    path.rename(path.with_name(f"{path.name}.1"))
+    path.write_text(line + "\n")
+    made.clock.advance(60)
+    made.arming.tick()
+    assert "rotated" in made.messenger.told[-1]
+
+
+def test_a_lost_record_of_a_sent_reply_keeps_it_disarmed(tmp_path: Path) -> None:
+    """Without it nobody knows whether it was taken back."""
+    made = office(tmp_path).asked(ASKED, mention=True)
+    live_four_weeks(made.past, made.clock.now(), {40: Resolution.AUTO}, channel="C2")
+    made.clock.advance(60)
+    made.arming.tick()
+    assert "records of 1 automatic replies are gone" in made.messenger.told[-1]
+
+
+def test_wherever_it_dies_it_is_said_once_and_shown_once(tmp_path: Path) -> None:
+    """Sent before the crash: shown. Not sent: it waits for a human. Never both, never twice."""
+    number = itertools.count()
+    office(tmp_path / "template")
+
+    def build(faults: Faults) -> Office:
+        folder = tmp_path / str(next(number))
+        shutil.copytree(tmp_path / "template", folder)
+        return Office(folder, HIGH, autonomy="on", working_hours=AT_WORK, faults=faults)
+
+    ends = crash_everywhere(build, lambda one: one.asked(ASKED, mention=True))
+    assert len(ends) > 20
+    for point, made in ends:
+        if not made.jobs.waiting and not made.jobs.running and made.store.get(THREAD_ID) is None and not made.log.lines:
+            continue  # nobody has heard the question yet
+        made.restart()
+        made.auto.tick()
+        state = made.store.get(THREAD_ID)
+        said = len(made.messenger.posts)
+        if state is not None and state.is_open:
+            assert (point, said, state.status) == (point, 0, ThreadStatus.PENDING_USER)
+            made.decisions.approve(made.click(), by=BEN)
+            made.auto.tick()
+            assert (point, len(made.messenger.posts), made.audits.cards) == (point, 1, {})
+        else:
+            assert (point, said, len(made.audits.cards)) == (point, 1, 1)
