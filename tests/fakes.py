@@ -444,6 +444,9 @@ class RecordingMessenger:
     def card_digest(self, state: ThreadState) -> str:
         return state.model_dump_json(exclude={"version"})
 
+    def has_card(self, state: ThreadState) -> bool:
+        return any(card.ts == state.card_ts for card in self.cards)
+
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         for card in reversed(self.cards):
             if card.shown[0].original_message_id == state.original_message_id and card.ts != after:

@@ -17,7 +17,7 @@ from typing import Final
 from bot.agent.model_run import OnProgress, report_progress
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.turns import Turns
-from bot.domain.threads import CardShown, ThreadState
+from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
 from bot.ports.collections import Collection
@@ -99,11 +99,16 @@ class CardUpdates:
         self.turns.postpone(thread_id, 0)
 
     def show_after_restart(self, thread_id: str) -> None:
-        """Have a card of an earlier process shown if it differs, after the cards of what happens now."""
+        """Have a card of an earlier process shown if it differs or is gone, after the cards of what happens now.
+
+        Raises:
+            ProviderError: the chat cannot say whether a card that somebody has to decide on still stands.
+        """
         state = self._store.get(thread_id)
         if state is None or state.card_ts is None:
             return
-        if state.is_open and self._shown.get(thread_id).digest == self._messenger.card_digest(state):
+        is_same = state.is_open and self._shown.get(thread_id).digest == self._messenger.card_digest(state)
+        if is_same and (state.status is not ThreadStatus.PENDING_USER or self._messenger.has_card(state)):
             return
         self._restored.add(thread_id)
         self.turns.postpone(thread_id, 0)

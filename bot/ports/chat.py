@@ -141,6 +141,10 @@ class Messenger(Protocol):
         """Return a hash of what the thread's card shows now; asks the chat nothing."""
         ...
 
+    def has_card(self, state: ThreadState) -> bool:
+        """Whether the card on file still stands in the ops channel; raises ProviderError if the chat cannot say."""
+        ...
+
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
 

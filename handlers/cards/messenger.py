@@ -94,6 +94,16 @@ class SlackMessenger:
         shown = json.dumps([card.text, *(block.to_dict() for block in card.blocks)], sort_keys=True)
         return hash_draft(shown)
 
+    def has_card(self, state: ThreadState) -> bool:
+        """Whether the card on file still stands; a deleted one with replies below it is a tombstone."""
+        try:
+            messages = self._poster.thread(str(state.card_channel), str(state.card_ts), what="look for the card")
+        except ProviderError as error:
+            if error.code == "thread_not_found":
+                return False
+            raise
+        return any(one.get("ts") == state.card_ts and one.get("subtype") != "tombstone" for one in messages)
+
     def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> MessageRef:
         """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
         at = MessageRef.on_file(state.card_channel, state.card_ts)

@@ -48,6 +48,20 @@ def test_the_card_that_differs_is_shown(tmp_path: Path) -> None:
     assert again == {changed, unknown}
 
 
+def test_a_card_that_was_deleted_meanwhile_is_posted_again(tmp_path: Path) -> None:
+    """Somebody has to decide on it, and nothing else would bring it back before the next change."""
+    office = waiting(tmp_path, 3)
+    gone = office.messenger.cards.pop(1)
+    before = shows(office)
+    office.restart()
+    office.desk.cards.catch_up()
+    assert shows(office) == before + 1
+    [again] = [card for card in office.messenger.cards if card.thread_id == gone.thread_id]
+    state = office.store.get(gone.thread_id)
+    assert state is not None
+    assert state.card_ts == again.ts != gone.ts
+
+
 def test_a_card_that_last_showed_how_far_its_run_was_is_shown(tmp_path: Path) -> None:
     """Its words are of a run that died."""
     office = waiting(tmp_path, 1)

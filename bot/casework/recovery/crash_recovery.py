@@ -99,7 +99,9 @@ class CrashRecovery:
             self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
 
     def _look(self) -> list[str]:
-        """Look whether what waits for a human was answered already, then show the cards that differ; ends in an outage.
+        """Look whether what waits for a human was answered already, then show the cards that differ or are gone.
+
+        Ends in an outage.
 
         Returns a line for each thread that was.
         """
@@ -107,6 +109,8 @@ class CrashRecovery:
         for thread_id in sorted(self._unlooked):
             try:
                 adopted = self._adopted(thread_id)
+                if not adopted:
+                    self._desk.cards.show_after_restart(thread_id)
             except Unavailable as error:
                 log.warning("waiting cards are looked at later: %s", error, extra={"action": "look_later"})
                 break
@@ -115,11 +119,10 @@ class CrashRecovery:
                     "thread not looked at", extra={"action": "look_failed", "thread_id": thread_id}, exc_info=True
                 )
                 adopted = False
+                self._desk.cards.show_later(thread_id)
             self._unlooked.discard(thread_id)
             if adopted:
                 lines.append(f"{thread_id}: its reply was already in the thread; it was logged and the card closed")
-            else:
-                self._desk.cards.show_after_restart(thread_id)
         return lines
 
     def _adopted(self, thread_id: str) -> bool:

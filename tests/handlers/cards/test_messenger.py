@@ -468,3 +468,17 @@ def test_a_digest_is_of_what_the_card_shows_and_asks_slack_nothing(slack: SlackS
     slack.calls.clear()
     digests = [messenger.card_digest(one) for one in (state, state.evolve(version=9), state.with_draft("Twice."))]
     assert (digests[0] == digests[1], digests[1] == digests[2], slack.calls) == (True, False, [])
+
+
+def test_whether_a_card_still_stands_is_asked_of_slack(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """A deleted one is not found, or is a tombstone above the messages that stand below it."""
+    state = on_card(STATE)
+    below = {"ts": "1800000000.000100", "text": "the whole draft"}
+    for root, stands in (({}, True), ({"subtype": "tombstone"}, False)):
+        slack.will("conversations.replies", Answer({"messages": [{"ts": state.card_ts, **root}, below]}))
+        assert messenger.has_card(state) is stands
+    slack.will("conversations.replies", refusal("thread_not_found"))
+    assert not messenger.has_card(state)
+    slack.will("conversations.replies", refusal("channel_not_found"))
+    with pytest.raises(ProviderError):
+        messenger.has_card(state)
