@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from collections.abc import Collection
 from datetime import datetime
 
 from bot.domain.text.humanize import LATE, utc_text
@@ -32,21 +33,28 @@ class OpsLines:
 
 
 class ProcessLines:
-    """Lines about the process: every team's ops channel is told of each."""
+    """Lines about the process: every team's ops channel is told of each, but of a codebase only where it is read."""
 
     def __init__(self, clock: Clock) -> None:
-        self._early, self._teams = OpsLines(clock), list[OpsLines]()
+        self._early, self._teams = OpsLines(clock), list[tuple[OpsLines, Collection[str]]]()
 
     def append(self, text: str) -> None:
         """Keep a line of now, for each team that is there; before there is one, for those of the start."""
         log.warning(text, extra={"action": "ops_noted"})
-        for lines in self._teams or [self._early]:
+        for lines in [lines for lines, _ in self._teams] or [self._early]:
             lines.append(text)
 
-    def attach(self, lines: OpsLines) -> None:
+    def append_of(self, codebase: str, text: str) -> None:
+        """Keep a line of now for each team that reads a codebase."""
+        log.warning(text, extra={"action": "ops_noted"})
+        for lines, codebases in self._teams:
+            if codebase in codebases:
+                lines.append(text)
+
+    def attach(self, lines: OpsLines, codebases: Collection[str]) -> None:
         """Have a team told from now on, and of what was kept before the first one came."""
         lines.waiting.extend(self._early.waiting)
-        self._teams.append(lines)
+        self._teams.append((lines, codebases))
 
     def end_start(self) -> None:
         """Keep no line of the start any longer: who comes from now on was not there."""
@@ -54,7 +62,7 @@ class ProcessLines:
 
     def detach(self, lines: OpsLines) -> None:
         """Have a team told no more."""
-        self._teams.remove(lines)
+        self._teams = [team for team in self._teams if team[0] is not lines]
 
 
 class OpsOutbox:

@@ -73,7 +73,7 @@ class ProcessCode:
 
 
 def open_process_code(
-    settings: Settings, environment: Environment, storage: FileStore, clock: Clock, *, say: Callable[[str], None]
+    settings: Settings, environment: Environment, storage: FileStore, clock: Clock, *, say: Callable[[str, str], None]
 ) -> ProcessCode:
     """Open every codebase of the process; `say` is told what becomes of clones.
 
@@ -85,9 +85,7 @@ def open_process_code(
     given = settings.all_codebases
     clones = None
     if any(one.url for one in given.values()):
-        clones = CloneService(
-            given, home / "codebases", GitNetwork(secrets), storage.documents, clock, say=lambda _, line: say(line)
-        )
+        clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.documents, clock, say=say)
     repos = {name: _open(name, one, clones) for name, one in given.items()}
     indexes = {}
     for name, repo in repos.items():

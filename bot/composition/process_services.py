@@ -120,7 +120,7 @@ def open_process_services(
     """
     noted = ProcessLines(clock)
     storage = open_storage(environment.home, noted)
-    code = open_process_code(settings, environment, storage, clock, say=noted.append)
+    code = open_process_code(settings, environment, storage, clock, say=noted.append_of)
     names = NameBook(storage.documents)
     for team in settings.by_team().values():
         for chat in team.watched_chats:

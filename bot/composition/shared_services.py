@@ -122,7 +122,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     """
     clock, slack, code = process.clock, process.slack, process.code.of_team(settings)
     noted = OpsLines(clock)
-    process.noted.attach(noted)
+    process.noted.attach(noted, settings.all_codebases)
     environment = process.environment.of_team(team)
     storage = _storage(process, environment.home, noted)
     notes, store = NoteFiles(environment.home / "memory"), Threads(storage.documents)

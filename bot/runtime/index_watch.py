@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from bot.domain.search.passages import IndexReport
-from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
+from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, TriageError
 from bot.ports.collections import SingleDocument
 from bot.ports.index_standing import CodebaseStanding, IndexStanding
 
@@ -49,6 +49,8 @@ class IndexWatch:
         """Look at one codebase; return whether every file of its HEAD is indexed."""
         try:
             report = refresh()
+        except NotCloned:  # whoever clones it tells of it
+            return False
         except DiskRefused as error:
             if isinstance(error, CodebaseUnreadable):
                 self._note(name, CodebaseStanding(problem=str(error)))

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.passages import IndexReport
-from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
+from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, TriageError
 from bot.ports.collections import INDEX, SingleDocument
 from bot.ports.index_standing import read_index_standing
 from bot.runtime.index_watch import IndexWatch
@@ -57,6 +57,14 @@ def test_a_codebase_that_cannot_be_read_is_said_once_and_its_end_once() -> None:
     assert code.tick() == ""
     code.tick()
     assert len(code.said) == 2
+
+
+def test_a_clone_that_is_not_there_yet_is_for_whoever_makes_it() -> None:
+    """It is told of there; questions are investigated again once it is."""
+    code = Code()
+    assert code.tick(error=NotCloned("not yet")) == ""
+    assert not code.watch.is_whole
+    assert code.said == []
 
 
 @pytest.mark.parametrize("waiting", [0, 5])

@@ -22,7 +22,7 @@ from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import text_stems
 from bot.domain.threads import QuestionType, ThreadState
-from bot.errors import CodebaseUnreadable, ProviderError, TriageError
+from bot.errors import CodebaseUnreadable, NotCloned, ProviderError, TriageError
 from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
@@ -285,6 +285,8 @@ def _gaps_of(codebase: Codebase, *, may_fail: bool) -> tuple[str, bool]:
     except TriageError as error:
         if isinstance(error, CodebaseUnreadable) and not may_fail:
             raise
+        if isinstance(error, NotCloned):
+            return f"{codebase.prefix} all, because it is not cloned yet", True
         log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
         words, unfinished = NO_INDEX, False
     return f"{codebase.prefix} {words}" if words and codebase.prefix else words, unfinished

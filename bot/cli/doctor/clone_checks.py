@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from pathlib import Path
 
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
-from bot.cli.doctor.context import PATIENCE_S
-from bot.config.codebase_settings import CodebaseSettings
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext
+from bot.config.environment import process_home
 from bot.errors import ProviderError
-from bot.ports import Documents
 from bot.ports.clones import CloneStanding, read_clones
 
 THREADS = 8
 
 
-def check_clones(
-    codebases: Mapping[str, CodebaseSettings], folder: Path, documents: Documents, now: datetime
-) -> HealthCheck:
+def clones(patient: DoctorContext) -> HealthCheck:
     """Whether every codebase with an address can be fetched by whoever runs this.
 
     Raises:
         ConfigError: git is not installed.
         StoreError: what is known of the clones cannot be read.
     """
+    home, codebases = process_home(patient.home), patient.settings().all_codebases
     network = GitNetwork(stall_s=PATIENCE_S, limit_s=PATIENCE_S)
-    clones = {
-        codebase: Clone(clone_path(folder, codebase), one.url, one.branch, network)
+    asked = {
+        codebase: Clone(clone_path(home / "codebases", codebase), one.url, one.branch, network)
         for codebase, one in codebases.items()
         if one.url is not None
     }
-    if not clones:
+    if not asked:
         return well("none: every codebase is a path")
     with ThreadPoolExecutor(THREADS) as threads:
-        problems = dict(zip(clones, threads.map(_problem, clones.values()), strict=True))
-    standings = read_clones(documents)
-    says = "; ".join(_line(codebase, standings.get(codebase), problems[codebase], now) for codebase in clones)
-    failing = [clones[codebase] for codebase, problem in problems.items() if problem]
+        problems = dict(zip(asked, threads.map(_problem, asked.values()), strict=True))
+    standings = read_clones(patient.store().documents)
+    says = "; ".join(_line(codebase, standings.get(codebase), problems[codebase], patient.now) for codebase in asked)
+    failing = [asked[codebase] for codebase, problem in problems.items() if problem]
     if not failing:
         return well(says)
     return wrong(says, f"as the user who runs triage, try `{failing[0].command_to_try}`")
