@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from datetime import datetime
+from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
+from bot.casework.team_ending import end_threads
 from bot.composition.casework_services import build_casework
 from bot.composition.heartbeat_services import build_heartbeats
 from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
@@ -18,13 +20,16 @@ from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import open_shared_services
 from bot.composition.slack_edge import build_team_edge
 from bot.composition.startup_report import StartupReport
+from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import StoreError
+from bot.runtime.config_reload import TeamReload
 from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import JobHandlers
 from handlers.home import HomeTab
+from handlers.transport.workspace import why_unreadable
 
 CATCH_UP_EVERY_S = 1
 FIX_EVERY_S = 1
@@ -64,6 +69,14 @@ class Team:
         )
         self._ticker = Ticker()
         self._fixing = Ticker()  # apart: a codebase's check may take minutes
+        self.reload = TeamReload(
+            settings,
+            self.heartbeats.sessions.registry,
+            self.edge.watcher,
+            self.edge.backfill,
+            learn=self.heartbeats.learn_zones,
+            unreadable=partial(why_unreadable, process.slack.client),
+        )
 
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
@@ -97,6 +110,12 @@ class Team:
         self.shared.desk.cards.catch_up(at_once=True)
         self.shared.desk.asker.tick(at_once=True)
         self.casework.staff.close()
+
+    def end(self) -> None:
+        """Close what is open, for the team is no longer in triage.yml; after it has stopped hearing."""
+        self.interrupt()
+        end_threads(self.shared.desk, REMOVED.format(team=self.name))
+        self.close()
 
     def handlers(self) -> JobHandlers:
         """Return what works off the team's jobs."""

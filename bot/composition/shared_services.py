@@ -173,7 +173,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
 
 def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> FileStore:
     """Return the store of a team's directory: the process's own where that is it, for each keeps what it has read."""
-    return process.storage if home == process.environment.home else open_storage(home, noted)
+    return process.storage if home == process.environment.home.resolve() else open_storage(home, noted)
 
 
 def _queue(process: ProcessServices, home: Path) -> SpoolQueue:

@@ -69,10 +69,8 @@ class TeamEdge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlackEdge:
-    """The process's one line to Slack, for all teams: who is asked for what, App Home, and the connection."""
+    """The process's one line to Slack, for all teams."""
 
-    router: TeamRouter
-    home: HomeTab
     connection: SlackConnection | HttpConnection
 
 
@@ -115,7 +113,7 @@ def build_slack_edge(
     """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
     bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
     connect = _over_http if process.settings.slack.mode == "http" else _over_socket
-    return SlackEdge(router=router, home=home, connection=connect(process, bolt, ear_secret, on_session))
+    return SlackEdge(connection=connect(process, bolt, ear_secret, on_session))
 
 
 def _listeners(

@@ -95,8 +95,9 @@ def team_home(home: Path, team: str) -> Path:
 
 
 def process_home(home: Path) -> Path:
-    """Return the data directory of the process that looks after a team's, or after this one."""
-    return home.parent.parent if home.parent.name == TEAMS else home
+    """Return the data directory of the process that looks after a team's, or after this one: it holds the lease."""
+    above = home.parent.parent
+    return above if home.parent.name == TEAMS and (above / "lock").is_file() else home
 
 
 VARIABLES: Final = {

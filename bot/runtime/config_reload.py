@@ -1,22 +1,24 @@
-"""A changed triage.yml is taken over while the bot runs (SIGHUP): its sessions and watched channels, or nothing at all.
+"""A changed triage.yml is taken over while the bot runs (SIGHUP): teams, sessions and watched channels, or nothing.
 
-A file that cannot be used changes nothing; every problem is told to the ops channel and the log.
+A file that cannot be used changes nothing; every problem is told to the ops channels and the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
-from bot.errors import ConfigError, StoreError
+from bot.errors import ConfigError, ProviderError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.watcher import Watcher
 
 
-class ConfigReload:
-    """Takes over what may change under way.
+class TeamReload:
+    """Takes over what may change of one team under way.
 
     `learn` is called when sessions have changed. `unreadable` says, for a new channel, why it cannot be read: None
     where it can.
@@ -29,31 +31,21 @@ class ConfigReload:
         watcher: Watcher,
         backfill: Backfill,
         *,
-        say: Callable[[str], None],
         learn: Callable[[], None],
         unreadable: Callable[[WatchedChat], str | None],
     ) -> None:
         self._settings, self._sessions = settings, sessions
         self._watcher, self._backfill = watcher, backfill
         self._chats = settings.watched_chats
-        self._say, self._learn, self._unreadable = say, learn, unreadable
+        self._learn, self._unreadable = learn, unreadable
 
-    def __call__(self, load: Callable[[], Settings]) -> None:
-        """Read the file anew with `load` and say what became of it; never raises ConfigError or StoreError."""
-        try:
-            settings = load()
-            changed = self._watch(settings.watched_chats)
-        except ConfigError as error:
-            problems = "\n".join(f"- {problem}" for problem in error.problems)
-            self._say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
-            return
-        except StoreError as error:
-            self._say(f"triage.yml was not loaded; the old settings stay in use: {error}. Then reload again.")
-            return
+    def take_over(self, settings: Settings) -> str:
+        """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
+        changed = self._watch(settings.watched_chats)
         self._sessions.replace(settings.sessions)
         self._learn()
         rest = "" if self._same_otherwise(settings) else " Other changes apply after a restart."
-        self._say(f"triage.yml was read again; sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}")
+        return f"sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}"
 
     def _watch(self, chats: tuple[WatchedChat, ...]) -> str:
         """Take over the watched channels; return what is said of it."""
@@ -67,12 +59,80 @@ class ConfigReload:
         said += f" No longer watched: {_named(gone)}; open questions there stay open." if gone else ""
         problems = [problem for chat in new if (problem := self._unreadable(chat))]
         if problems:
-            said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id under watched_chats."
+            said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
         return said
 
     def _same_otherwise(self, settings: Settings) -> bool:
         ours = {name: getattr(settings, name) for name in TAKEN_OVER}
         return self._settings.model_copy(update=ours) == settings
+
+
+class ReloadableTeam(Protocol):
+    """A team that runs."""
+
+    @property
+    def reload(self) -> TeamReload:
+        """What takes over its new settings."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Tell its ops channel."""
+        ...
+
+
+class RunningTeams(Protocol):
+    """The teams of the process."""
+
+    def by_name(self) -> Mapping[str, ReloadableTeam]:
+        """Return those that run."""
+        ...
+
+    def opened(self, teams: Mapping[str, Settings]) -> AbstractContextManager[object]:
+        """Open new teams, and have them work once the block ends without an error.
+
+        Raises:
+            ConfigError, ProviderError, StoreError: one cannot be opened; then none is.
+        """
+        ...
+
+    def remove(self, name: str) -> None:
+        """End a team, each of its open threads with a sentence; what it has on disk stays."""
+        ...
+
+
+class ConfigReload:
+    """Takes over a changed file, team by team."""
+
+    def __init__(self, teams: RunningTeams) -> None:
+        self._teams = teams
+
+    def __call__(self, load: Callable[[], Settings]) -> None:
+        """Read the file anew with `load` and say what became of it; raises none of our errors."""
+        try:
+            self._take_over(load().by_team())
+        except ConfigError as error:
+            problems = "\n".join(f"- {problem}" for problem in error.problems)
+            self._say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
+        except (ProviderError, StoreError) as error:
+            self._say(f"triage.yml was not loaded; the old settings stay in use: {error}. Then reload again.")
+
+    def _take_over(self, wanted: Mapping[str, Settings]) -> None:
+        running = self._teams.by_name()
+        new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
+        if not wanted.keys() & running.keys():
+            raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
+        with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
+            said = {name: team.reload.take_over(wanted[name]) for name, team in running.items() if name in wanted}
+        for name in sorted(gone):
+            self._teams.remove(name)
+        about = "".join(f" Team {name} is new." for name in wanted if name in new)
+        about += "".join(f" Team {name} is gone; its open threads were closed." for name in sorted(gone))
+        for name, words in said.items():
+            running[name].say(f"triage.yml was read again; {words}{about}")
+
+    def _say(self, text: str) -> None:
+        for team in self._teams.by_name().values():
+            team.say(text)
 
 
 def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.jobs import Job, JobKind
+from bot.errors import TriageError
 from bot.ports import ClaimableJobs, any_job
 
 CLAIM_WAIT_S: Final = 1.0
@@ -94,7 +95,11 @@ class TeamQueues:
             def is_wanted(job: Job, queue: _TeamQueue = queue) -> bool:
                 return wanted(job) and queue.wanted(job) and self._fits(job, running)
 
-            job = queue.jobs.claim(is_wanted)
+            try:
+                job = queue.jobs.claim(is_wanted)
+            except TriageError:
+                self._queues[team] = self._queues.pop(team)  # the next look begins with the others
+                raise
             if job is not None:
                 self._queues[team] = self._queues.pop(team)
                 self._running[job.key] = queue, job

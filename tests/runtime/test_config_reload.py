@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot.config.settings import load_settings
+from bot.config.settings import Settings, load_settings
 from bot.config.team_settings import WatchedChat
-from bot.errors import StoreError
+from bot.errors import ConfigError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
-from bot.runtime.config_reload import ConfigReload
+from bot.runtime.config_reload import ConfigReload, TeamReload
 from tests.fakes import in_memory
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
@@ -31,6 +33,38 @@ class Listener:
         self.watched.append([chat.chat_id for chat in chats])
 
 
+class RecordedTeam:
+    """A team whose ops channel is a list."""
+
+    def __init__(self, reload: TeamReload | None, said: list[str]) -> None:
+        self.reload: Any = reload
+        self.said = said
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+class RecordedTeams:
+    """The teams that run, and what became of them; `refused` is raised where a new one is opened."""
+
+    def __init__(self, **teams: RecordedTeam) -> None:
+        self.teams = dict(teams)
+        self.refused: Exception | None = None
+
+    def by_name(self) -> dict[str, RecordedTeam]:
+        return dict(self.teams)
+
+    @contextmanager
+    def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:
+        if teams and self.refused:
+            raise self.refused
+        yield
+        self.teams |= {name: RecordedTeam(None, []) for name in teams}
+
+    def remove(self, name: str) -> None:
+        del self.teams[name]
+
+
 class Bench:
     """A running bot's sessions, its triage.yml, and what it says."""
 
@@ -44,15 +78,17 @@ class Bench:
         self.said: list[str] = []
         self.learned: list[bool] = []
         self.watcher, self.backfill = Listener(), Listener()
-        self.reload = ConfigReload(
+        self.say = self.said.append
+        self.team = TeamReload(
             settings,
             self.sessions,
             self.watcher,  # type: ignore[arg-type]
             self.backfill,  # type: ignore[arg-type]
-            say=self.said.append,
             learn=lambda: self.learned.append(True),
             unreadable=lambda chat: f"the bot is not in {chat.chat_id}" if chat.chat_id == "C0AWAY" else None,
         )
+        self.teams = RecordedTeams(default=RecordedTeam(self.team, self.said))
+        self.reload = ConfigReload(self.teams)
 
     def write(self, sessions: str, more: str = "") -> None:
         self.config.write_text(f"codebase: shop\nops_channel: C0OPS\nsessions: {{{sessions}}}\n{more}\n")
@@ -138,3 +174,62 @@ def test_a_disk_that_refuses_changes_nothing_and_is_told(bench: Bench) -> None:
     bench.backfill.full = False
     assert bench.again() == ["api"]
     assert bench.watcher.watched == [["C0HELP"]]
+
+
+COMPANY = """codebase: shop
+teams:
+  pay: {ops_channel: C0PAYOPS, channels: [{chat_id: C0PAY}]}
+"""
+PLATFORM = "  plat: {ops_channel: C0PLATOPS, channels: [{chat_id: C0HELP}]}\n"
+
+
+class Company:
+    """Two running teams and their triage.yml."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "shop").mkdir()
+        self.config = folder / "triage.yml"
+        self.config.write_text(COMPANY + PLATFORM)
+        self.taken: dict[str, Settings] = {}
+        self.said: dict[str, list[str]] = {"pay": [], "plat": []}
+        self.teams = RecordedTeams(**{name: RecordedTeam(self, said) for name, said in self.said.items()})  # type: ignore[arg-type]
+        self._reload = ConfigReload(self.teams)
+
+    def take_over(self, settings: Settings) -> str:
+        self.taken[settings.ops_channel] = settings
+        return "sessions: none."
+
+    def write(self, text: str) -> None:
+        self.config.write_text(text)
+        self._reload(lambda: load_settings(self.config))
+
+
+def test_a_team_that_is_gone_ends_and_the_others_are_told(tmp_path: Path) -> None:
+    """The one that is left takes over its own settings."""
+    company = Company(tmp_path)
+    company.write(COMPANY)
+    assert list(company.teams.teams) == ["pay"]
+    assert list(company.taken) == ["C0PAYOPS"]
+    [said] = company.said["pay"]
+    assert said.endswith("Team plat is gone; its open threads were closed.")
+    company.write(COMPANY + PLATFORM)
+    assert list(company.teams.teams) == ["pay", "plat"]
+    assert company.said["pay"][1].endswith("Team plat is new.")
+
+
+def test_a_team_that_cannot_be_opened_changes_nothing(tmp_path: Path) -> None:
+    """None is removed, none takes anything over, and all are told why."""
+    company = Company(tmp_path)
+    company.teams.refused = ConfigError("ops_channel: C0NEW is not private")
+    company.write(COMPANY + "  new: {ops_channel: C0NEW}\n")
+    assert list(company.teams.teams) == ["pay", "plat"]
+    assert company.taken == {}
+    assert all("C0NEW is not private" in said for [said] in company.said.values())
+
+
+def test_one_team_does_not_become_several_under_way(tmp_path: Path) -> None:
+    """The data of the one team is handed over at a start."""
+    company = Company(tmp_path)
+    company.write("codebase: shop\nops_channel: C0OPS\n")
+    assert list(company.teams.teams) == ["pay", "plat"]
+    assert "stop triage and start it" in company.said["pay"][0]

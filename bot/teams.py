@@ -1,0 +1,93 @@
+"""The teams of the process: which there are, how messages, clicks and jobs reach them, how they come and go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from bot.composition.process_services import ProcessServices
+from bot.config.settings import Settings
+from bot.domain.jobs import Job
+from bot.runtime.team_queues import TeamQueues
+from bot.runtime.worker_pool import JobHandlers
+from bot.team import Team
+from handlers.home import HomeTab
+from handlers.team_router import TeamRouter
+
+log = logging.getLogger(__name__)
+
+
+class Teams:
+    """Every team that runs, in the file's order; those of the start are opened by `open_first`."""
+
+    def __init__(self, process: ProcessServices, listeners: Executor) -> None:
+        self._process, self._listeners = process, listeners
+        self.router = TeamRouter(process.slack.me)
+        self.home = HomeTab(process.slack.client, process.clock, team_id=process.slack.me.team_id)
+        self.queues = TeamQueues(process.jobs_changed)
+        self._teams: dict[str, Team] = {}
+        self._handlers: dict[str, JobHandlers] = {}
+
+    def open_first(self, teams: Mapping[str, Settings]) -> None:
+        """Open the teams of the start; raises ConfigError, ProviderError and StoreError as `Team` does."""
+        for name, settings in teams.items():
+            self._add(self._open(name, settings))
+        self._process.noted.end_start()
+
+    @contextmanager
+    def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:
+        """Open new teams, and have them work once the block ends without an error; raises as `Team` does."""
+        new: list[Team] = []
+        try:
+            for name, settings in teams.items():
+                new.append(self._open(name, settings))
+            yield
+        except BaseException:
+            for team in new:
+                self._process.noted.detach(team.shared.ops.lines)
+            raise
+        for team in new:
+            team.settle()
+            team.missed_since(None)
+            self._add(team)
+            team.start()
+
+    def remove(self, name: str) -> None:
+        """End a team, each of its open threads with a sentence; what it has on disk stays."""
+        team = self._teams.pop(name)
+        self.router.remove(name)
+        self.home.remove(name)
+        self.queues.remove(name)
+        self._process.noted.detach(team.shared.ops.lines)
+        team.stop_hearing()
+        team.end()
+
+    def by_name(self) -> Mapping[str, Team]:
+        """Return those that run."""
+        return dict(self._teams)
+
+    def each(self, do: Callable[[Team], object]) -> None:
+        """Do something for every team."""
+        for team in list(self._teams.values()):
+            do(team)
+
+    def say(self, text: str) -> None:
+        """Tell every team's ops channel what concerns the process."""
+        self.each(lambda team: team.say(text))
+
+    def handlers_of(self, job: Job) -> JobHandlers:
+        """Return what works off a claimed job."""
+        return self._handlers[self.queues.team_of(job)]
+
+    def _open(self, name: str, settings: Settings) -> Team:
+        return Team(self._process, name, settings, self.home, self._listeners)
+
+    def _add(self, team: Team) -> None:
+        """Have a team's messages, clicks and jobs reach it."""
+        self._teams[team.name], self._handlers[team.name] = team, team.handlers()
+        self.router.add(team.edge.listeners)
+        self.home.add(team.edge.home)
+        self.queues.add(team.name, team.shared.jobs, team.wants)
+        log.info("team %s is open", team.name, extra={"action": "team_open"})

@@ -1,0 +1,169 @@
+"""Which team something from Slack is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.casework.decisions import DraftClick
+from bot.intake.normalise import Identity
+from handlers.team_router import TeamListeners, TeamRouter
+
+ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
+
+
+class Watching:
+    """What a watcher knows: its channels, and its open threads."""
+
+    def __init__(self, *channels: str) -> None:
+        self.channels, self.open = set(channels), set[str]()
+
+    def watches(self, chat_id: str) -> bool:
+        return chat_id in self.channels
+
+    def has_open(self, thread_id: str) -> bool:
+        return thread_id in self.open
+
+
+class Belonging:
+    """Who belongs to a team."""
+
+    def __init__(self, *users: str) -> None:
+        self.users = users
+
+    def belongs(self, user: str, workspace: str) -> bool:
+        return workspace == "T1" and user in self.users
+
+
+class Company:
+    """Two teams: payments watches C0PAY, platform C0PLAT."""
+
+    def __init__(self, *, shared_ops: bool = False) -> None:
+        self.router = TeamRouter(ME)
+        self.watchers = {"payments": Watching("C0PAY"), "platform": Watching("C0PLAT")}
+        self.owned: dict[str, set[str]] = {"payments": set(), "platform": set()}
+        self.cards: dict[str, set[str]] = {"payments": set(), "platform": set()}
+        for team, user in (("payments", "U0ANA"), ("platform", "U0BEN")):
+            ops = "C0OPS" if shared_ops else f"C0{team[:2].upper()}OPS"
+            self._add(team, ops, Belonging(user, "U0BOTH"))
+
+    def _add(self, team: str, ops: str, belonging: Belonging) -> None:
+        self.router.add(
+            TeamListeners(
+                team=team,
+                ops_channel=ops,
+                watcher=self.watchers[team],  # type: ignore[arg-type]
+                approvers=belonging,  # type: ignore[arg-type]
+                commands=None,  # type: ignore[arg-type]
+                shortcuts=None,  # type: ignore[arg-type]
+                actions={},
+                views={},
+                owns=lambda name: name in self.owned[team],
+                has_card=lambda ts: ts in self.cards[team],
+            )
+        )
+
+    def of_message(self, channel: str, ts: str = "1.000001", **more: Any) -> str:
+        event = {"type": "message", "channel": channel, "user": "U1", "text": "why?", "ts": ts, **more}
+        return self.router.of_message({"team_id": "T1", "event": event}).team
+
+    def of_value(self, value: object, channel: str = "") -> str:
+        body: dict[str, Any] = {"actions": [{"value": value}]}
+        if channel:
+            body["channel"] = {"id": channel}
+        return self.router.of_click(body).team
+
+
+def test_a_message_goes_to_the_team_of_its_channel() -> None:
+    """Its ops channel is the team's, too; a channel of nobody is the first team's."""
+    company = Company()
+    assert [company.of_message(one) for one in ("C0PAY", "C0PLAT", "C0PLOPS", "C0ELSE")] == [
+        "payments",
+        "platform",
+        "platform",
+        "payments",
+    ]
+
+
+def test_a_reply_goes_to_who_works_on_its_thread() -> None:
+    """Also where the channel is another team's by now; an edit and a deletion likewise."""
+    company = Company()
+    company.watchers["platform"].open.add("T1.C0PAY.1.000001")
+    assert company.of_message("C0PAY", "2.000001", thread_ts="1.000001") == "platform"
+    changed = {"subtype": "message_changed", "ts": "3.000001"}
+    message = {"user": "U1", "text": "why now?", "ts": "1.000001", "edited": {"user": "U1", "ts": "3.0"}}
+    assert company.of_message("C0PAY", **changed, message=message, previous_message={**message, "text": "why?"}) == (
+        "platform"
+    )
+    assert company.of_message("C0PAY", "4.000001", thread_ts="3.500001") == "payments"
+
+
+def test_under_a_card_in_a_shared_ops_channel_it_is_the_cards_team() -> None:
+    """Two teams with the same approvers may share one."""
+    company = Company(shared_ops=True)
+    company.cards["platform"].add("5.000001")
+    assert company.of_message("C0OPS", "6.000001", thread_ts="5.000001") == "platform"
+    assert company.of_message("C0OPS", "6.000002", thread_ts="5.500001") == "payments"
+
+
+THREAD = "T1.C0PLAT.1.2"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (THREAD, ids.encode_click(DraftClick(thread_id=THREAD, version=3, draft_hash="00112233aabbccdd", seen=1))),
+        ("infra", ids.encode_finding("infra", "0123456789abcdef")),
+        ("infra", f"1h!{ids.encode_finding('infra', '0123456789abcdef')}"),
+        ("infra", "infra"),
+        ("0123456789abcdef", ids.encode_proposal("0123456789abcdef", "")),
+        ("fedcba9876543210", "fedcba9876543210"),
+    ],
+)
+def test_a_click_goes_to_whose_it_is_wherever_it_was_clicked(name: str, value: str) -> None:
+    """A thread, a session, a snooze, a proposal, a suggestion or a recheck; as button, option or dialogue."""
+    company = Company()
+    company.owned["platform"].add(name)
+    assert company.of_value(value, "C0PAOPS") == "platform"
+    option = {"actions": [{"selected_option": {"value": value}}]}
+    dialogue = {"view": {"private_metadata": value}}
+    assert company.router.of_click(option).team == company.router.of_click(dialogue).team == "platform"
+
+
+@pytest.mark.parametrize(
+    "value", [None, 5, "", "../../etc/passwd", "\x00", ["infra"], {"a": 1}, "|" * 5_000, "a" * 9_000]
+)
+def test_what_names_nothing_goes_by_its_channel(value: object) -> None:
+    """Whatever it holds: no name is looked up that could be a path."""
+    company = Company()
+    looked: list[str] = []
+    company.owned = {team: _Recording(looked) for team in company.owned}
+    assert company.of_value(value, "C0PLOPS") == "platform"
+    assert company.of_value(value) == "payments"
+    assert not [name for name in looked if "/" in name or ".." in name or len(name) > 200]
+
+
+class _Recording(set[str]):
+    def __init__(self, looked: list[str]) -> None:
+        super().__init__()
+        self._looked = looked
+
+    def __contains__(self, name: object) -> bool:
+        self._looked.append(str(name))
+        return False
+
+
+def test_somebody_has_the_teams_they_belong_to() -> None:
+    """Of our workspace only; with one team it is everybody's."""
+    company = Company()
+    assert [[one.team for one in company.router.of_user(user, "T1")] for user in ("U0ANA", "U0BOTH", "U0X")] == [
+        ["payments"],
+        ["payments", "platform"],
+        [],
+    ]
+    assert company.router.of_user("U0ANA", "T2") == []
+    company.router.remove("platform")
+    assert [one.team for one in company.router.of_user("U0X", "T1")] == ["payments"]
+    assert company.of_message("C0PLAT") == "payments"
