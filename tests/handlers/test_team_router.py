@@ -62,6 +62,7 @@ class Company:
                 views={},
                 owns=lambda name: name in self.owned[team],
                 has_card=lambda ts: ts in self.cards[team],
+                owned=lambda _: frozenset(),
             )
         )
 
