@@ -118,4 +118,6 @@ def fall_silent(queue: ProcrastinateQueue) -> None:
         connection.execute("SELECT pg_notify(%s, '{}')", [f"procrastinate_queue_v1#{queue._namespace}"])
     worker._thread.join()
     with database.writing() as connection:
-        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = '2000-01-01' WHERE id = %s", [worker.id])
+        connection.execute(
+            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id = %s", [worker.id]
+        )

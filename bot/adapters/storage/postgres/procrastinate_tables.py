@@ -170,6 +170,11 @@ def unregister_worker(connection: Connection, worker_id: int) -> None:
     _finished(_manager(connection).unregister_worker(worker_id))
 
 
+def forget_workers(connection: Connection, *, silent_s: float) -> None:
+    """Forget every worker, of all queues, that has been silent for so long."""
+    _finished(_manager(connection).prune_stalled_workers(seconds_since_heartbeat=silent_s))
+
+
 def channel_of(namespace: str) -> str:
     """Return the channel on which Procrastinate tells of new jobs."""
     return f"procrastinate_queue_v1#{namespace}"

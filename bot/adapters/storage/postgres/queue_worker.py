@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 BEAT_EVERY_S: Final = 5.0
 SILENT_S: Final = 20.0
 """After how long without a sign of life a worker is dead, in seconds by the database's clock."""
+FORGOTTEN_S: Final = 86_400.0
+"""After how long a dead worker that held no job is removed from the table, in seconds."""
 RECONNECT_S: Final = 1.0
 
 
@@ -60,6 +62,7 @@ class QueueWorker:
     def register(self) -> None:
         """Become a new worker: at the start, and after others took this process for dead."""
         with self._database.writing() as connection:
+            tables.forget_workers(connection, silent_s=FORGOTTEN_S)
             self.id = tables.register_worker(connection)
 
     def sweep(self) -> None:
@@ -106,24 +109,29 @@ class QueueWorker:
         return f"triage sweep {self._namespace}"
 
     def _live(self) -> None:
+        sweep_at = time.monotonic()
         while not self._stopping.is_set():
             try:
                 with self._database.connect() as connection:
                     channel = sql.Identifier(tables.channel_of(self._namespace))
                     connection.execute(sql.SQL("LISTEN {}").format(channel))
-                    self._attend(connection)
+                    self._attend(connection, sweep_at)
             except (psycopg.Error, StoreError) as error:
                 log.warning("the queue's database does not answer", extra={"action": "queue_deaf", "error": str(error)})
                 self._stopping.wait(RECONNECT_S)
+                # After an outage everybody has been silent: the others need time for a sign of life, too.
+                sweep_at = time.monotonic() + self._silent_s
 
-    def _attend(self, connection: tables.Connection) -> None:
+    def _attend(self, connection: tables.Connection, sweep_at: float) -> None:
         """Beat, sweep and listen on one connection until the stop."""
         beat_at = time.monotonic()
         self._wake()  # of what came while nobody listened
         while not self._stopping.is_set():
-            if time.monotonic() >= beat_at:
-                beat_at = time.monotonic() + self._beat_every_s
+            now = time.monotonic()
+            if now >= beat_at:
+                beat_at = now + self._beat_every_s
                 tables.beat(connection, self.id)
-                self.sweep()
+                if now >= sweep_at:
+                    self.sweep()
             for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
                 self._wake()

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,14 @@ def claimed(queue: ProcrastinateQueue) -> Job:
     job = queue.claim()
     assert job is not None
     return job
+
+
+def last_beat(queue: ProcrastinateQueue) -> datetime | None:
+    with shared_database().reading() as connection:
+        row = connection.execute(
+            "SELECT last_heartbeat FROM procrastinate_workers WHERE id = %s", [queue._worker.id]
+        ).fetchone()
+    return row[0] if row else None
 
 
 def taken_over(queue: ProcrastinateQueue) -> Job:
@@ -119,6 +128,25 @@ def test_a_replica_whose_connections_were_cut_goes_on(replica: Open) -> None:
     assert (before.key, job.key, job.deaths) == ("before", "after", 0)
     waiting.done(before)
     assert not other.holds("before")
+
+
+def test_after_an_outage_the_others_get_time_for_a_sign_of_life(replica: Open) -> None:
+    """Everybody was silent meanwhile: whoever is back first takes nobody's jobs."""
+    first, late = replica(wait_s=60, beat_every_s=0.01), replica()
+    late.put(some_work("theirs"))
+    claimed(late)
+    cut_connections(shared_database()._url)
+    fall_silent(late)
+    with shared_database().reading() as connection:
+        cut_at = connection.execute("SELECT clock_timestamp()").fetchone()
+    while (beaten_at := last_beat(first)) is None or cut_at is None or beaten_at < cut_at[0]:
+        pass
+    late.put(some_work("new"))
+    while (job := first.claim()) is None:
+        pass
+    assert job.key == "new"
+    first.end_waits()
+    assert first.claim(lambda job: job.key == "theirs") is None
 
 
 def test_a_stop_ends_the_waits(replica: Open) -> None:
