@@ -14,7 +14,7 @@ from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.search.chunks import first_attached
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import Passage, best_lines, is_quotable
-from bot.domain.search.tokens import text_stems
+from bot.domain.search.tokens import shared_stems
 
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 MAX_ATTACHED = 8
@@ -62,7 +62,7 @@ def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Ex
         end=passage.start + window[1] - 1,
         commit=passage.commit,
         text="\n".join(lines[slice(*window)]),
-        covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
+        covered=len(shared_stems(stems, f"{passage.path} {passage.text}")),
     )
 
 
@@ -99,7 +99,7 @@ def excerpts_of_frame(
 def _cut(path: str, lines: Sequence[str], start: int, end: int, commit: str, stems: frozenset[str]) -> Excerpt:
     """Return the lines from `start` to `end` of a file, counted from 1."""
     text = "\n".join(lines[start - 1 : end])
-    covered = len(stems & text_stems(f"{path} {text}"))
+    covered = len(shared_stems(stems, f"{path} {text}"))
     return Excerpt(path=path, start=start, end=end, commit=commit, text=text, covered=covered)
 
 

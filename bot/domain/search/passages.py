@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.search.index_gaps import NO_GAPS, IndexGaps
-from bot.domain.search.tokens import text_stems
+from bot.domain.search.tokens import shared_stems
 from bot.domain.secrets import find_secrets
 
 FIRST_LINE = 0.4
@@ -37,7 +37,7 @@ def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[
     >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
     (3, 5)
     """
-    found = [frozenset() if _IMPORT.match(line) else text_stems(line) & stems for line in lines]
+    found = [frozenset() if _IMPORT.match(line) else shared_stems(stems, line) for line in lines]
     counts = Counter(stem for line in found for stem in line)
     windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
     telling = [window for window in windows if any(found[slice(*window)])]

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from bot.domain.search.foreign_words import in_english
 from bot.domain.tables import Words, WordSet, read_table
 
 
@@ -21,6 +22,7 @@ class _Lists(NamedTuple):
     stop: WordSet
     endings: Words
     near: tuple[Words, ...]
+    names: tuple[Words, ...]
 
 
 _LISTS = read_table(__file__, "tokens.yml", _Lists)
@@ -49,6 +51,7 @@ def _near_words() -> dict[str, tuple[str, ...]]:
 
 
 NEAR_WORDS = _near_words()
+_NAMED = {stem(word): frozenset(map(stem, words)) for words in _LISTS.names for word in words}
 
 
 MAX_QUESTION_CHARS = 40_000
@@ -79,9 +82,9 @@ def question_terms(question: str) -> tuple[Term, ...]:
     """Return what to search for: words, whole identifiers, neighbouring words, then words of near meaning.
 
     >>> [" ".join(term.words) for term in question_terms("Where is should_retry called?")]
-    ['should', 'retry', 'called', 'should retry']
+    ['should', 'retry', 'called', 'should retry', 'attempt']
     """
-    tokens = _WORD.findall(without_markup(question))
+    tokens = _WORD.findall(in_english(without_markup(question)))
     words = _most_telling(word for token in tokens for word in _parts(token))
     return (
         *(Term((word,), 1.0, word) for word in words),
@@ -179,6 +182,22 @@ def text_stems(text: str) -> frozenset[str]:
     """Return the stems of every word and part of an identifier in a text."""
     words = (part for token in _WORD.findall(text) for part in (split_identifier(token) or [token.lower()]))
     return frozenset(stem(word) for word in words) | frozenset(pairs(text))
+
+
+def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:
+    """Return the stems of a question that a text has, as words or as what names in code are called for them.
+
+    >>> sorted(shared_stems(question_stems("Where is the retry limit set?"), "MAX_ATTEMPTS = 5"))
+    ['limit', 'retr']
+    """
+    names = frozenset(stem(part) for name in _WORD.findall(text) for part in _name_parts(name))
+    said = text_stems(text)
+    return frozenset(one for one in stems if one in said or not names.isdisjoint(_NAMED.get(one, ())))
+
+
+def _name_parts(token: str) -> list[str]:
+    parts = split_identifier(token)
+    return parts if len(parts) > 1 else []
 
 
 def question_stems(question: str) -> frozenset[str]:

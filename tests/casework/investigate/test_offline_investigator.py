@@ -361,3 +361,29 @@ def test_one_shared_word_of_many_is_no_answer(code: Path) -> None:
     """It is there by chance."""
     asked = "what did the customer from Madrid say about the invoice for a server?"
     assert investigate(code, "src/transport.py", question=asked).ret.draft_reply == ""
+
+
+PAY = (
+    "MAX_ATTEMPTS = 5\n\n\ndef post_payment(session, body):\n    for number in range(MAX_ATTEMPTS):\n"
+    "        if (reply := session.post(body)).ok:\n            return reply\n    raise TimeoutError\n"
+)
+OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(30)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "path"),
+    [
+        ("Where is the retry limit set?", "shop/pay.py"),
+        ("Wie oft wird eine Zahlung wiederholt?", "shop/pay.py"),
+        ("Wo wird das Passwort geprüft?", "shop/auth.py"),
+        ("Wo ist die Kantine?", None),
+    ],
+)
+def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked: str, path: str | None) -> None:
+    """`MAX_ATTEMPTS` is a retry limit, in whatever language it is asked for; what nothing answers has no draft."""
+    auth = "def verify_password(user, password):\n    return user.hash == hash_of(password)\n"
+    repo = GitRepo(make_repo(tmp_path / "code", {"shop/pay.py": PAY, "shop/auth.py": auth, **OTHERS}))
+    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
+    assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
+    ret = investigator.investigate(assignment, run_id="r1").ret
+    assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])

@@ -1,0 +1,53 @@
+"""German questions find English code; everybody else's questions stay as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.search.foreign_words import in_english
+from bot.domain.search.tokens import question_stems
+
+
+@pytest.mark.parametrize(
+    ("asked", "english"),
+    [
+        ("Wo werden Passwörter geprüft?", "password check?"),
+        ("Wie oft wird eine fehlgeschlagene Zahlung wiederholt?", "fehlgeschlagene payment retry?"),
+        ("Welche Zeitüberschreitung gilt für die Datenbankverbindung?", "timeout gilt database connection?"),
+        ("Wieso ist der Cache in `shop.prices` so lange gültig?", "Cache `shop.prices` expire?"),
+        ("wo wird der Token-Handler aufgerufen", "Token-Handler call"),
+    ],
+)
+def test_german_becomes_what_code_calls_it(asked: str, english: str) -> None:
+    """Compounds are taken apart; what is no entry, and what is code, stays."""
+    assert in_english(asked) == english
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Where is the timeout set?",
+        "Was the list in the die-hard mode also bin?",
+        "Où est la configuration du cache des prix ?",
+        "Onde fica a lista das contas da loja?",
+        "¿Dónde es la clase que lee el listado?",
+        "MAX_RETRIES?",
+        "",
+    ],
+)
+def test_other_languages_stay(asked: str) -> None:
+    """Words that they share with German make no question German."""
+    assert in_english(asked) == asked
+
+
+def test_a_question_counts_the_same_words_as_its_english_twin() -> None:
+    """What covers the one covers the other."""
+    assert question_stems("Wo wird die Verbindung zur Datenbank geöffnet?") == question_stems(
+        "Where is the connection to the database opened?"
+    )
+
+
+def test_a_long_hostile_word_costs_nothing() -> None:
+    """It is no compound."""
+    text = "wird nicht " + "datenbank" * 20_000
+    assert in_english(text).endswith("datenbank")
