@@ -17,7 +17,8 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.views.home_view import HomeData, Notice, TeamHome, home_view, teams_home_view
+from blocks.views.home_view import HomeData, Notice, home_view
+from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
@@ -161,8 +162,6 @@ class HomeTab:
         for user, page in pages:
             try:
                 self._publish(user, page, homes, now)
-            except HomeUnread:
-                return
             except TriageError as error:
                 log.warning("a home was not published", extra={"action": "home_unpublished"}, exc_info=True)
                 in_vain += isinstance(error, Unavailable)
@@ -175,11 +174,12 @@ class HomeTab:
             TeamHome(name=team.name, home=homes.of(team), may_approve=team.approvers.may_see(user, self._team_id))
             for team in self._teams_of(user)
         ]
-        if len(self._teams) == 1:
-            (one,) = seen
-            view = home_view(one.home, user=user, may_approve=one.may_approve, notice=notice)
-        else:
+        if len(self._teams) > 1:
             view = teams_home_view(seen, user=user, notice=notice)
+        elif seen[0].home is not None:
+            view = home_view(seen[0].home, user=user, may_approve=seen[0].may_approve, notice=notice)
+        else:
+            return
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return
@@ -188,22 +188,18 @@ class HomeTab:
         page.shown = text
 
 
-class HomeUnread(TriageError):
-    """What the page shows cannot be read now."""
-
-
 class _Homes:
-    """What each team's part shows, read once for all who look at it."""
+    """What each team's part shows, read once for all who look at it; None where it cannot be read now."""
 
     def __init__(self) -> None:
-        self._read: dict[str, HomeData] = {}
+        self._read: dict[str, HomeData | None] = {}
 
-    def of(self, team: HomeTeam) -> HomeData:
-        """Return it; raises HomeUnread."""
+    def of(self, team: HomeTeam) -> HomeData | None:
+        """Return it."""
         if team.name not in self._read:
             try:
                 self._read[team.name] = team.look()
-            except TriageError as error:
+            except TriageError:
                 log.warning("a home cannot be read", extra={"action": "home_unread"}, exc_info=True)
-                raise HomeUnread(str(error)) from error
+                self._read[team.name] = None
         return self._read[team.name]

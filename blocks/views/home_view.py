@@ -73,8 +73,6 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
     return [*map(section, parts), when, DividerBlock()]
 
 
-__all__ = ["HomeData", "Notice", "home_blocks", "home_view"]
-
 MAX_SESSIONS: Final = 20
 SESSION_CHARS: Final = 600
 BLOCKS_KEPT: Final = 2
@@ -82,6 +80,7 @@ DRAFT_BLOCKS: Final = 6
 """The least a draft needs: a line, its place, question, standing, words, buttons."""
 MADE_IN_VAIN: Final = 10
 """After so many drafts that did not fit no further one is tried: a hundred long ones would take seconds to make."""
+APPROVERS_ONLY: Final = "Only approvers can see them: `/triage approve-list`"
 BYTES_KEPT: Final = 20_000
 """What the line and the list of the drafts that are not shown whole may need."""
 
@@ -99,35 +98,37 @@ class HomeData:
 
 
 @dataclass(slots=True)
-class _SpaceLeft:
-    """What Slack still has room for on the page."""
+class Room:
+    """What Slack still has room for on the page; `size` in bytes."""
 
     blocks: int
     size: int
 
     @classmethod
-    def beside(cls, others: Sequence[Block]) -> _SpaceLeft:
-        """Return the room that the rest of the page leaves to drafts."""
-        size = VIEW_BYTES - BYTES_KEPT - size_of([block.to_dict() for block in others])
-        return cls(blocks=VIEW_BLOCKS - BLOCKS_KEPT - len(others), size=size)
+    def beside(cls, others: Sequence[Block]) -> Room:
+        """Return the room that the rest of the page leaves."""
+        return cls(blocks=VIEW_BLOCKS - len(others), size=VIEW_BYTES - bytes_of(others))
+
+    def beside_lines(self) -> Room:
+        """Return the room for whole drafts: the line and the list of the others need some."""
+        return Room(blocks=self.blocks - BLOCKS_KEPT, size=self.size - BYTES_KEPT)
 
     def takes(self, blocks: Sequence[Block]) -> bool:
         """Whether there is room for these blocks together; then it is theirs."""
-        size = size_of([block.to_dict() for block in blocks])
-        if len(blocks) > self.blocks or size > self.size:
+        if not self.holds(blocks):
             return False
         self.blocks -= len(blocks)
-        self.size -= size
+        self.size -= bytes_of(blocks)
         return True
 
+    def holds(self, blocks: Sequence[Block]) -> bool:
+        """Whether there is room for these blocks together."""
+        return len(blocks) <= self.blocks and bytes_of(blocks) <= self.size
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TeamHome:
-    """What somebody sees of one team: who may not approve sees counts, and no question, draft or link to a card."""
 
-    name: str
-    home: HomeData
-    may_approve: bool
+def bytes_of(blocks: Sequence[Block]) -> int:
+    """Return what blocks take of a view."""
+    return size_of([block.to_dict() for block in blocks])
 
 
 def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
@@ -135,47 +136,43 @@ def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | 
     return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
 
 
-def teams_home_view(teams: Sequence[TeamHome], *, user: str, notice: Notice | None = None) -> View:
-    """Return somebody's page of several teams, a part for each they belong to."""
-    blocks: list[Block] = notice_blocks(notice)
-    for one in teams:
-        blocks += [HeaderBlock(text=f"Team {one.name}"), *home_blocks(one.home, user=user, may_approve=one.may_approve)]
-    return View(type="home", blocks=blocks[:VIEW_BLOCKS] or [section("You belong to no team of this triage.")])
-
-
 def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
     """Return the page's blocks."""
-    above = [*notice_blocks(notice), *_pause(home.overview), *_title(home, may_approve)]
+    above = [*notice_blocks(notice), *pause_blocks(home.overview), *_title(home, may_approve)]
     below = [
         DividerBlock(),
         *_sessions(home, user, may_approve),
         DividerBlock(),
         HeaderBlock(text="Today (UTC)"),
-        section(_numbers(home.today, home.overview)),
+        section(numbers_text(home.today, home.overview)),
         HeaderBlock(text="Health"),
         section(_health(home.overview)),
         context("Next: `/triage status`, `/triage help`"),
     ]
-    return [*above, *(_drafts(home, _SpaceLeft.beside([*above, *below])) if may_approve else []), *below]
+    return [*above, *(drafts_whole(home, Room.beside([*above, *below])) if may_approve else []), *below]
 
 
-def _pause(seen: Overview) -> list[Block]:
+def pause_blocks(seen: Overview) -> list[Block]:
+    """Return who stopped all work, if somebody did."""
     return [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
 
 
 def _title(home: HomeData, may_approve: bool) -> list[Block]:
-    seen = home.overview
+    parts: list[Block] = [HeaderBlock(text="Drafts"), section(waiting_text(home.overview, may_approve=may_approve))]
+    return parts if may_approve else [*parts, context(APPROVERS_ONLY)]
+
+
+def waiting_text(seen: Overview, *, may_approve: bool) -> str:
+    """Return how many drafts wait, and how much is being investigated."""
     order = ", pages, then oldest first" if may_approve and len(seen.drafts) > 1 else ""
-    said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
-    parts: list[Block] = [HeaderBlock(text="Drafts"), section(said)]
-    return parts if may_approve else [*parts, context("Only approvers can see them: `/triage approve-list`")]
+    return f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
 
 
-def _drafts(home: HomeData, room: _SpaceLeft) -> list[Block]:
+def drafts_whole(home: HomeData, room: Room) -> list[Block]:
     """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
     parts: list[Block] = []
     lines: list[ThreadLine] = []
-    in_vain = 0
+    in_vain, room = 0, room.beside_lines()
     for place, line in enumerate(home.overview.drafts, 1):
         state = home.drafts.get(line.thread_id)
         is_tried = state is not None and draft_fits(state) and room.blocks >= DRAFT_BLOCKS and in_vain < MADE_IN_VAIN
@@ -212,12 +209,17 @@ def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
     parts: list[Block] = [HeaderBlock(text="Sessions")]
     if not home.sessions:
         return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
-    parts += [
+    parts += session_rows(home, user, may_approve)
+    left = len(home.sessions) - MAX_SESSIONS
+    return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
+
+
+def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
+    """Return a block for each session, as many as a page holds at most."""
+    return [
         _session(row, home.now, may_run=may_approve or user in {row.owner, *row.owners})
         for row in home.sessions[:MAX_SESSIONS]
     ]
-    left = len(home.sessions) - MAX_SESSIONS
-    return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
 
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
@@ -229,7 +231,8 @@ def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
     )
 
 
-def _numbers(day: DayCounts, seen: Overview) -> str:
+def numbers_text(day: DayCounts, seen: Overview) -> str:
+    """Return the day in numbers."""
     cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
     runs = (
         f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"
@@ -240,6 +243,11 @@ def _numbers(day: DayCounts, seen: Overview) -> str:
 
 
 def _health(seen: Overview) -> str:
+    return f"{escape(seen.connection)}\n{queue_text(seen)}"
+
+
+def queue_text(seen: Overview) -> str:
+    """Return what was heard last and how the queue stands."""
     damage = f"\n:warning: {len(seen.unreadable)} records cannot be read: `triage status`" if seen.unreadable else ""
     given_up = f":warning: {seen.failed} failed" if seen.failed else "0 failed"
-    return f"{escape(seen.connection)}\n{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"
+    return f"{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"

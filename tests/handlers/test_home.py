@@ -13,7 +13,7 @@ from slack_sdk import WebClient
 
 from blocks.views.home_view import HomeData
 from bot.casework.approvers import Approvers
-from bot.errors import ConfigError, InputError
+from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Person
 from handlers.clicks import Click
 from handlers.home import HomeTab, HomeTeam
@@ -36,15 +36,14 @@ class Page:
         self.home = a_home(an_overview(QUESTION))
         self.ran: list[object] = []
         self.tab = HomeTab(WebClient(base_url=slack.url), self.clock, team_id="T1")
-        self.tab.add(
-            HomeTeam(
-                name="default",
-                look=self._look,
-                approvers=self.approvers,
-                run_session=self._run,
-                has_session=lambda _: True,
-            )
+        self.team = HomeTeam(
+            name="default",
+            look=self._look,
+            approvers=self.approvers,
+            run_session=self._run,
+            has_session=lambda _: True,
         )
+        self.tab.add(self.team)
         self.on_look: Callable[[], None] = lambda: None
 
     def _look(self) -> HomeData:
@@ -268,3 +267,54 @@ def test_a_refused_page_is_tried_again(page: Page, slack: SlackStub) -> None:
     before = len(page.published())
     page.tab.tick()
     assert len(page.published()) == before + 2
+
+
+def with_another_team(page: Page, members: frozenset[str]) -> None:
+    """Add a team whose ops channel has these members, and whose page cannot be read."""
+    page.workspace.groups["C0OPS2"] = members
+    approvers = Approvers(None, ops_channel="C0OPS2", team_id="T1", workspace=page.workspace)
+    approvers.refresh()
+
+    def look() -> HomeData:
+        raise StoreError("the disk is gone")
+
+    page.tab.add(
+        HomeTeam(
+            name="platform",
+            look=look,
+            approvers=approvers,
+            run_session=lambda _: "Platform's beat starts.",
+            has_session=lambda name: name == "infra",
+        )
+    )
+
+
+def test_with_several_teams_everybody_sees_their_own(page: Page) -> None:
+    """Of another team nothing, not even its name; who is of none is told so."""
+    with_another_team(page, frozenset({"U3"}))
+    for user in ("U2", "U3", "U4"):
+        page.open(user)
+    mine, other, nobody = (json.dumps(view) for view in page.published())
+    assert QUESTION in mine
+    assert "platform" not in mine
+    assert QUESTION not in other
+    assert "Team default" not in other
+    assert "belong to no team" in nobody
+
+
+def test_a_team_that_cannot_be_read_leaves_the_other_its_page(page: Page) -> None:
+    """Who belongs to both sees what there is."""
+    with_another_team(page, frozenset({"U2"}))
+    page.open("U2")
+    seen = json.dumps(page.published()[-1])
+    assert QUESTION in seen
+    assert "Team platform cannot be read" in seen
+
+
+def test_a_session_is_run_by_the_team_that_has_it(page: Page) -> None:
+    """Whichever comes first."""
+    with_another_team(page, frozenset({"U2"}))
+    page.tab.add(replace(page.team, has_session=lambda name: name == "shop"))
+    page.press_run("infra")
+    assert page.ran == []
+    assert "Platform's beat starts." in json.dumps(page.published()[-1])
