@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -33,10 +33,22 @@ class Life:
     """The people of the workspace, one question, and the process of the bot."""
 
     def __init__(
-        self, slack: LocalSlack, control: Control, proxy: WithholdingProxy, config: Path, *, log: Path | None = None
+        self,
+        slack: LocalSlack,
+        control: Control,
+        proxy: WithholdingProxy,
+        config: Path,
+        *,
+        log: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.control, self.proxy, self.config, self.home = control, proxy, config, config.parent
-        self._env = {**os.environ, **environment_of(slack, self.home), "SLACK_API_URL": proxy.url}
+        self._env = {
+            **os.environ,
+            **environment_of(slack, self.home),
+            "SLACK_API_URL": proxy.url,
+            **(environment or {}),
+        }
         self._log = log or self.home.parent / "bot.log"
         self.process: subprocess.Popen[bytes] | None = None
         self._next: subprocess.Popen[bytes] | None = None

@@ -1,0 +1,85 @@
+"""Killed at every step of a reply that nobody approved, started again: said once, shown once, or left to a human."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.storage.files.file_store import FileStore
+from bot.domain.questions.arming import Arming
+from bot.ports.collections import AUTONOMY, SingleDocument
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, DEMO, ENG, OPS
+from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.crashes.life import Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import CLOSED, INTENT, LOGGED, POSTED, POSTED_SAVED, ROUNDS, Step, after, before
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import SHOP
+from tests.journeys.test_models import KEY, SCRIPTS
+from tests.model_server import ModelServer, load_script
+
+ASKED = f"<@{DEMO.bot_id}> Where in the code are session cookies signed?"
+RECORDED = r"rename auto_replies/\S+ -> auto_replies/"
+AUDITED = rf'call chat.postMessage \{{"channel": "{OPS.channel_id}".*triage_audit:'
+STEPS = (
+    Step(name="auto: recorded, no intent", kill=after(RECORDED), left={"intent": False, "replies": 0}),
+    Step(name="auto: intent saved", kill=after(INTENT), left={"intent": True, "replies": 0}),
+    Step(name="auto: posted, not answered", withheld=POSTED, left={"intent": True, "replies": 1}),
+    Step(name="auto: posted, id not saved", kill=before(POSTED_SAVED), left={"replies": 1, "posted_known": False}),
+    Step(name="auto: before the reply log", kill=before(LOGGED), left={"posted_known": True, "logged": 0}),
+    Step(name="auto: closed", kill=after(CLOSED), left={"status": "closed", "replies": 1}),
+    Step(name="auto: audit card, not answered", withheld=AUDITED, left={"replies": 1, "logged": 1}),
+)
+SAMPLE = ("auto: intent saved", "auto: posted, not answered", "auto: audit card, not answered")
+
+
+@pytest.fixture
+def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A home with four good weeks, armed, behind the proxy; its models are sure and right."""
+    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP), autonomy="on", working_hours=AT_WORK)
+    store, now = FileStore(tmp_path / "home"), datetime.now(UTC)
+    live_four_weeks(store, now, team=DEMO.team_id, channel=ENG.channel_id)
+    armed = Arming(armed_by=ANA.user_id, armed_at=now, process="before", looked_at=now)
+    SingleDocument(store.documents, AUTONOMY).update(armed.model_dump(mode="json"))
+    with withholding_proxy(slack.api_url) as proxy, ModelServer(load_script(SCRIPTS / "pass.yml")) as models:
+        environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": models.url}
+        life = Life(slack, control, proxy, config, environment=environment)
+        yield life
+        life.bury()
+
+
+@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
+@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
+def test_a_reply_without_a_human_is_said_once_wherever_the_bot_dies(life: Life, step: Step, round_: int) -> None:
+    """What Slack has not got by then waits for an approver; either way there is one reply and one line of it."""
+    life.start(step.kill, step.withheld)
+    life.ask(ASKED)
+    life.carry_on(lambda: life.is_dead, f"the step {step.name!r}", decision="none")
+    assert {name: life.left()[name] for name in step.left} == step.left
+    life.start()
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    closed = life.archived()[0]
+    is_auto = closed["resolution"] == "auto"
+    wanted = 1 if is_auto else 0
+    life.control.wait_for(lambda: len(audit_cards(life)) == wanted, f"{wanted} audit cards", channel=OPS.channel_id)
+    life.stop()
+    left = life.left()
+    assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, 1, 1, 1)
+    assert closed["approved_by"] == (None if is_auto else ANA.user_id)
+    (line,) = [json.loads(text) for text in (life.home / "replies.ndjson").read_text().splitlines()]
+    assert line.get("auto", False) is is_auto
+    assert is_auto is (step.name not in ("auto: intent saved",))
+
+
+def audit_cards(life: Life) -> list[str]:
+    """Return what the audit cards show."""
+    shown = (shown_text(message) for message in life.control.messages(OPS.channel_id))
+    return [text for text in shown if "Sent automatically* in" in text]
