@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.composition.heartbeat_services import Heartbeats, tell_of_damage
+from bot.composition.model_access import uses_models
 from bot.composition.shared_services import SharedServices
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
@@ -43,7 +44,13 @@ class HeartbeatSlack:
 
 def alert_surface(on: SharedServices) -> SlackAlerts:
     """Return what shows alerts in Slack."""
-    return SlackAlerts(on.slack.client, on.slack.poster, on.slack.publisher, members=on.desk.workspace.members)
+    return SlackAlerts(
+        on.slack.client,
+        on.slack.poster,
+        on.slack.publisher,
+        members=on.desk.workspace.members,
+        offers_fix=uses_models(on.settings, on.environment),
+    )
 
 
 def build_heartbeat_slack(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> HeartbeatSlack:

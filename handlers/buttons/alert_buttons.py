@@ -70,6 +70,7 @@ class AlertButtons:
             ids.SNOOZE: on.decides(self._snooze, read=self._read_snooze),
             ids.FIXED: on.decides(self._fixed),
             ids.INVESTIGATE: on.decides(self._investigate),
+            ids.PROPOSE_FIX: on.decides(self._propose_fix),
             ids.RUN_NOW: on.decides(lambda _, one: desk.wake(one.session.id, Wake.ON_DEMAND)),
             ids.OPEN_PLAYBOOK: on.opens(self._playbook),
         }
@@ -123,6 +124,15 @@ class AlertButtons:
             ask=lambda found: self._desk.ask(question_about(one.session.name, found.text), click.user),
         )
 
+    def _propose_fix(self, click: Click, one: FindingClick) -> str:
+        """Open a thread in the ops channel that asks for a patch; its card offers the draft pull request."""
+        return self._desk.findings.propose_fix(
+            one.session.id,
+            one.digest,
+            by=click.user,
+            ask=lambda found: self._desk.ask(fix_request_about(one.session.name, found.text), click.user),
+        )
+
     def _playbook(self, _: Click, one: FindingClick) -> View:
         """Show HEARTBEAT.md."""
         playbook = playbook_of(one.session).peek()
@@ -154,3 +164,11 @@ class AlertButtons:
 def question_about(session_name: str, text: str) -> str:
     """Return the question an alert becomes in the ops channel."""
     return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
+
+
+def fix_request_about(session_name: str, text: str) -> str:
+    """Return the question of an alert that asks for a patch."""
+    return (
+        f"A heartbeat of {session_name} reports: {text.strip()}\n\nPlease find the cause and propose a fix: a patch, "
+        "with a test that fails without it."
+    )

@@ -38,9 +38,11 @@ class SlackAlerts:
         publisher: CardPublisher,
         *,
         members: Members,
+        offers_fix: bool = False,
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
+        self._offers_fix = offers_fix
         self._members, self._wait = members, wait
 
     def send(self, to: str, alert: Alert) -> Posted:
@@ -71,10 +73,14 @@ class SlackAlerts:
         known = _earlier(finding, channel) if finding is not None else None
         return self._publisher.publish(
             channel,
-            _card(alert),
+            self._card(alert),
             recorded_at=min((each.first_at for each in told), default=None),
             since=float(known) if known else None,
         )
+
+    def _card(self, alert: Alert) -> Card:
+        blocks = alert_blocks(alert, offers_fix=self._offers_fix)
+        return Card(name="an alert", text=alert_text(alert), blocks=blocks, mark=mark_of(alert))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
         """Bring a card and its copies up to date; a finding that is gone is also said in their threads.
@@ -93,7 +99,7 @@ class SlackAlerts:
 
     def _shown(self, posted: Posted, alert: Alert) -> list[MessageRef]:
         """Bring a card and its copies up to date; returns those that still stand."""
-        first, card = MessageRef(posted.place, posted.reference), _card(alert)
+        first, card = MessageRef(posted.place, posted.reference), self._card(alert)
         stand = [first] if self._publisher.update(first, card) else []
         return stand + [at for copy in posted.copies if self._still_stands(at := MessageRef(*copy), card)]
 
@@ -114,10 +120,6 @@ class SlackAlerts:
         copies = [copy for copy in finding.copies if copy[0] in told]
         for place in ((finding.place, finding.reference), *copies):
             self._still_stands(MessageRef(*place), old)
-
-
-def _card(alert: Alert) -> Card:
-    return Card(name="an alert", text=alert_text(alert), blocks=alert_blocks(alert), mark=mark_of(alert))
 
 
 def _earlier(finding: OpenFinding, channel: str) -> str | None:

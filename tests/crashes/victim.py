@@ -74,6 +74,10 @@ class Executioner:
             return f"remove {self._short(args[0])}"
         if event == "open" and isinstance(args[0], str) and args[2] & WRITES:
             return f"{'append' if args[2] & os.O_APPEND else 'write'} {self._short(args[0])}"
+        if event == "subprocess.Popen":
+            return f"run {' '.join(map(str, args[1]))}"
+        if event == "http.client.send":
+            return f"send {bytes(args[1]).split(b' HTTP/')[0].decode(errors='replace')}"
         if event == "urllib.Request":
             return f"call {args[0].rpartition('/')[2]} {(args[1] or b'').decode()}"
         return None
