@@ -194,7 +194,9 @@ def card_blocks(
     elif state.is_open:
         parts += [*_doubts(state), *_watch(state), _actions(state, _buttons_meanwhile(state))]
     elif draft:
-        parts += [DividerBlock(), *draft, *fix_blocks(state, fixes, None)]
+        parts += [DividerBlock(), *draft]
+    if not state.is_open:
+        parts += fix_blocks(state, fixes, None)
     parts += lesson_blocks(lesson, click_of(state))
     return fit_message(parts, kept=draft, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
 

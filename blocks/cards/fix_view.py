@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, ConfirmO
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.patch_view import patch_blocks, patch_line
+from blocks.cards.patch_view import SHOWN_LINES, patch_blocks, patch_line
 from blocks.modals.dialogue import notice
 from blocks.text.escaping import link_target
 from blocks.text.outgoing_text import context, escape, section, truncate
@@ -20,7 +20,6 @@ from bot.domain.returns import ProposedPatch
 from bot.domain.threads import ThreadState, ThreadStatus
 
 REFUSAL_CHARS: Final = 600
-SHOWN_LINES: Final = 400
 ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
 """What another investigation, at HEAD, may put right."""
 _CHECKS: Final = {
@@ -38,7 +37,9 @@ def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -
     `again` is the button for another investigation, shown where the patch is out of date.
     """
     patch, waits = patch_of(state), state.status is ThreadStatus.PENDING_USER
-    parts: list[Block] = patch_line(patch) if waits or mark.is_offered or mark.fixes else []
+    parts: list[Block] = (
+        patch_line(patch, is_open=_has_request(mark, patch)) if waits or mark.is_offered or mark.fixes else []
+    )
     parts += [context(line) for fix in mark.fixes if (line := _standing(fix))]
     if patch is not None and parts:
         is_outdated = any(_is_about(fix, patch) and fix.refusal and fix.refusal.code in ANEW for fix in mark.fixes)
@@ -114,6 +115,10 @@ def _standing(fix: Fix) -> str:
     parts = [f":wrench: *{kind} {link}*, opened by {who}", _CHECKS[fix.request.checks], _REVIEW.get(fix.request.review)]
     isolation = next((said for said in fix.checked if "not isolated" in said), "")
     return " · ".join(part for part in (*parts, f":warning: {isolation}" if isolation else "") if part)
+
+
+def _has_request(mark: FixMark, patch: ProposedPatch | None) -> bool:
+    return patch is not None and any(fix.request and hash_patch(fix.patch) == hash_patch(patch) for fix in mark.fixes)
 
 
 def _is_about(fix: Fix, patch: ProposedPatch) -> bool:

@@ -18,12 +18,12 @@ SHOWN_LINES: Final = 120
 LINES_A_SECTION: Final = 40
 
 
-def patch_line(patch: ProposedPatch | None) -> list[Block]:
-    """Return the card's line that there is a patch, and where its diff is; nothing where there is none."""
+def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Block]:
+    """Return the card's line that there is a patch; nothing where there is none. `is_open`: a request proposes it."""
     if patch is None or proposes_nothing(patch):
         return []
     said = escape(plain(patch_summary(patch), SUMMARY_CHARS))
-    return [context(f":wrench: *Proposed patch*: {said}. Not applied")]
+    return [context(f":wrench: *Proposed patch*: {said}{'' if is_open else '. Not applied'}")]
 
 
 def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = ()) -> list[Block]:

@@ -10,19 +10,22 @@ from typing import Any
 
 import pytest
 import yaml
+from playwright.sync_api import expect
 
 from blocks import ids
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.control import Control
-from demo.headless import shown_text
+from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import DEMO, HELP
+from demo.workspace import ANA, DEMO, HELP, OPS
+from tests.casework.fixes.test_patch_check import HOSTILE
 from tests.code_host import TOKEN, CodeHost
-from tests.gitrepo import git, make_repo
+from tests.gitrepo import commit_files, git, make_repo
+from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office, environment_of, write_config
-from tests.journeys.shop import SHOP
+from tests.journeys.shop import RETRIES, SHOP
 from tests.model_server import ModelServer, load_script
 
 KEY = "sk-scripted-0123456789abcdef"
@@ -90,7 +93,7 @@ class FixOffice(Office):
         self, slack: LocalSlack, control: Control, home: Path, codebase: Path, variables: dict[str, str], **more: Any
     ) -> None:
         self.control, self.home = control, home
-        environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY, **variables}
+        environment = {**environment_of(slack, home), **variables}
         self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
 
     def ask_and_open(self, host: CodeHost) -> tuple[str, dict[str, Any]]:
@@ -119,7 +122,8 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, host: CodeH
 
         def opened(diff: str | None = DIFF, *, token: str = TOKEN, **more: Any) -> FixOffice:
             server = stack.enter_context(ModelServer(load_script(script_of(diff, tmp_path / "script.yml"))))
-            variables = {"ANTHROPIC_BASE_URL": server.url, "TRIAGE_GITHUB_TOKEN": token}
+            models = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+            variables = {**models, "TRIAGE_GITHUB_TOKEN": token}
             settings = {"code_host": host.kind, "fixes": {"check": CHECK}, **more}
             office = FixOffice(slack, control, tmp_path / "home", tmp_path / "shop", variables, **settings)
             office.bot.start()
@@ -166,3 +170,111 @@ def look_again(office: FixOffice) -> None:
     for fix in store.all():
         store.change(fix.id, lambda now: now.evolve(looked_at=None))
     office.bot.team.casework.fixes.updates.follow()
+
+
+def test_without_a_token_the_patch_is_a_file_with_what_to_type(open_office: Open, host: CodeHost) -> None:
+    """In the card's thread, where approvers are; nothing reaches the host."""
+    office = open_office(token="")
+    ts = office.ask(QUESTION)
+    card = office.card(ts, "Proposed patch", offering=ids.OPEN_FIX)
+    assert "Patch as a file" in str(card["blocks"])
+    office.click(card, ids.OPEN_FIX)
+    office.told(ANA.user_id, "the patch is a file in this card's thread")
+    file = office.control.wait_for(lambda: files_below(office, card), "the file")[0]
+    assert file["name"] == "triage.patch"
+    assert host.branches() == {}
+
+
+def files_below(office: FixOffice, card: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the files in a card's thread."""
+    below = [m for m in office.control.messages(OPS.channel_id) if m.get("thread_ts") == card["ts"]]
+    return [file for message in below for file in message.get("files") or []]
+
+
+def test_a_failed_check_is_a_sentence_and_a_file_and_may_be_tried_again(open_office: Open, host: CodeHost) -> None:
+    """The patch's own test fails with it: nothing is pushed."""
+    office = open_office(DIFF.replace("= 7", "= 8", 1))
+    ts, _ = office.ask_and_open(host)
+    card = office.card(ts, "No draft PR", offering=ids.OPEN_FIX)
+    assert "did not pass: it ended with exit code 1" in shown_text(card)
+    assert office.control.wait_for(lambda: files_below(office, card), "the log")[0]["name"] == "check.log"
+    assert (host.branches(), host.pulls) == ({}, [])
+
+
+def test_a_patch_that_is_out_of_date_offers_another_investigation(
+    open_office: Open, host: CodeHost, tmp_path: Path
+) -> None:
+    """The line changed on the host since the draft was made."""
+    office = open_office()
+    ts = office.ask(QUESTION)
+    card = office.card(ts, "Proposed patch", offering=ids.OPEN_FIX)
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "--quiet", str(host.bare), str(other))
+    commit_files(other, {"shop/retry.py": "MAX_ATTEMPTS = 6\n"})
+    git(other, "push", "--quiet", "origin", "main")
+    office.click(card, ids.OPEN_FIX)
+    card = office.card(ts, "does not apply any more", offering=ids.REINVESTIGATE)
+    assert host.branches() == {}
+
+
+@pytest.mark.parametrize("name", ["a hook", "a workflow", "a symbolic link", "a path with ..", "a submodule"])
+def test_a_patch_that_a_message_smuggled_in_is_refused_on_the_card(
+    open_office: Open, host: CodeHost, name: str
+) -> None:
+    """A model that obeyed it gets no further than a sentence."""
+    office = open_office(HOSTILE[name])
+    ts, _ = office.ask_and_open(host)
+    assert "No draft PR" in shown_text(office.card(ts, "No draft PR"))
+    assert (host.branches(), host.pulls) == ({}, [])
+
+
+def test_the_diff_is_shown_to_approvers_only(open_office: Open, host: CodeHost) -> None:
+    """In a dialogue that opens empty."""
+    office = open_office()
+    ts = office.ask(QUESTION)
+    card = office.card(ts, "Proposed patch", offering=ids.VIEW_DIFF)
+    office.click(card, ids.VIEW_DIFF)
+    view = office.control.wait_for(lambda: shown_in(office, "MAX_ATTEMPTS = 7"), "the diff in the dialogue")
+    assert "tests/test_retry.py" in str(view)
+    assert host.branches() == {}
+
+
+def shown_in(office: FixOffice, words: str) -> Any:
+    """Return the open dialogue once it shows these words."""
+    view = office.control.modals.current()
+    return view if view and words in str(view) else None
+
+
+def test_offline_there_is_no_patch_and_nothing_pretends_there_is(
+    slack: LocalSlack, control: Control, tmp_path: Path, host: CodeHost
+) -> None:
+    """With a token, and without a model."""
+    variables = {"TRIAGE_GITHUB_TOKEN": TOKEN}
+    office = FixOffice(slack, control, tmp_path / "home", tmp_path / "shop", variables, code_host="github")
+    office.bot.start()
+    control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+    try:
+        card = office.draft(office.ask(RETRIES))
+        assert "patch" not in shown_text(card).lower()
+        assert find_element(card, ids.OPEN_FIX) is None
+    finally:
+        office.bot.stop()
+
+
+def test_a_fix_in_the_browser(open_office: Open, host: CodeHost, page: SlackPage, pictures: Path) -> None:
+    """Ana reads the card, then the diff; the draft pull request stands on the card."""
+    office = open_office()
+    ts = office.ask(QUESTION)
+    card = office.card(ts, "Proposed patch", offering=ids.OPEN_FIX)
+    page.act_as(ANA.real_name)
+    page.open_channel("triage-ops")
+    shown = page.message("Proposed patch")
+    expect(shown).to_contain_text("Open draft PR")
+    page.screenshot(pictures / "fix-card.png")
+    page.click(shown, "View diff")
+    expect(page.modal).to_contain_text("MAX_ATTEMPTS = 7")
+    page.screenshot(pictures / "fix-diff.png", page.modal)
+    office.click(card, ids.OPEN_FIX)
+    office.card(ts, "Draft PR <")
+    expect(page.message("Draft PR #1")).to_contain_text("no checks yet")
+    page.screenshot(pictures / "fix-open.png", page.message("Draft PR #1"))
