@@ -32,7 +32,7 @@ from tests.model_server import ModelServer, load_script
 SAVED = r"rename fixes/\S+ -> fixes/\S+\n.*"
 WANTED, INTENT, OPENED = (
     SAVED + '"status": "opening".*"pushed": \\[\\]',
-    SAVED + '"pushed": \\["',
+    SAVED + r'"pushed": \[\s*"',
     SAVED + '"status": "open"',
 )
 PUSH, CHECKING, REQUEST = r"run .*git .* push ", r"run .*exec\(test", r"send POST /api/v3/repos/acme/shop/pulls"
