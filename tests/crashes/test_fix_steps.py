@@ -36,7 +36,7 @@ WANTED, INTENT, OPENED = (
     SAVED + '"status": "open"',
 )
 PUSH, CHECKING, REQUEST = r"run .*git .* push ", r"run .*exec\(test", r"send POST /api/v3/repos/acme/shop/pulls"
-NAMED, SHOWN = r'rename state/\S+ -> state/\S+\n.*"fix_url": "http', SAVED + '"is_shown": true'
+NAMED, SHOWN = r'rename state/\S+ -> state/\S+\n.*"fix_url": "http', SAVED + '"status": "open".*"is_shown": true'
 
 
 class Step(NamedTuple):
