@@ -24,6 +24,7 @@ BENCHMARKS = (
     "walk",
     "risky_advice",
     "growth",
+    "fixes",
     "postgres",
 )
 

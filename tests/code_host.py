@@ -74,9 +74,12 @@ class CodeHost:
         return {name: sha for name, sha in (line.split() for line in lines) if name != "main"}
 
     def merge(self, number: int) -> None:
-        """Merge a pull request, fast-forward."""
-        pull = self.pulls[number - 1]
-        git(self.bare, "update-ref", "refs/heads/main", self.branches()[pull["head"]])
+        """Merge a pull request."""
+        pull, main = self.pulls[number - 1], git(self.bare, "rev-parse", "main")
+        head = self.branches()[pull["head"]]
+        tree = git(self.bare, "merge-tree", "--write-tree", main, head)
+        merged = git(self.bare, "commit-tree", tree, "-p", main, "-p", head, "-m", f"Merge #{number}")
+        git(self.bare, "update-ref", "refs/heads/main", merged)
         pull["state"] = "merged"
 
     def fault_of(self, what: str) -> Fault | None:

@@ -11,6 +11,7 @@ from blocks.cards.draft_card import card_blocks
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.casework.validate.validation import CODE_CHECKS
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
+from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
     Check,
@@ -122,6 +123,25 @@ def closed(resolution: Resolution, why: str, *, posted: bool = False, **changes:
     """Return the thread as it ended."""
     state = drafted().close(resolution, at=NOW + timedelta(minutes=4), why=why)
     return state.evolve(posted_message_id="1795165440.000200" if posted else None, **changes)
+
+
+_OPENED = FixMark(
+    fixes=(
+        Fix(
+            thread_id="T1.C1.1795165200.000100",
+            patch=PATCH,
+            commit="4f1c2d9e" * 5,
+            question="",
+            asked_by=ANA.user_id,
+            asked_by_name="ana",
+            asked_in_team="T1",
+            asked_at=NOW,
+            status=FixStatus.OPEN,
+            request=PullRequest(number=412, url="https://github.com/example/shop/pull/412", checks="passed"),
+        ),
+    ),
+    host="GitHub",
+)
 
 
 def card(state: ThreadState, **how: Any) -> list[Block]:
@@ -357,8 +377,19 @@ CARDS = Chapter(
             name="card-patch",
             title="With a proposed patch",
             meaning="The investigation proposes a change: its title, the files it touches, the lines it adds and takes "
-            "out. *Show evidence* has the diff; nothing applies it.",
-            shows=card(drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH}))),
+            "out. Nothing is applied. *Open draft PR* checks it and opens a draft on your code host.",
+            shows=card(
+                drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH})),
+                fixes=FixMark(host="GitHub", is_offered=True),
+            ),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-fix",
+            title="With a draft pull request",
+            meaning="Somebody opened it: card and reply link to it, and the card says how it stands until it is merged "
+            "or closed.",
+            shows=card(drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH})), fixes=_OPENED),
             said=_SAID,
         ),
         Scene(
