@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from slack_sdk import WebClient
 
 from blocks import ids
 from bot.composition.process_services import REPLACEABLE_FOLDERS
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import OPS
+from demo.workspace import DEMO, OPS
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
@@ -77,3 +78,25 @@ def test_a_bot_starts_on_a_damaged_codebase_and_answers_once_it_is_mended(
 def _said(what: str, control: Control) -> list[str]:
     """Return the messages of the ops channel that hold some words."""
     return [said for message in control.messages(OPS.channel_id) if what in (said := message["text"])]
+
+
+def test_a_card_that_was_deleted_while_the_bot_was_down_is_posted_again(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """At the start, without any change of its thread; its buttons work."""
+    first = Office(slack, control, tmp_path / "home", shop)
+    first.bot.start()
+    try:
+        ts = first.ask(SESSIONS)
+        gone = first.draft(ts)
+    finally:
+        first.bot.stop()
+    WebClient(token=DEMO.bot_token, base_url=slack.api_url).chat_delete(channel=OPS.channel_id, ts=gone["ts"])
+    assert first.cards(ts) == []
+    second = Office(slack, control, tmp_path / "home", shop)
+    second.bot.start()
+    try:
+        second.click(second.draft(ts), ids.APPROVE)
+        second.reply(ts)
+    finally:
+        second.bot.stop()

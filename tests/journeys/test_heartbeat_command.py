@@ -106,7 +106,11 @@ def test_a_day_with_sessions(running: Running) -> None:
     running.configure(every="45m", evry="1h")
     running.process.send_signal(signal.SIGHUP)
     running.control.wait_for(lambda: "evry: unknown key" in running.log.read_text(), "the bad file to be refused")
-    running.configure(every="45m")
+    running.config.unlink()
     running.process.send_signal(signal.SIGHUP)
+    running.control.wait_for(lambda: "No such file" in running.log.read_text(), "the missing file to be named")
+    running.configure(every="45m")
+    for _ in range(20):
+        running.process.send_signal(signal.SIGHUP)
     running.control.wait_for(lambda: "was read again" in running.log.read_text(), "the good file to be read")
     running.answered("heartbeat list", CHLOE.user_id, "config says 45m")

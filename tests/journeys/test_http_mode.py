@@ -25,6 +25,7 @@ from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import SESSIONS
+from tests.journeys.test_acknowledge import bears
 from tests.payloads import payload
 
 MARK = "do-not-write-me-down"
@@ -87,13 +88,14 @@ def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> I
 
 
 def test_a_question_and_its_approval_over_http(office: HttpOffice) -> None:
-    """Question, card, click, reply: posted once, whatever Slack or somebody else sends again."""
+    """Question, reactions, card, click, reply: posted once, whatever Slack or somebody else sends again."""
     ts = office.ask(SESSIONS)
     event = office.event_of(ts, SESSIONS)
     assert office.deliver(*as_json(event)) == 200
     assert [record["message_id"] for record in office.events.records()] == [ts]
     again = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
     assert office.deliver(*as_json(event), at=1, **again) == 200
+    bears(office, ts, "eyes")
     card = office.draft(ts)
     click = office.click_of(card, ids.APPROVE)
     began = time.monotonic()
@@ -101,6 +103,7 @@ def test_a_question_and_its_approval_over_http(office: HttpOffice) -> None:
     assert time.monotonic() - began < 3
     office.reply(ts)
     office.card(ts, "Posted")
+    bears(office, ts, "white_check_mark")
     assert office.deliver(*as_form(click), at=2) == 200
     office.told(ANA.user_id, "Already closed")
     assert len(office.posted(ts)) == 1
