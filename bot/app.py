@@ -35,6 +35,7 @@ INDEX_EVERY_S = 2
 REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
 HOME_EVERY_S = 30
+SHARE_EVERY_S = 10
 
 
 class App:
@@ -127,6 +128,7 @@ class App:
         """Say what is done every so often."""
         self._ticker.every(HOME_EVERY_S, self.teams.home.tick)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
+        self._ticker.every(SHARE_EVERY_S, self.teams.share_notes)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         if self.process.code.clones is not None:
             self._indexing.every(INDEX_EVERY_S, self.process.code.clones.tick)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
+from bot.adapters.storage.files.shared_notes import copy_shared_notes
 from bot.composition.process_services import ProcessServices
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
@@ -72,6 +73,17 @@ class Teams:
         """Do something for every team."""
         for team in list(self._teams.values()):
             do(team)
+
+    def share_notes(self) -> None:
+        """Bring every team's copies of what others share up to date; raises StoreError."""
+        teams = list(self._teams.values())
+        for team in teams:
+            sharing = {
+                other.name: other.shared.memory.notes
+                for other in teams
+                if other is not team and "notes" in other.shared.settings.share
+            }
+            copy_shared_notes(team.shared.memory.notes.folder, sharing)
 
     def say(self, text: str) -> None:
         """Tell every team's ops channel what concerns the process."""

@@ -86,6 +86,8 @@ class SessionSettings(SettingsBlock):
     cwd: PerhapsFolder
     """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one. While the
     folder is missing this session alone does not beat, and its owner is told once."""
+    codebase: str | None = None
+    """Instead of `cwd`: the checkout of this one of `codebases`, which must have a `path`."""
     owner: Annotated[Owner | None, WithJsonSchema(_OWNER_SCHEMA)] = None
     """Who is told: a user, a user group (each member is), or who of a rota is on duty; absent: nobody, and only
     `deliver: {mode: explicit}` or `none` lets beats run."""
@@ -113,7 +115,9 @@ def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
     shared, sessions = config.get("heartbeat"), config.get("sessions")
     if not isinstance(sessions, Mapping):
         return dict(config)
-    return {**config, "sessions": {name: _inheriting(session, shared) for name, session in sessions.items()}}
+    checkouts = _checkouts(config)
+    found = {name: _inheriting(_placed(session, checkouts), shared) for name, session in sessions.items()}
+    return {**config, "sessions": found}
 
 
 def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
@@ -125,7 +129,10 @@ def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
             masters.append(name)
         if len(masters) > 1 and masters[-1] == name:
             yield f"sessions.{name}.master: only one session may be the master, and {masters[0]} is"
-        folder = _folder(session.get("cwd"), base)
+        checkouts = _checkouts(config)
+        if problem := _wrong_codebase(session, checkouts):
+            yield f"sessions.{name}.codebase: {problem}"
+        folder = _folder(_placed(session, checkouts).get("cwd"), base)
         if folder is not None and folders.setdefault(folder, name) != name:
             yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
 
@@ -138,6 +145,35 @@ def unreachable(name: str, deliver: DeliverSettings, *, has_telegram: bool) -> s
         "its alerts go to Telegram, and TELEGRAM_BOT_TOKEN is not set. Put it into .env and start triage again, or "
         f"change sessions.{name}.heartbeat.deliver in triage.yml"
     )
+
+
+def _checkouts(config: Mapping[str, Any]) -> dict[str, object]:
+    """Return the folder of each codebase by its id, None where triage clones it."""
+    blocks = config.get("codebases")
+    found = blocks.items() if isinstance(blocks, Mapping) else ()
+    return {str(name): one.get("path") for name, one in found if isinstance(one, Mapping)}
+
+
+def _placed(session: Any, checkouts: Mapping[str, object]) -> Any:
+    """Return a session with the folder of the codebase it names."""
+    if not isinstance(session, Mapping) or "cwd" in session:
+        return session
+    folder = checkouts.get(str(session.get("codebase")))
+    return session if folder is None else {**session, "cwd": folder}
+
+
+def _wrong_codebase(session: Mapping[str, Any], checkouts: Mapping[str, object]) -> str | None:
+    """Return what is wrong with the codebase a session names; None where nothing is, or it names none."""
+    name = session.get("codebase")
+    if name is None:
+        return None
+    if "cwd" in session:
+        return "stands beside `cwd`; leave one of them out"
+    if name not in checkouts:
+        return f"there is no codebase {str(name)[:60]!r}; one of {', '.join(checkouts)}"
+    if checkouts[name] is None:
+        return f"triage's own clone of {name} has no files to run checks on; give `cwd`, a checkout on this machine"
+    return None
 
 
 def _inheriting(session: object, shared: object) -> object:

@@ -48,7 +48,6 @@ def check_team_id(value: str) -> str:
 
 
 TeamId = Annotated[str, AfterValidator(check_team_id)]
-Shared = Literal["notes", "checks"]
 
 
 class WatchedChat(SettingsBlock):
@@ -94,6 +93,9 @@ class TeamMatters(SettingsBlock):
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 
+    share: tuple[Literal["notes"], ...] = ()
+    """What other teams get to see of this one: `notes`, what was remembered of its answers. Nothing else is shared."""
+
 
 class TeamSettings(TeamMatters):
     """One team: where it is asked, where its drafts wait, and its own values for any key of the top level named here.
@@ -105,9 +107,6 @@ class TeamSettings(TeamMatters):
     """The channels whose every message is read, and answered for this team; no other team may watch them."""
     codebases: Picked = None
     """What the team may see, of the codebases at the top; absent: all of them."""
-    share: tuple[Shared, ...] = ()
-    """What other teams get to see of this one: `notes` (what was remembered of its answers), `checks` (that good
-    heartbeat checks of its sessions are offered to sessions of other teams). Nothing else is ever shared."""
 
 
 INHERITED: Final = frozenset(TeamMatters.model_fields)

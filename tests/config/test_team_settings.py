@@ -147,6 +147,24 @@ def test_a_wrong_shape_is_refused(folder: Path, teams: object) -> None:
     assert problems(folder, teams=teams)
 
 
+def test_a_session_may_name_a_codebase_instead_of_its_folder(folder: Path) -> None:
+    """One that triage clones has no files to run checks on."""
+    codebases = {"shop": {"path": "shop"}, "infra": {"url": "https://git.example.com/a/infra.git"}}
+    text = {"codebases": codebases, "ops_channel": "C0OPS"}
+    (folder / "triage.yml").write_text(yaml.safe_dump({**text, "sessions": {"s": {"codebase": "shop"}}}))
+    settings = load_settings(folder / "triage.yml")
+    assert settings.sessions["s"].cwd == (folder / "shop").resolve()
+    for session, words in (
+        ({"codebase": "infra"}, "sessions.s.codebase: triage's own clone of infra has no files"),
+        ({"codebase": "api"}, "sessions.s.codebase: there is no codebase 'api'; one of infra, shop"),
+        ({"codebase": "shop", "cwd": "shop"}, "sessions.s.codebase: stands beside `cwd`"),
+    ):
+        (folder / "triage.yml").write_text(yaml.safe_dump({**text, "sessions": {"s": session}}))
+        with pytest.raises(ConfigError) as refused:
+            load_settings(folder / "triage.yml")
+        assert any(problem.startswith(words) for problem in refused.value.problems)
+
+
 BLOCKS = st.recursive(st.integers(), lambda inner: st.dictionaries(st.sampled_from("abc"), inner), max_leaves=8)
 MAPPINGS = st.dictionaries(st.sampled_from("abc"), BLOCKS)
 

@@ -153,7 +153,7 @@ class NoteRechecks:
         with self._file:
             if self._stored.read().get("head") == head:
                 return
-            notes = {note.ref: note for note in self._shelf.all()}
+            notes = {note.ref: note for note in self._shelf.all() if not note.is_shared}
             known = {one.id: self._as_now(one, notes) for one in self._known().values()}
             for note in notes.values():
                 before = known.get(recheck_id(note.ref, note.facts.cites))

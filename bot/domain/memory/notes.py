@@ -35,6 +35,8 @@ _THEIRS: Final = re.compile(r"[\w .-]+:(?: .*)?|[ \t].*|- .*|#.*|")
 CITES: Final = "cites"
 RETIRED: Final = "retired"
 """The folder of memory/ whose notes are neither searched nor evidence."""
+SHARED: Final = "shared"
+"""The folder of memory/ that holds copies of what other teams share, a folder for each."""
 
 
 NAMED: Final = 3
@@ -209,6 +211,11 @@ class KeptNote:
     title: str
     text: str
     facts: NoteHeader
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the copy of another team's note, who alone looks after it."""
+        return self.ref.startswith(f"memory/{SHARED}/")
 
 
 def safe_name(filename: str) -> str:
