@@ -33,9 +33,10 @@ def new_namespace() -> str:
 @cache
 def shared_database() -> Database:
     """Return this process's database, with its tables; tests keep apart by their namespaces."""
+    url = new_database()
     from bot.adapters.storage.postgres.database import Database
 
-    database = Database(new_database(), max_connections=24)
+    database = Database(url, max_connections=24)
     atexit.register(database.close)
     return database
 

@@ -103,11 +103,12 @@ def next_job(queue: ProcrastinateQueue) -> Job:
 
 def worked_off(namespace: str, *, kills: int) -> list[dict[str, Any]]:
     """Have eight processes work off many jobs, and kill some of them meanwhile; return what they journaled."""
+    database = shared_database()
     from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    journal = PostgresJournal(shared_database(), namespace, "events")
-    queue = ProcrastinateQueue(shared_database(), namespace, FakeClock())
+    journal = PostgresJournal(database, namespace, "events")
+    queue = ProcrastinateQueue(database, namespace, FakeClock())
     for number in range(JOBS):
         queue.put(some_work(f"k{number % KEYS}", number=number))
     with ExitStack() as stack:
@@ -125,10 +126,10 @@ def worked_off(namespace: str, *, kills: int) -> list[dict[str, Any]]:
 
 def test_eight_that_write_lose_nothing() -> None:
     """Every change is in the document, and every record in the journal, each process's in its order."""
+    namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
     from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
 
-    namespace, database = new_namespace(), shared_database()
     journal, seen, place = PostgresJournal(database, namespace, "events"), [], JOURNAL_START
     with ExitStack() as stack:
         writers = [stack.enter_context(started(WRITE, namespace, who)) for who in range(PROCESSES)]
@@ -174,12 +175,10 @@ def test_the_jobs_of_killed_processes_are_done_by_the_others() -> None:
 
 def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
     """Both count as a death in company."""
+    namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    namespace = new_namespace()
-    queue = ProcrastinateQueue(
-        shared_database(), namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2, max_running=2
-    )
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2, max_running=2)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
@@ -193,10 +192,10 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
 
 def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
     """It wakes up, believes that its jobs are done, and is not heard."""
+    namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    namespace = new_namespace()
-    queue = ProcrastinateQueue(shared_database(), namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:

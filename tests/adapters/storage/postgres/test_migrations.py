@@ -18,9 +18,9 @@ def _applied(url: str) -> list[tuple[str, object]]:
 
 def test_the_tables_are_made_once() -> None:
     """The second start changes nothing; the queue's own migrations count as applied with its tables."""
+    url = new_database()
     from bot.adapters.storage.postgres.database import Database
 
-    url = new_database()
     Database(url).close()
     first = _applied(url)
     Database(url).close()
@@ -32,9 +32,9 @@ def test_the_tables_are_made_once() -> None:
 
 def test_replicas_that_start_together_make_them_once() -> None:
     """Each finds whole tables, whoever was first."""
+    url, opened = new_database(), []
     from bot.adapters.storage.postgres.database import Database
 
-    url, opened = new_database(), []
     starts = [threading.Thread(target=lambda: opened.append(Database(url))) for _ in range(6)]
     for start in starts:
         start.start()
@@ -47,9 +47,9 @@ def test_replicas_that_start_together_make_them_once() -> None:
 
 def test_a_database_of_a_later_release_is_refused_and_left_alone() -> None:
     """In one sentence that says what to do."""
+    url = new_database()
     from bot.adapters.storage.postgres.database import Database
 
-    url = new_database()
     Database(url).close()
     with driver().connect(url) as connection:
         connection.execute("INSERT INTO triage_migrations (name) VALUES ('9999_later')")

@@ -114,9 +114,9 @@ def test_an_archived_document_is_changed_in_its_form_only(documents: PostgresDoc
 @pytest.fixture
 def standby() -> Iterator[Database]:
     """A database whose new connections take no writes, as that of a server which is not the first any more."""
+    url = new_database()
     from bot.adapters.storage.postgres.database import Database
 
-    url = new_database()
     database = Database(url)
     with driver().connect(url, autocommit=True) as connection:
         name = connection.info.dbname
