@@ -23,7 +23,7 @@ from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.fix_words import LinkTo
 from bot.casework.fixes.patch_check import PatchChecks
 from bot.casework.thread_service import ThreadService
-from bot.config.environment import Environment
+from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
 from bot.domain.fixes.fixes import Fix
@@ -103,7 +103,8 @@ def build_fixes(
     opening = None
     if access is not None:
         home = environment.home
-        checks = PatchChecks(repo, settings.fixes, home / WORKSHOP, hidden=[home], stop=stop, secrets=secrets)
+        hidden = [process_home(home)]  # other teams' directories lie there as well
+        checks = PatchChecks(repo, settings.fixes, home / WORKSHOP, hidden=hidden, stop=stop, secrets=secrets)
         checks.sweep()
         opening = FixOpening(
             store,

@@ -33,7 +33,9 @@ MAX_TRIES: Final = 12
 FIRST_PAUSE_S: Final = 5
 LONGEST_PAUSE_S: Final = 600
 SAID_CHARS: Final = 400
-NO_TOKEN: Final = "There is no token of a code host, so the patch is a file in this card's thread, with what to type."  # noqa: S105
+NO_TOKEN: Final = (
+    "triage opens no PRs for this codebase, so the patch is a file in this card's thread, with what to type."  # noqa: S105
+)
 
 
 class Fixes:
