@@ -54,6 +54,19 @@ def test_a_problem_report_needs_no_question_mark(content: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
+        "Hallo zusammen, wie wird eigentlich das Session-Cookie signiert und geprüft",
+        "moin, wo liegen die Zertifikate für den Proxy",
+        "wozu dient der zweite Worker im Deployment",
+    ],
+)
+def test_a_german_question_without_a_mark_is_heard_behind_a_greeting(content: str) -> None:
+    """As colleagues write them."""
+    assert asks_question(content, Rules())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
         "yes, on 2.7.1 and on the older one as well",
         "have you looked at the logs of the container?",
         "you need to set the variable before that works",
