@@ -24,6 +24,7 @@ COMMANDS = {
     "investigate": "investigate one question in the terminal",
     "brief": "the last 24 hours: waiting drafts, replies, findings, cost",
     "metrics": "the measured value of each target; messages to judge",
+    "review": "the last 7 days: what went wrong, and what to do about it",
     "autonomy": "what would have been sent without a human, and was it right",
     "pause": "pause all work that costs money, until somebody resumes",
     "resume": "resume after a pause; waiting work starts, oldest first",

@@ -7,6 +7,7 @@ const EMOJI = {
   heavy_minus_sign: "➖", hourglass_flowing_sand: "⏳", information_source: "ℹ️", large_green_circle: "🟢", mag: "🔍",
   mag_right: "🔎", straight_ruler: "📏", busts_in_silhouette: "👥", leftwards_arrow_with_hook: "↩️",
   memo: "📝", no_entry: "⛔", no_entry_sign: "🚫", page_facing_up: "📄", pencil2: "✏️", red_circle: "🔴",
+  robot_face: "🤖", ghost: "👻",
   rotating_light: "🚨", scissors: "✂️", seedling: "🌱", speech_balloon: "💬", tada: "🎉", thumbsup: "👍", warning: "⚠️",
   white_check_mark: "✅", white_circle: "⚪", wrench: "🔧", x: "❌", zzz: "💤",
 };

@@ -10,6 +10,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import card_blocks
+from blocks.views.autonomy_view import autonomy_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
 from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
@@ -17,6 +18,7 @@ from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
@@ -27,6 +29,9 @@ from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import numbered
+from bot.domain.questions.arming import Arming
+from bot.domain.questions.auto_reply import WeekRecord, judge_record
+from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
@@ -57,6 +62,25 @@ def _line(question: str, status: str, minutes: int, card: str | None = None) -> 
         passed="✓ checked by a second model" if "approval" in status else None,
     )
 
+
+_CASE = AutonomyCase(
+    now=NOW,
+    mode=AutonomyMode.SHADOW,
+    standing=Arming(),
+    weeks=[WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)],
+    conditions=judge_record([WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]),
+    outcomes={Outcome.APPROVED: 51, Outcome.DISMISSED: 1, Outcome.UNDECIDED: 2},
+    false=[
+        FalsePositive(
+            thread_id=f"{DEMO.team_id}.{HELP.channel_id}.1795165200.000100",
+            outcome=Outcome.DISMISSED,
+            question=_OTHER,
+            permalink=_LINK,
+            reason="refunds are in another table",
+        )
+    ],
+    sent=(),
+)
 
 _LINES = (
     _line(one_line(QUESTION, QUESTION_CHARS), "pending-user (approval)", 42, "1795165201.000100"),
@@ -262,6 +286,14 @@ ANSWERS = Chapter(
             title="/triage open",
             meaning="The drafts that wait, oldest first, each with the way to its card.",
             shows=open_blocks(_overview(), NOW, may_see_drafts=True),
+            private=True,
+        ),
+        Scene(
+            name="autonomy",
+            title="`/triage autonomy`",
+            meaning="The case for or against replies without a human: what would have been sent, what people did with "
+            "it, each condition with its figure. Questions are shown to approvers only.",
+            shows=autonomy_blocks(_CASE, may_see_drafts=True),
             private=True,
         ),
         Scene(

@@ -7,11 +7,14 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
+from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.casework.validate.validation import CODE_CHECKS
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
+from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
     Check,
@@ -191,6 +194,24 @@ _TWINS = tuple(
     for channel, asker, minutes in ((HELP, BEN, 2), (ENG, BEN, 5))
 )
 _SAID = (QUESTION, DRAFT.replace("*", "").replace("`", ""))
+
+AUTO = AutoReply(
+    id="00112233aabbccdd",
+    thread_id=drafted().thread_id,
+    chat_id=HELP.channel_id,
+    message_id=drafted().original_message_id,
+    question=QUESTION,
+    reply=RETURN.draft_reply,
+    permalink=drafted().permalink,
+    at=NOW,
+)
+
+
+def shadowed(state: ThreadState) -> ThreadState:
+    """Return a draft that would have been sent."""
+    mode, digest = AutonomyMode.SHADOW, state.draft_hash or ""
+    return state.evolve(auto=AutoJudgement(at=NOW, draft_hash=digest, mode=mode, qualifies=True, conditions=()))
+
 
 CARDS = Chapter(
     title="The card of a question",
@@ -416,6 +437,28 @@ CARDS = Chapter(
             meaning="Done: who approved it, and exactly what stands in the thread.",
             shows=card(closed(Resolution.APPROVED, f"approved by <@{ANA.user_id}>", posted=True)),
             said=_SAID,
+        ),
+        Scene(
+            name="card-shadow",
+            title="Would have been sent",
+            meaning="With `autonomy: shadow`. The draft meets every condition of an automatic reply and waits as ever.",
+            shows=card(shadowed(drafted())),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="audit-card",
+            title="Sent automatically",
+            meaning="A message of its own in the ops channel. *Take back* changes the reply into a note that it was "
+            "withdrawn, and counts as a false positive.",
+            shows=audit_blocks(AUTO),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="audit-taken-back",
+            title="Taken back",
+            meaning="The reply in the asker's thread says so. They are off until somebody arms them again.",
+            shows=audit_blocks(AUTO.evolve(taken_back_by=ANA.user_id, taken_back_at=NOW)),
+            said=(QUESTION,),
         ),
         Scene(
             name="card-edited-posted",

@@ -1,0 +1,200 @@
+"""What a week was like and what to do about it: what was answered, what went wrong and where; each line with its link.
+
+Reads rollups, the week's closed threads whole, judgements and open rechecks; writes nothing, needs no running bot.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.casework.reports.classifier_samples import ErrorRate, Judgement, error_rates
+from bot.casework.reports.journal_history import JournalHistory, read_past
+from bot.casework.reports.measures import Window, dollars, percent, seconds, share
+from bot.casework.reports.metrics_report import Tally, tally
+from bot.casework.reports.rollups import Rollups
+from bot.domain.citations.links import sibling_message_link
+from bot.domain.memory.rechecks import RecheckOutcome
+from bot.domain.returns import Verdict
+from bot.domain.text.sanitize import one_line
+from bot.domain.threads import Resolution, ThreadState
+from bot.ports import Store
+from bot.ports.collections import RECHECKS, THREADS, Collection, SingleDocument
+
+DAYS: Final = 7
+WEEKS: Final = 4
+MAX_LINES: Final = 8
+"""Of one part; the rest is counted."""
+MAX_THREADS: Final = 2_000
+"""Closed threads of a week that are read whole, the newest first."""
+QUESTION_CHARS: Final = 90
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewLine:
+    """One thing to look at; `link` is a message's address, a thread's id or a note's name."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewPart:
+    """One kind of thing that happened, how often, and what to do; without lines there is nothing to do."""
+
+    title: str
+    count: int
+    todo: str
+    lines: Sequence[ReviewLine] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeeklyReview:
+    """The week before a moment; `errors` has (ignored, taken for work) of each week, the latest first."""
+
+    window: Window
+    tally: Tally
+    parts: Sequence[ReviewPart]
+    errors: Sequence[tuple[ErrorRate, ErrorRate]]
+    unread: int = 0
+    """Closed threads that could not be read, or were too many."""
+
+    @property
+    def summary(self) -> str:
+        """The week in one sentence."""
+        of = self.tally
+        return (
+            f"{of.threads:,} questions, {of.replies:,} answered ({of.approved:,} as drafted, {of.edited:,} edited); "
+            f"median time to reply {seconds(of.to_reply_s)}, cost per answer {dollars(of.cost_per_reply_usd)}"
+        )
+
+
+def build_review(store: Store, rollups: Rollups, now: datetime) -> WeeklyReview:
+    """Return the week before now; raises StoreError."""
+    window, since = Window.last(DAYS, now), now - timedelta(weeks=WEEKS)
+    rollups.catch_up(now, since)
+    past = read_past(store, rollups, since, now)
+    closed, unread = _closed_threads(store, window)
+    parts = (
+        _part("Dismissed", _ended(closed, Resolution.DISMISSED), "read the reasons; Remember this keeps one", _reason),
+        _part("Edited before it was posted", _ended(closed, Resolution.EDITED), _edit_advice(closed), _kind),
+        _part("Bounced in round 1", [one for one in closed if _objections(one)], _bounce_advice(closed), _objection),
+        _part("Sent automatically", _ended(closed, Resolution.AUTO), "look whether each was right", _kind),
+        _ignored(past, window, closed),
+        _stale_notes(store),
+    )
+    return WeeklyReview(
+        window=window,
+        tally=tally(past, window),
+        parts=[part for part in parts if part.count],
+        errors=[_errors(past, week) for week in window.weeks(WEEKS)],
+        unread=unread,
+    )
+
+
+def error_words(errors: tuple[ErrorRate, ErrorRate]) -> str:
+    """Return the misclassification rate of a week in words."""
+    ignored, taken = errors
+    if not ignored.n and not taken.n:
+        return "nothing was judged"
+    return (
+        f"{percent(share(ignored.wrong, ignored.n))} of {ignored.n:,} ignored messages deserved work, "
+        f"{percent(share(taken.wrong, taken.n))} of {taken.n:,} taken for work deserved none"
+    )
+
+
+def _closed_threads(store: Store, window: Window) -> tuple[list[ThreadState], int]:
+    named = [one for one in store.documents.archived(THREADS.name, since=window.start) if window.holds(one.at)]
+    threads, found = Collection(store.documents, THREADS), []
+    for one in named[:MAX_THREADS]:
+        document = store.documents.read_archived(THREADS.name, one)
+        if document is not None and (state := threads.parse(document)) is not None:
+            found.append(state)
+    return found, len(named) - len(found)
+
+
+def _part(title: str, threads: Sequence[ThreadState], todo: str, say: Callable[[ThreadState], str]) -> ReviewPart:
+    lines = [
+        ReviewLine(
+            text=f"{one_line(state.question, QUESTION_CHARS)}: {say(state)}", link=state.permalink or state.thread_id
+        )
+        for state in threads[:MAX_LINES]
+    ]
+    return ReviewPart(title=title, count=len(threads), todo=todo, lines=lines)
+
+
+def _ended(closed: Sequence[ThreadState], resolution: Resolution) -> list[ThreadState]:
+    return [state for state in closed if state.resolution is resolution]
+
+
+def _reason(state: ThreadState) -> str:
+    return one_line(state.dismiss_reason or "no reason was given", QUESTION_CHARS)
+
+
+def _kind(state: ThreadState) -> str:
+    return str(state.question_type)
+
+
+def _objections(state: ThreadState) -> list[str]:
+    """Return why the first draft did not pass: the checks that failed, else the validator's words."""
+    first = state.rounds[0] if state.rounds else None
+    verdict = first.validator_return if first else None
+    if first is None or verdict is None or verdict.verdict is Verdict.PASS:
+        return []
+    failed = sorted({check.name.rpartition(".")[2] for check in first.checks if check.ok is False})
+    return failed or [one_line(reason, QUESTION_CHARS) for reason in verdict.reasons] or ["no reason was given"]
+
+
+def _objection(state: ThreadState) -> str:
+    return ", ".join(_objections(state)[:3])
+
+
+def _bounce_advice(closed: Sequence[ThreadState]) -> str:
+    why = Counter(reason for state in closed for reason in _objections(state))
+    most = ", ".join(f"{name} ({count})" for name, count in why.most_common(3))
+    return f"most often: {most}; `triage why <link>` shows both rounds"
+
+
+def _edit_advice(closed: Sequence[ThreadState]) -> str:
+    kinds = Counter(state.question_type for state in _ended(closed, Resolution.EDITED))
+    most = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common(3))
+    return f"most often: {most}; Remember this keeps what was changed"
+
+
+def _ignored(past: JournalHistory, window: Window, closed: Sequence[ThreadState]) -> ReviewPart:
+    """Return the messages that people judged to be wrongly left alone."""
+    known = next((state.permalink for state in closed if state.permalink), None)
+    wrong = [
+        one for one in past.judged if window.holds(one.at) and not one.right and one.classification != "actionable"
+    ]
+    latest: Mapping[tuple[str, str], Judgement] = {one.place: one for one in wrong}
+    lines = [
+        ReviewLine(
+            text=f"a message in {one.chat_id} was left alone as {one.classification}",
+            link=sibling_message_link(known, one.chat_id, one.message_id) or f"{one.chat_id} {one.message_id}",
+        )
+        for one in list(latest.values())[:MAX_LINES]
+    ]
+    todo = "add its words to `classifier`, or `triage metrics --train`"
+    return ReviewPart(title="Wrongly ignored", count=len(latest), todo=todo, lines=lines)
+
+
+def _stale_notes(store: Store) -> ReviewPart:
+    found = SingleDocument(store.documents, RECHECKS).read().get("rechecks")
+    lines = list(_open_rechecks(found if isinstance(found, list) else []))
+    todo = "decide on its card: Still true, or Retire"
+    return ReviewPart(title="Notes whose lines changed", count=len(lines), todo=todo, lines=lines[:MAX_LINES])
+
+
+def _open_rechecks(found: Sequence[object]) -> Iterator[ReviewLine]:
+    for one in found:
+        if isinstance(one, Mapping) and one.get("outcome") == RecheckOutcome.OPEN:
+            yield ReviewLine(text=one_line(str(one.get("title")), QUESTION_CHARS), link=str(one.get("ref")))
+
+
+def _errors(past: JournalHistory, week: Window) -> tuple[ErrorRate, ErrorRate]:
+    ignored, taken = error_rates(one for one in past.judged if week.holds(one.at))
+    return ignored, taken
