@@ -25,6 +25,7 @@ BENCHMARKS = (
     "risky_advice",
     "growth",
     "fixes",
+    "codebases",
     "postgres",
 )
 

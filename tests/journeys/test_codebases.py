@@ -79,9 +79,12 @@ def test_each_question_has_its_own_repository(several: Office, capsys: pytest.Ca
     assert "shop · shop/retry.py:" in shown_text(several.draft(ts))
     named = several.ask("In infra, how many workers does the queue get, and how many are the minimum?")
     assert "infra · deploy/workers.py:" in shown_text(several.draft(named))
-    _, out = run(status, capsys, "--home", str(several.home))
-    assert "shop at " in out
-    assert "infra at " in out
+
+    def codebases() -> bool:
+        _, out = run(status, capsys, "--home", str(several.home))
+        return "shop at " in out and "infra at " in out
+
+    several.control.wait_for(codebases, "the status of both codebases")
 
 
 def test_a_channel_of_one_repository_hears_of_no_other(several: Office) -> None:

@@ -77,7 +77,8 @@ def test_the_example_holds_only_keys_there_are(tmp_path: Path) -> None:
     config = example()
     assert len(config) > 20
     assert set(config) <= set(Settings.model_fields)
-    config["codebase"] = str(tmp_path)
+    del config["codebase"]
+    config["codebases"]["shop"]["path"] = str(tmp_path)
     for name, session in config["sessions"].items():
         session["cwd"] = str(tmp_path / name)
         (tmp_path / name).mkdir()

@@ -22,6 +22,7 @@ from bot.domain.search.codebase_names import mentioned_codebases, named_codebase
 from bot.domain.search.file_kinds import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
+from bot.domain.search.ranking import joined
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import TriageError
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 SHARES: Final = (1.0, 0.5, 0.25)
 """How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
+SIZE: Final = 0.15
+"""How much less a passage counts in a larger codebase, which has more that may fit by chance: as its size to this."""
 MENTIONED: Final = 1.5
 """How much more a codebase counts whose id stands in the question."""
 DEFINES: Final = 0.7
@@ -88,13 +91,15 @@ def _defines(codebase: Codebase, name: str) -> bool:
 
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
-    corpus = codebases.corpus(question, subject=subject)
+    sizes = {one.id: one.index.corpus(question, subject=subject) for one in codebases}
+    corpus = joined(sizes.values())
     mentioned = mentioned_codebases(question, [one.id for one in codebases])
 
     def worth(one: Codebase) -> float:
         best = one.index.search(question, limit=len(SHARES), subject=subject, corpus=corpus)
         total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
-        return total * (MENTIONED if one.id in mentioned else 1.0)
+        size: float = max(sizes[one.id].total, 1) ** SIZE
+        return total * (MENTIONED if one.id in mentioned else 1.0) / size
 
     return max(codebases, key=worth)
 
