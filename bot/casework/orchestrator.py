@@ -144,7 +144,7 @@ class Orchestrator:
             severity=Severity.PAGE if is_page else Severity.ACT,
             mentions_bot=self._bot_user_id in asked.mentions,
             paging=Paging() if is_its_own or not is_page else _raised_by(event),
-            rubric=rubric_for(kind).render(),
+            rubric=rubric_for(kind, also=self._desk.settings.rubrics.get(kind, ())).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
             last_event_at=event.create_time,

@@ -130,13 +130,23 @@ def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Spe
     settings = sources.settings
     drafts = models.specialist(
         settings.investigator.model,
-        f"{prompt('investigator')}\n\n# The team\n\nIts language is `{settings.team_language}`.",
+        f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
         InvestigatorAnswer,
         limits=_limits(sources),
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
     return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
+
+
+def _about_team(settings: Settings) -> str:
+    """Return what a model is told of the team: its language, and how it wants replies to sound."""
+    tone = (
+        f"\nHow replies should sound, in its words; every rule above comes first: {settings.tone}"
+        if settings.tone
+        else ""
+    )
+    return f"Its language is `{settings.team_language}`.{tone}"
 
 
 def _limits(sources: InvestigationInputs) -> RunLimits:

@@ -30,6 +30,7 @@ from bot.config.merging import merged_blocks
 from bot.config.model_settings import BudgetSettings
 from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.commands.command_specs import MANUAL
+from bot.domain.threads import QuestionType
 
 DEFAULT_TEAM: Final = "default"
 """What the one team of a file without `teams` is called."""
@@ -48,6 +49,9 @@ def check_team_id(value: str) -> str:
 
 
 TeamId = Annotated[str, AfterValidator(check_team_id)]
+
+
+RubricPoint = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class WatchedChat(SettingsBlock):
@@ -71,6 +75,10 @@ class TeamMatters(SettingsBlock):
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
     """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
     offline neither happens."""
+    tone: Annotated[str, Field(min_length=1, max_length=400)] | None = None
+    """How replies should sound, in your own words; models only, and no rule of theirs gives way to it."""
+    rubrics: dict[QuestionType, Annotated[tuple[RubricPoint, ...], Field(max_length=8)]] = {}
+    """More points that an answer to a kind of question must meet, and is judged by where a model judges it."""
     escalation: EscalationSettings = EscalationSettings()
     budget: BudgetSettings = BudgetSettings()
     remind_after: Patience = REMIND_AFTER

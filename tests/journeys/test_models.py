@@ -16,6 +16,7 @@ from bot.adapters.storage.files.atomic_write import list_files
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
+from bot.domain.threads import QuestionType
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
@@ -92,6 +93,18 @@ def test_a_validated_draft_is_approved_and_posted(open_office: Open) -> None:
     tools = [{tool["name"] for tool in entry["body"]["tools"]} for entry in server.requests]
     assert {"read_file"} in tools
     assert office.leaked() == []
+
+
+def test_the_models_are_told_the_teams_tone_and_its_points(open_office: Open) -> None:
+    """The tone stands behind every rule; the points are what investigator and validator both go by."""
+    office, model = open_office(
+        "pass", tone="Warm, no jargon.", rubrics={str(kind): ["Name the owner."] for kind in QuestionType}
+    )
+    office.draft(office.ask(SESSIONS))
+    systems = [json.dumps(request["body"].get("system")) for request in model.requests]
+    told = {request["role"] for request in model.requests if "Also: Name the owner." in json.dumps(request["body"])}
+    assert any("every rule above comes first: Warm, no jargon." in system for system in systems)
+    assert told == {"investigator", "validator"}
 
 
 def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -> None:

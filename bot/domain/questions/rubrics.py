@@ -9,6 +9,7 @@ of its checks.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -51,6 +52,8 @@ class Rubric:
     out_of_scope: str
     tone: str = "plain and short, as a colleague writes in a thread; no greeting, no hedging, no disclaimers"
     language: str | None = None
+    also: tuple[str, ...] = ()
+    """What the team asks for besides."""
 
     def render(self) -> str:
         """Return the rubric as the lines that go into the investigator's brief and the thread's state."""
@@ -59,6 +62,7 @@ class Rubric:
             [
                 f"Question type: {self.question_type}",
                 f"Expected answer: {self.expected_shape}",
+                *(f"Also: {' '.join(point.split())}" for point in self.also),
                 f"Required evidence: at least one citation ({kinds}), each with a verbatim quote",
                 f"Out of scope: {self.out_of_scope}",
                 f"Tone: {self.tone}; at most {MAX_DRAFT_WORDS} words",
@@ -88,6 +92,6 @@ _IN_ORDER: Final = tuple(dict.fromkeys(kind for kind, _ in _LISTS.rules))
 _RUBRICS: Final = {kind: Rubric(question_type=kind, **asked._asdict()) for kind, asked in _LISTS.rubrics.items()}
 
 
-def rubric_for(question_type: QuestionType, *, language: str | None = None) -> Rubric:
-    """Return the rubric of a question type, for an answer in `language` if one is expected."""
-    return replace(_RUBRICS[question_type], language=language)
+def rubric_for(question_type: QuestionType, *, language: str | None = None, also: Sequence[str] = ()) -> Rubric:
+    """Return the rubric of a question type, for an answer in `language` if one is expected; `also` are the team's."""
+    return replace(_RUBRICS[question_type], language=language, also=tuple(also))

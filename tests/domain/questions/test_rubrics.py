@@ -84,6 +84,16 @@ def test_every_type_has_a_rubric_that_states_all_it_asks(question_type: Question
         assert word in rubric.render()
 
 
+def test_a_team_may_ask_for_more() -> None:
+    """A point is one line, whatever was written."""
+    rubric = rubric_for(QuestionType.TECHNICAL_QA, also=("Name the\nowner of the file.", "Say since when."))
+    lines = rubric.render().splitlines()
+    assert [line for line in lines if line.startswith("Also: ")] == [
+        "Also: Name the owner of the file.",
+        "Also: Say since when.",
+    ]
+
+
 def test_a_contract_is_proved_by_the_code_alone() -> None:
     """What an interface promises stands in a file; a log of one call is no proof."""
     assert rubric_for(QuestionType.API_CONTRACT).required_kinds == {EvidenceKind.FILE}
