@@ -99,11 +99,13 @@ def _apart(found: Iterator[Bug]) -> Iterator[Bug]:
 
 
 def _constants(path: str, text: str) -> Iterator[Bug]:
-    lines = text.splitlines()
+    lines = [line.rstrip() for line in text.splitlines()]
     for node in ast.parse(text).body:
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             continue
-        line = lines[node.lineno - 1].rstrip()
+        line = lines[node.lineno - 1]
+        if lines.count(line) > 1:  # a test for it would pass without the patch
+            continue
         value = node.value.value if isinstance(node.value, ast.Constant) else None
         if isinstance(value, bool | int) and line.endswith(f"= {value}"):
             other = not value if isinstance(value, bool) else value + 1
