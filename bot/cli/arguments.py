@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from bot.cli.data_directory import home_of
+from bot.cli.data_directory import each_team, session_team_at, teams_at
 from bot.cli.output import terminal_words
 from bot.cli.records import names_at
 from bot.domain.text.did_you_mean import near_ones
@@ -23,19 +23,32 @@ home_option = click.option(
 config_option = click.option(
     "--config", type=FILE, metavar="FILE", help="default: ./triage.yml, then triage.yml in the data directory"
 )
+team_option = click.option("--team", metavar="NAME", help="where several teams share the bot: the one that is meant")
 json_option = click.option("--json", "as_json", is_flag=True, help="for programs: JSON on stdout")
 
 
 def prints(make: Callable[[Path | None, Path | None], object]) -> Callable[[Callable[..., str]], Callable[..., int]]:
-    """Decorate what returns a command's answer: it is given what --home and --config make, and is printed."""
+    """Decorate what returns a command's answer: it is given what --home and --config make, and is printed.
+
+    Of several teams it is the one of `--team`, else the one whose session is named; a list is made for each, and
+    anything else needs the team's name.
+    """
 
     def decorated(answer: Callable[..., str]) -> Callable[..., int]:
         @home_option
+        @team_option
         @config_option
         @wraps(answer)
-        def command(home: Path | None, config: Path | None, **arguments: Any) -> int:
-            said = terminal_words(answer(make(home, config), **arguments))
-            print(said if arguments.get("as_json") else names_at(home_of(home)).text(said))
+        def command(home: Path | None, team: str | None, config: Path | None, **arguments: Any) -> int:
+            def report(of_team: Path) -> str:
+                said = terminal_words(answer(make(of_team, config), **arguments))
+                return said if as_json else names_at(of_team).text(said)
+
+            as_json = bool(arguments.get("as_json"))
+            if answer.__name__.startswith("list_"):
+                print(each_team(teams_at(home, config, team), report, as_json=as_json))
+            else:
+                print(report(session_team_at(home, config, team, arguments.get("session"))))
             return 0
 
         return command

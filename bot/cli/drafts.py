@@ -10,8 +10,8 @@ import click
 
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
 from bot.casework.reports.status_overview import ThreadLine, overview
-from bot.cli.arguments import home_option, json_option
-from bot.cli.data_directory import home_of
+from bot.cli.arguments import home_option, json_option, team_option
+from bot.cli.data_directory import each_team, teams_at
 from bot.cli.output import to_json, wrapped
 from bot.cli.records import names_at, reading
 from bot.domain.text.humanize import time_ago
@@ -22,28 +22,36 @@ QUESTION_CHARS = 60
 
 @click.command("open", help="The drafts that wait for a decision: pages first, then the oldest.")
 @home_option
+@team_option
 @json_option
-def open_command(home: Path | None, as_json: bool) -> int:
+def open_command(home: Path | None, team: str | None, as_json: bool) -> int:
     """Print a line for each draft that waits; raises ConfigError where the data directory cannot be read."""
-    home, now = home_of(home), datetime.now(UTC)
-    with reading(home) as store:
-        drafts = overview(store, now).drafts
-    if as_json:
-        print(to_json([thread_json(line) for line in drafts]))
-    else:
-        print(
-            names_at(home).text("\n".join(_line(line, now) for line in drafts)) or "No draft waits. Next: triage status"
-        )
+    now = datetime.now(UTC)
+
+    def report(of_team: Path) -> str:
+        with reading(of_team) as store:
+            drafts = overview(store, now).drafts
+        if as_json:
+            return to_json([thread_json(line) for line in drafts])
+        lines = names_at(of_team).text("\n".join(_line(line, now) for line in drafts))
+        return lines or "No draft waits. Next: triage status"
+
+    print(each_team(teams_at(home, None, team), report, as_json=as_json))
     return 0
 
 
 @click.command("brief", help="The last 24 hours: waiting drafts, replies, findings, cost.")
 @home_option
-def brief_command(home: Path | None) -> int:
+@team_option
+def brief_command(home: Path | None, team: str | None) -> int:
     """Print the brief; raises ConfigError where the data directory cannot be read."""
-    home, now = home_of(home), datetime.now(UTC)
-    with reading(home) as store:
-        print(names_at(home).text("\n".join(render(build_brief(store, now - WINDOW, now)))))
+    now = datetime.now(UTC)
+
+    def report(of_team: Path) -> str:
+        with reading(of_team) as store:
+            return names_at(of_team).text("\n".join(render(build_brief(store, now - WINDOW, now))))
+
+    print(each_team(teams_at(home, None, team), report))
     return 0
 
 

@@ -18,6 +18,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.arguments import VerbGroup, json_option, prints
 from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.cli.watched_sessions import WatchedSessions
+from bot.config.environment import process_home
 from bot.domain.heartbeats.beats import Envelope, Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.beat_log import BeatLog
@@ -59,7 +60,7 @@ class HeartbeatCli(WatchedSessions):
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
         WakeBox(self.documents).drop(session_id, wake)
-        process = FileLeases(self.home).holder(HOME)
+        process = FileLeases(process_home(self.home)).holder(HOME)
         if process is None:
             return f"triage is not running on {self.home}; the beat of {session_id} starts when it does: triage run"
         return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"

@@ -20,8 +20,8 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.arguments import FILE, config_option, json_option
-from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.arguments import FILE, config_option, json_option, team_option
+from bot.cli.data_directory import environment_at, one_team_at, settings_at
 from bot.cli.local_investigation import failure_json, findings_json, investigate_locally, open_sources, render
 from bot.composition.investigators import build_investigators
 from bot.config.environment import Environment, read_environment
@@ -34,12 +34,13 @@ from bot.ports.collections import SPEND
 
 @click.command("investigate", help="Look into one question, check the draft, and print it. Posts nothing.")
 @click.argument("question", default="", help="what somebody might ask in a channel")
+@team_option
 @config_option
 @json_option
 @click.option(
     "--escalation", type=FILE, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
 )
-def command(question: str, config: Path | None, as_json: bool, escalation: Path | None) -> int:
+def command(question: str, team: str | None, config: Path | None, as_json: bool, escalation: Path | None) -> int:
     """Investigate; exit code 0 if the draft passed (or the long run answered), else 1.
 
     Raises:
@@ -50,7 +51,7 @@ def command(question: str, config: Path | None, as_json: bool, escalation: Path 
         return _long_run(EscalationFolder(escalation.absolute()))
     if not question.strip():
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
-    environment = environment_at(None)
+    environment = environment_at(one_team_at(None, config, team))
     sources = open_sources(settings_at(config, environment.home), environment)
     question = redact(question)
     try:

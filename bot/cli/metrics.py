@@ -24,19 +24,20 @@ from bot.casework.reports.measures import Measure, Window, dollars, percent, sec
 from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
-from bot.cli.arguments import FILE, config_option, home_option
-from bot.cli.data_directory import home_of
+from bot.cli.arguments import FILE, config_option, home_option, team_option
+from bot.cli.data_directory import each_team, one_team_at, settings_at, teams_at
 from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
 from bot.cli.metrics_training import train_team_weights
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.records import reading
-from bot.config.settings import find_config, load_settings
+from bot.config.environment import process_home
+from bot.config.settings import find_config
 from bot.domain.questions.auto_reply import LIMIT, WEEKS
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COUNT: Final = click.IntRange(1, 520)
-_BESIDE_A_PICTURE: Final = ("home", "config", "picture")
+_BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
 
 
 def _days(text: str) -> float:
@@ -65,6 +66,7 @@ def _days(text: str) -> float:
 @click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
 @config_option
 @home_option
+@team_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -79,6 +81,7 @@ def command(
     rebuild: bool,
     config: Path | None,
     home: Path | None,
+    team: str | None,
 ) -> int:
     """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
 
@@ -87,7 +90,16 @@ def command(
         InputError: a judgement cannot be read, too few messages were judged, or a picture would replace something else.
         StoreError: a judgement or a picture cannot be written.
     """
-    home, now = home_of(home), datetime.now(UTC)
+    now = datetime.now(UTC)
+    if not (rebuild or train or picture or judge or sample):
+
+        def report(of_team: Path) -> str:
+            done = _report(of_team, Window.last(days, now), weeks or 0, _baseline(config, of_team))
+            return report_json(done) if as_json else render(done)
+
+        print(each_team(teams_at(home, config, team), report, as_json=as_json))
+        return 0
+    home = one_team_at(home, config, team)
     if rebuild:
         print(_rebuild(home, now))
     elif train:
@@ -95,9 +107,6 @@ def command(
     elif picture:
         _refuse_options_beside_a_picture(ctx)
         print(write_week(home, picture, now))
-    elif sample is None and judge is None:
-        done = _report(home, Window.last(days, now), weeks or 0, _baseline(config, home))
-        print(report_json(done) if as_json else render(done))
     else:
         asked = SampleRequest(now=now, since=now - timedelta(days=days), count=sample, seed=seed, as_json=as_json)
         print(run_sampling(home, asked, judge))
@@ -132,12 +141,12 @@ def _rebuild(home: Path, now: datetime) -> str:
 def _baseline(config: Path | None, home: Path) -> float | None:
     """Return what the config says a reply took before; a home without one can still be measured."""
     try:
-        path = find_config(config, home)
+        path = find_config(config, process_home(home))
     except ConfigError:
         if config is not None:
             raise
         return None
-    return load_settings(path).baseline_reply_s
+    return settings_at(path, home).baseline_reply_s
 
 
 def render(done: MetricsReport) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import Judgement, Place
+from bot.config.environment import process_home
 from bot.config.settings import find_config, load_classifier
 from bot.errors import InputError
 from bot.intake.classifier.classification import ngrams_of
@@ -35,7 +36,7 @@ def train_team_weights(home: Path, config: Path | None) -> str:
         InputError: too few messages were judged.
         StoreError: the file cannot be written.
     """
-    path = find_config(config, home)
+    path = find_config(config, process_home(home))
     settings = load_classifier(path)
     rules = Rules(**{**settings.model_dump(), "weights": None})
     store = FileStore(home, is_reader=True)

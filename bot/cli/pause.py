@@ -10,16 +10,17 @@ import click
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.casework.pause import PauseSwitch
-from bot.cli.arguments import home_option
-from bot.cli.data_directory import home_of
+from bot.cli.arguments import home_option, team_option
+from bot.cli.data_directory import one_team_at
 from bot.cli.output import wrapped
 
 
 @click.command("pause", help="Pause all work that costs money, until somebody resumes.")
 @home_option
-def pause_command(home: Path | None) -> int:
+@team_option
+def pause_command(home: Path | None, team: str | None) -> int:
     """Pause; raises StoreError where the data directory cannot be written."""
-    switch, name = _switch(home), getpass.getuser()
+    switch, name = _switch(home, team), getpass.getuser()
     is_new = switch.pause(by=f"terminal:{name}", name=name)
     print(f"Triage is {'' if is_new else 'already '}{switch.words()}.")
     print(wrapped("New messages still get cards. New investigations and heartbeats wait; running ones finish."))
@@ -29,9 +30,10 @@ def pause_command(home: Path | None) -> int:
 
 @click.command("resume", help="Resume after a pause; waiting work starts, oldest first.")
 @home_option
-def resume_command(home: Path | None) -> int:
+@team_option
+def resume_command(home: Path | None, team: str | None) -> int:
     """Resume; raises StoreError where the data directory cannot be written, and then all stays paused."""
-    switch = _switch(home)
+    switch = _switch(home, team)
     words = switch.words()
     if switch.resume(by=f"terminal:{getpass.getuser()}"):
         print(f"Triage is not paused any more; it was {words}. Next: triage status")
@@ -40,5 +42,5 @@ def resume_command(home: Path | None) -> int:
     return 0
 
 
-def _switch(home: Path | None) -> PauseSwitch:
-    return PauseSwitch(FileDocuments(home_of(home)), SystemClock())
+def _switch(home: Path | None, team: str | None) -> PauseSwitch:
+    return PauseSwitch(FileDocuments(one_team_at(home, None, team)), SystemClock())

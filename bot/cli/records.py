@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from bot.adapters.storage.files.file_documents import FileDocuments
@@ -17,6 +17,7 @@ from bot.ports import Store
 from bot.ports.names import NameBook, Names
 from bot.ports.threads import Threads
 
+Found = TypeVar("Found")
 _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
@@ -52,6 +53,21 @@ def find_thread(store: Store, asked: str) -> ThreadState:
         if (state := threads.get(thread_id) or threads.last_closed(thread_id)) is not None:
             return state
     raise InputError(f"no thread {asked[:200]!r} in {store.files}; `triage status` lists the open ones")
+
+
+def in_its_team(teams: Mapping[str, Path], look: Callable[[Path], Found]) -> tuple[str, Path, Found]:
+    """Return the team in whose data directory `look` finds what is asked for, that directory, and what it found.
+
+    Raises:
+        InputError: it is in none; what each says.
+    """
+    missing = []
+    for name, home in teams.items():
+        try:
+            return name, home, look(home)
+        except InputError as error:
+            missing.append(str(error))
+    raise InputError("\n".join(missing))
 
 
 def name_pattern(asked: str) -> str:

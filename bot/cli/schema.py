@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
 from bot.cli.arguments import home_option
 from bot.cli.data_directory import home_of
 from bot.cli.records import reading
+from bot.config.environment import TEAMS, team_home
 from bot.errors import InputError
 from bot.ports.collections import HOME
 from bot.ports.migrations import SCHEMA_VERSION
@@ -32,7 +34,7 @@ def command(home: Path | None, to: int | None) -> int:
     home = home_of(home)
     if to is None:
         with reading(home):
-            print(_found(home, schemas_in(home)))
+            print("\n".join(_found(one, schemas_in(one)) for one in _homes(home)))
         return 0
     if not 1 <= to <= SCHEMA_VERSION:
         raise InputError(f"--to {to}: triage {program_version()} knows the schemas 1 to {SCHEMA_VERSION}")
@@ -40,12 +42,17 @@ def command(home: Path | None, to: int | None) -> int:
         pass
     lease = FileLeases(home).take(HOME)
     try:
-        changed = rewrite(home, to)
+        changed = sum((rewrite(one, to) for one in _homes(home)), Counter[str]())
     finally:
         lease.release()
     counts = ", ".join(f"{count} {name}" for name, count in sorted(changed.items())) or "nothing"
     print(f"{home} can be read by a release of schema {to}; rewritten: {counts}.")
     return 0
+
+
+def _homes(home: Path) -> list[Path]:
+    """Return a data directory, and those of the teams inside."""
+    return list(dict.fromkeys([home, *(team_home(home, path.name) for path in sorted((home / TEAMS).glob("*")))]))
 
 
 def _found(home: Path, schemas: Mapping[int, int]) -> str:

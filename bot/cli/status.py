@@ -11,8 +11,8 @@ import click
 from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview, overview
-from bot.cli.arguments import home_option, json_option
-from bot.cli.data_directory import home_of
+from bot.cli.arguments import home_option, json_option, team_option
+from bot.cli.data_directory import each_team, home_of, teams_at
 from bot.cli.drafts import thread_json
 from bot.cli.output import to_json, wrapped
 from bot.cli.records import names_at, reading
@@ -24,22 +24,28 @@ from bot.release import program_version
 
 @click.command("status", help="Open questions, queue, connection to Slack.")
 @home_option
+@team_option
 @json_option
 @click.option("--check", is_flag=True, help="exit code 1 unless the bot runs and is connected")
-def command(home: Path | None, as_json: bool, check: bool) -> int:
+def command(home: Path | None, team: str | None, as_json: bool, check: bool) -> int:
     """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
 
     Raises:
         ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
     """
-    home, now = home_of(home), datetime.now(UTC)
-    disk = "" if check else disk_used(home)  # who checks every few seconds wants an exit code
-    with reading(home) as store:
-        state = connection_state(read_presence(store.documents), now)
-        seen = overview(store, now)
-        shown = status_json(seen, home, state) if as_json else names_at(home).text(render(seen, home, now, disk))
-        print(shown)
-        return 1 if check and state != "up" else 0
+    now = datetime.now(UTC)
+
+    def report(of_team: Path) -> str:
+        disk = "" if check else disk_used(of_team)  # who checks every few seconds wants an exit code
+        with reading(of_team) as store:
+            seen = overview(store, now)
+            if as_json:
+                return status_json(seen, of_team, connection_state(read_presence(store.documents), now))
+            return names_at(of_team).text(render(seen, of_team, now, disk))
+
+    print(each_team(teams_at(home, None, team), report, as_json=as_json))
+    with reading(home_of(home)) as store:
+        return 1 if check and connection_state(read_presence(store.documents), now) != "up" else 0
 
 
 def status_json(seen: Overview, home: Path, state: str) -> str:

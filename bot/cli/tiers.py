@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from bot.cli.arguments import VerbGroup, config_option, home_option, json_option
+from bot.cli.arguments import VerbGroup, config_option, home_option, json_option, team_option
+from bot.cli.data_directory import each_team, session_team_at, teams_at
 from bot.cli.output import terminal_words, to_json, wrapped
 from bot.cli.watched_sessions import WatchedSessions
 from bot.domain.playbooks.playbook_edits import ListChanged
@@ -65,22 +66,35 @@ class TiersCli:
 )
 @click.argument("session", default="")
 @home_option
+@team_option
 @config_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, session: str, home: Path | None, config: Path | None, as_json: bool) -> int:
+def command(
+    ctx: click.Context, session: str, home: Path | None, team: str | None, config: Path | None, as_json: bool
+) -> int:
     """Print the list where no verb follows, and the sessions where nothing does."""
-    sessions = [] if session else [each.id for each in WatchedSessions(home, config).registry.all()]
-    if sessions:
-        print(to_json(sessions) if as_json else wrapped(f"Sessions: {', '.join(sessions)}"))
+    teams = teams_at(home, config, team)
+    known = [] if session else [one for at in teams.values() for one in _session_ids(at, config)]
+    if known:
+        print(each_team(teams, lambda at: _named(_session_ids(at, config), as_json), as_json=as_json))
         if not as_json:
-            print(f"Next: triage tiers {sessions[0]}")
+            print(f"Next: triage tiers {known[0]}")
         return 0
+    home = session_team_at(home, config, team, session)
     ctx.obj = TiersCli(session, home, config)
     if ctx.invoked_subcommand is None:
         seen = ctx.obj.listed()
         print(to_json(list_json(seen)) if as_json else render_list(seen))
     return 0
+
+
+def _session_ids(home: Path, config: Path | None) -> list[str]:
+    return [each.id for each in WatchedSessions(home, config).registry.all()]
+
+
+def _named(sessions: list[str], as_json: bool) -> str:
+    return to_json(sessions) if as_json else wrapped(f"Sessions: {', '.join(sessions) or 'none'}")
 
 
 @command.command("add", help="add a task; TIER is quick, hourly or daily")

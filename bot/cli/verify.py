@@ -16,10 +16,10 @@ from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.arguments import FILE, config_option, home_option
-from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.arguments import FILE, config_option, home_option, team_option
+from bot.cli.data_directory import environment_at, settings_at, teams_at
 from bot.cli.output import MARKS, WIDTH, wrapped
-from bot.cli.records import find_thread, name_pattern, reading
+from bot.cli.records import find_thread, in_its_team, name_pattern, reading
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
@@ -51,13 +51,36 @@ class CitedAnswer:
 @click.option("--lines", is_flag=True, help="also show the cited lines with the lines around them")
 @click.option("--codebase", type=FILE, metavar="DIR", help="the git checkout (default: the config's)")
 @home_option
+@team_option
 @config_option
-def command(thread: str, lines: bool, codebase: Path | None, home: Path | None, config: Path | None) -> int:
+def command(
+    thread: str, lines: bool, codebase: Path | None, home: Path | None, team: str | None, config: Path | None
+) -> int:
     """Print one line for each citation; exit code 0 if none is wrong and there is at least one, else 1."""
-    environment = environment_at(home)
-    home = environment.home
+    teams = teams_at(home, config, team)
+    if thread.strip():
+        _, place, _ = in_its_team(teams, lambda at: _answers_at(at, thread))
+        return 0 if _is_good(_verified(place, thread, lines, codebase, config)) else 1
+    found: list[Finding] = []
+    for name, place in teams.items():
+        if len(teams) > 1:
+            print(f"Team {name}")
+        found += _verified(place, thread, lines, codebase, config)
+    return 0 if _is_good(found) else 1
+
+
+def _is_good(findings: Sequence[Finding]) -> bool:
+    return bool(findings) and all(each.is_good for each in findings)
+
+
+def _answers_at(home: Path, thread: str) -> list[CitedAnswer]:
     with reading(home) as store:
-        answers = [_asked_for(store, thread)] if thread.strip() else _all(store)
+        return [_asked_for(store, thread)] if thread.strip() else _all(store)
+
+
+def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, config: Path | None) -> list[Finding]:
+    """Print what is found of one team's citations, and return it."""
+    environment, answers = environment_at(home), _answers_at(home, thread)
     repo: Repositories = (
         GitRepo(codebase) if codebase else open_team_code(settings_at(config, home), environment).codebases
     )
@@ -78,7 +101,7 @@ def command(thread: str, lines: bool, codebase: Path | None, home: Path | None, 
             if answers
             else f"No thread in {home} cites anything."
         )
-    return 0 if findings and all(each.is_good for each in findings) else 1
+    return findings
 
 
 def _asked_for(store: Store, thread: str) -> CitedAnswer:

@@ -15,10 +15,10 @@ import click
 
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.status_overview import overview
-from bot.cli.arguments import config_option, home_option, json_option
-from bot.cli.data_directory import environment_at, home_of, settings_at
+from bot.cli.arguments import config_option, home_option, json_option, team_option
+from bot.cli.data_directory import environment_at, settings_at, teams_at
 from bot.cli.output import to_json
-from bot.cli.records import find_thread, name_pattern, names_at
+from bot.cli.records import find_thread, in_its_team, name_pattern, names_at
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import code_links
@@ -46,19 +46,20 @@ class ThreadLocation:
 @json_option
 @config_option
 @home_option
-def command(thread: str, as_json: bool, config: Path | None, home: Path | None) -> int:
-    """Print the chain; exit code 0.
+@team_option
+def command(thread: str, as_json: bool, config: Path | None, home: Path | None, team: str | None) -> int:
+    """Print the chain; exit code 0. Of several teams it is the one that has the thread.
 
     Raises:
         InputError: there is no such thread and no such message; near ones are named.
         StoreError: a file cannot be read.
     """
-    home = home_of(home)
-    store = FileStore(home, is_reader=True)
-    events, state, replies = find_message(store, thread)
+    teams = teams_at(home, config, team)
+    name, home, found_there = in_its_team(teams, lambda at: find_message(FileStore(at, is_reader=True), thread))
+    store, (events, state, replies) = FileStore(home, is_reader=True), found_there
     if as_json:
         found = state.model_dump(mode="json") if state else None
-        print(to_json({"events": events, "thread": found, "replies": replies}))
+        print(to_json({"team": name, "events": events, "thread": found, "replies": replies}))
     else:
         rules, links = _rules(home, config), _links(home, config)
         names = names_at(home)

@@ -95,9 +95,13 @@ def team_home(home: Path, team: str) -> Path:
 
 
 def process_home(home: Path) -> Path:
-    """Return the data directory of the process that looks after a team's, or after this one: it holds the lease."""
+    """Return the data directory of the process that looks after a team's, or after this one.
+
+    It holds the lease, and before the first start at most triage.yml.
+    """
     above = home.parent.parent
-    return above if home.parent.name == TEAMS and (above / "lock").is_file() else home
+    is_ours = home.parent.name == TEAMS and any((above / name).is_file() for name in ("lock", "triage.yml"))
+    return above if is_ours else home
 
 
 VARIABLES: Final = {

@@ -10,8 +10,9 @@ import json
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +28,8 @@ from bot.casework.reports.health_checks import (
     process_check,
     wrong,
 )
-from bot.cli.arguments import config_option, home_option, json_option
-from bot.cli.data_directory import environment_at
+from bot.cli.arguments import config_option, home_option, json_option, team_option
+from bot.cli.data_directory import environment_at, teams_at
 from bot.cli.doctor import clone_checks, machine_checks, model_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
 from bot.cli.output import MARKS, wrapped
@@ -45,8 +46,9 @@ CONNECTION: Final = "connection"
 @click.command("doctor", help="Check the installation; each problem comes with its fix.")
 @config_option
 @home_option
+@team_option
 @json_option
-def command(config: Path | None, home: Path | None, as_json: bool) -> int:
+def command(config: Path | None, home: Path | None, team: str | None, as_json: bool) -> int:
     """Print what the checks find; exit code 0 if all is well, else 1.
 
     Raises:
@@ -54,9 +56,26 @@ def command(config: Path | None, home: Path | None, as_json: bool) -> int:
     """
     environment = environment_at(home)
     patient = DoctorContext(home=environment.home, config=config, environment=environment, now=datetime.now(UTC))
-    findings = run_checks(patient)
+    teams = teams_at(home, config, team)
+    if len(teams) == 1:
+        findings = run_checks(replace(patient, home=next(iter(teams.values()))))
+    else:
+        findings = run_checks(patient, checks_of(teams))
     print(_findings_json(findings) if as_json else render(findings))
     return 0 if all(finding.ok for finding in findings.values()) else 1
+
+
+def checks_of(teams: Mapping[str, Path]) -> dict[str, Check]:
+    """Return the checks of the process, made once, and those of each team, under its name."""
+    once = {name: check for name, check in CHECKS.items() if name not in OF_TEAM}
+    each = {
+        f"{team}: {name}": partial(_with_home, CHECKS[name], home) for team, home in teams.items() for name in OF_TEAM
+    }
+    return {**once, **each}
+
+
+def _with_home(check: Check, home: Path, patient: DoctorContext) -> HealthCheck:
+    return check(replace(patient, home=home))
 
 
 def run_checks(
@@ -152,3 +171,5 @@ CHECKS: Mapping[str, Check] = {
     "disk": machine_checks.disk,
     "sessions": machine_checks.sessions,
 }
+OF_TEAM: Final = ("ops channel", "chats", "journals", "classifier", "pause", "disk", "sessions")
+"""What is checked for each of several teams."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.health_checks import HealthCheck
+from bot.cli.data_directory import settings_at
 from bot.config.environment import Environment, require_signing_secret, require_tokens
-from bot.config.settings import Settings, find_config, load_settings
+from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Store
 
@@ -42,7 +43,7 @@ class DoctorContext:
     def settings(self) -> Settings:
         """Return the settings; raises Unsettled, listing what is wrong with them."""
         try:
-            return load_settings(find_config(self.config, self.home))
+            return settings_at(self.config, self.home)
         except ConfigError as error:
             raise UnreadSettings(*error.problems) from error
 

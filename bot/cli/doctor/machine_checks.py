@@ -54,7 +54,7 @@ def config(patient: DoctorContext) -> HealthCheck:
         fix = "fix that, or write a new one with `triage init`"
         return wrong("; ".join(error.problems), fix)
     chats, sessions = len(settings.watched_chats), len(settings.sessions)
-    path = find_config(patient.config, patient.home)
+    path = find_config(patient.config, process_home(patient.home))
     return well(f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
 
 
