@@ -51,12 +51,13 @@ class Clones(Protocol):
         ...
 
 
-def clone_lines(documents: Documents, now: datetime) -> tuple[str, ...]:
+def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] | None = None) -> tuple[str, ...]:
     """Return a line on each clone that is not as it should be, and one on all others; raises StoreError.
 
-    A clone is named however long ago triage.yml held it; its document is deleted with it.
+    Only those of `codebases` are read; None: all. A clone is named however long ago triage.yml held it; its document
+    is deleted with it.
     """
-    clones = read_clones(documents)
+    clones = {name: one for name, one in read_clones(documents).items() if codebases is None or name in codebases}
     ages = [one.fetched_at for one in clones.values() if one.fetched_at is not None and one.problem is None]
     lines = [f"{name} {one.words(now)}" for name, one in clones.items() if one.problem or one.fetched_at is None]
     if ages:

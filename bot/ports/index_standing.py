@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -62,6 +62,12 @@ class IndexStanding(CodebaseStanding):
             problem="; ".join(problems) or None,
             codebases=known,
         )
+
+    def among(self, codebases: Collection[str]) -> IndexStanding:
+        """Return the same of some codebases; an only one without a name is every team's."""
+        if not self.codebases:
+            return self
+        return type(self).of({name: one for name, one in self.codebases.items() if name in codebases})
 
     def lines(self) -> tuple[str, ...]:
         """Return a line for each of several codebases; none of an only one."""

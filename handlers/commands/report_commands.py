@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from slack_sdk.models.blocks import Block
 
 from blocks.views.heartbeat_view import message_blocks
@@ -30,10 +32,10 @@ def metrics_command(service: MetricsService) -> Command:
     return metrics
 
 
-def status_command(store: Store, approvers: Approvers, clock: Clock) -> Command:
-    """Return the command; questions are listed for approvers only."""
+def status_command(store: Store, approvers: Approvers, clock: Clock, codebases: Collection[str]) -> Command:
+    """Return the command; questions are listed for approvers only, and of the process's codebases only `codebases`."""
 
     def status(typed: TypedCommand) -> list[Block]:
-        return status_blocks(overview(store, clock.now()), may_see_drafts=approvers.allow(*typed.who))
+        return status_blocks(overview(store, clock.now(), codebases), may_see_drafts=approvers.allow(*typed.who))
 
     return status

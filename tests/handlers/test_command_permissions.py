@@ -128,7 +128,7 @@ class Everything:
             approvers=self.approvers,
         )
         return {
-            "status": status_command(FileStore(self.home), self.approvers, works.clock),
+            "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
             "autonomy": autonomy_command(self.arming, self.approvers),
             **casework.table(),

@@ -161,7 +161,7 @@ class World:
             evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
             answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
         )
-        status = status_command(FileStore(self.folder), approvers, self.office.clock)
+        status = status_command(FileStore(self.folder), approvers, self.office.clock, ())
         commands = CommandDispatcher({"status": status}, team_id="T1")
         buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
         return {

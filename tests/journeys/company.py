@@ -30,7 +30,8 @@ def write_company(home: Path, codebase: Path, teams: dict[str, Any], **more: Any
     """Write a triage.yml of these teams and return its path."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = home / "triage.yml"
-    path.write_text(yaml.safe_dump({"codebase": str(codebase), "teams": teams, **more}, sort_keys=False))
+    code = {} if "codebases" in more else {"codebase": str(codebase)}
+    path.write_text(yaml.safe_dump({**code, "teams": teams, **more}, sort_keys=False))
     return path
 
 

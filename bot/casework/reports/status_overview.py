@@ -5,6 +5,7 @@ What the day has brought and cost so far, read from the journals; works beside a
 
 from __future__ import annotations
 
+from collections.abc import Collection as Names
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -116,8 +117,10 @@ class Overview:
         return tuple(thread for thread in self.threads if thread.is_waiting)
 
 
-def overview(store: Store, now: datetime) -> Overview:
+def overview(store: Store, now: datetime, codebases: Names[str] | None = None) -> Overview:
     """Return how things stand in a data directory; a missing one is simply empty.
+
+    Of the process's codebases only `codebases` are named; None: all.
 
     Raises:
         StoreError: something in it that is counted here cannot be read.
@@ -126,6 +129,8 @@ def overview(store: Store, now: datetime) -> Overview:
     last = _last_event_at(store)
     pause, jobs = read_pause(store.documents), store.job_counts()
     standing = read_index_standing(store.documents)
+    if codebases is not None:
+        standing = standing.among(codebases)
     return Overview(
         running=sum(not thread.is_waiting for thread in threads),
         waiting=sum(thread.is_waiting for thread in threads),
@@ -140,7 +145,7 @@ def overview(store: Store, now: datetime) -> Overview:
         paused=pause.words() if pause else None,
         index=standing.words(),
         codebases=standing.lines(),
-        clones=clone_lines(store.documents, now),
+        clones=clone_lines(store.documents, now, codebases),
         open_findings=read_open_findings(store, now),
     )
 

@@ -16,6 +16,9 @@ from bot.casework.reports.status_overview import overview
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.errors import StoreError
+from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.collections import INDEX, Collection, SingleDocument
+from bot.ports.index_standing import CodebaseStanding, IndexStanding
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock
@@ -113,6 +116,26 @@ def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -
     seen = overview(FileStore(tmp_path), NOW)
     assert seen.unreadable == ("T1.C1.8.8.json", "T1.C1.9.9.json.corrupt")
     assert seen.threads == ()
+
+
+def test_only_a_teams_codebases_are_named(tmp_path: Path) -> None:
+    """Neither the index nor the clone of another team's, nor what git says of it; without a team all are."""
+    store, secret = FileStore(tmp_path), "git@host:acme/secret.git: not found"
+    clones = Collection(store.documents, CLONE_STANDINGS)
+    clones.put("shop", CloneStanding(fetched_at=NOW), version=0)
+    clones.put("infra", CloneStanding(problem=secret), version=0)
+    known = {"shop": CodebaseStanding(commit="0a1b2c3d4e5f", files=3), "infra": CodebaseStanding(problem=secret)}
+    index = SingleDocument(store.documents, INDEX, on_damage=pytest.fail)
+    index.update(IndexStanding.of(known).model_dump(mode="json"))
+    seen = overview(store, NOW, {"shop"})
+    assert (seen.clones, seen.codebases, seen.index) == (
+        ("1 clone fetched, the oldest 0 s ago",),
+        ("shop at 0a1b2c3d4e, 3 files indexed",),
+        "",
+    )
+    everything = overview(store, NOW)
+    assert secret in "".join(everything.clones)
+    assert secret in everything.index
 
 
 def test_a_job_that_is_being_written_is_not_counted(tmp_path: Path) -> None:

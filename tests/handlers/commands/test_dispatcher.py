@@ -40,7 +40,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = CommandDispatcher({"status": status_command(FileStore(home), approvers, FakeClock())}, team_id="T1")
+    commands = CommandDispatcher({"status": status_command(FileStore(home), approvers, FakeClock(), ())}, team_id="T1")
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
@@ -73,7 +73,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     workspace = FakeWorkspace()
     workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
-    status = status_command(FileStore(tmp_path), approvers, FakeClock())
+    status = status_command(FileStore(tmp_path), approvers, FakeClock(), ())
     commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows)
     answers: list[dict[str, Any]] = []
     for team in ("T2", "T9"):
