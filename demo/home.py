@@ -5,20 +5,25 @@ What an earlier demo left in a kept one of its heartbeat is removed: its cards s
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
+from bot.config.environment import Environment, read_environment
 from bot.errors import ConfigError
 from demo.neighbours import neighbours
+from demo.slack_server import LocalSlack
 from demo.watched import watched
-from demo.workspace import ENG, HELP, OPS
+from demo.workspace import DEMO, ENG, HELP, OPS
 
+_PASSED_ON: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
+"""With a key in it the demo's bot uses models, as any bot does."""
 _OURS: Final = "# Written by `triage demo`, which writes it anew each time.\n"
 
 
@@ -32,8 +37,21 @@ def home_of(kept: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def furnish(home: Path, codebase: Path) -> Path:
-    """Write triage.yml and the watched repository; return the config's path.
+def environment_of(slack: LocalSlack, home: Path) -> Environment:
+    """Return what the environment holds for a bot in the throw-away Slack."""
+    return read_environment(
+        {
+            "TRIAGE_HOME": str(home),
+            "SLACK_BOT_TOKEN": DEMO.bot_token,
+            "SLACK_APP_TOKEN": DEMO.app_token,
+            "SLACK_API_URL": slack.api_url,
+            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        }
+    )
+
+
+def furnish(home: Path, make: Callable[[Path], Mapping[str, Any]]) -> Path:
+    """Write triage.yml with the settings that `make` returns, given the data directory; return the file's path.
 
     Raises:
         ConfigError: the folder cannot be written, or holds somebody's config.
@@ -44,7 +62,7 @@ def furnish(home: Path, codebase: Path) -> Path:
         if path.exists():
             _forget_last_time(home, path)
         path.write_text(_OURS, encoding="utf-8")
-        path.write_text(_OURS + _settings(codebase, watched_in=home / "watched"), encoding="utf-8")
+        path.write_text(_OURS + yaml.safe_dump(dict(make(home)), sort_keys=False), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
     return path
@@ -53,16 +71,17 @@ def furnish(home: Path, codebase: Path) -> Path:
 def _forget_last_time(home: Path, config: Path) -> None:
     if not config.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
         raise ConfigError(f"{config} is somebody's config and stays as it is; give --home another folder, or none")
-    for folder in (home / "watched", home / "sessions", home / "suggestions"):
+    for folder in (home / "watched", home / "sessions", home / "suggestions", home / "repositories"):
         if folder.exists():
             shutil.rmtree(folder)
 
 
-def _settings(codebase: Path, *, watched_in: Path) -> str:
-    settings = {
+def one_team(codebase: Path, home: Path) -> dict[str, Any]:
+    """Make the watched repository and return the settings of the plain demo; raises ConfigError and OSError."""
+    watched_in = home / "watched"
+    return {
         "codebase": str(codebase),
         "ops_channel": OPS.channel_id,
         "watched_chats": [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)],
         "sessions": {**watched(watched_in), **neighbours(watched_in)},
     }
-    return yaml.safe_dump(settings, sort_keys=False)

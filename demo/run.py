@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import sys
-import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -39,19 +37,18 @@ from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.home import furnish, home_of
+from demo.home import environment_of, furnish, home_of, one_team
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.neighbours import MASTER, WORKER
 from demo.page_server import PageServer
 from demo.questions import questions_for
+from demo.signals import leave, on_end, stop_event, wait_until
 from demo.slack_server import LocalSlack
+from demo.team_run import run_teams
 from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
-_PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
-"""With a key in it the demo's bot uses models, as any bot does."""
 MAX_PORT = 65_535
-WAKE_S = 0.5
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -60,6 +57,7 @@ class DemoOptions:
     """What was asked for on the command line."""
 
     codebase: Path
+    teams: bool
     question: str | None
     headless: bool
     json: bool
@@ -73,6 +71,8 @@ class DemoOptions:
         context = click.get_current_context()
         if self.json and not self.headless:
             context.fail("--json needs --headless")
+        if self.teams and (self.question is not None or self.codebase != Path()):
+            context.fail("--teams brings its own repositories and questions; leave out --codebase and --question")
         if self.question is not None and not self.question.strip():
             context.fail("--question is empty; give a question, or leave it out to get one that fits the codebase")
 
@@ -90,6 +90,7 @@ class _Port(click.ParamType[int]):
 
 @click.command("demo", help="Try triage in a throw-away Slack.")
 @click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
+@click.option("--teams", is_flag=True, help="two teams and three small repositories of the demo's own")
 @click.option("--question", metavar="TEXT", help="what to ask (default: one that fits the codebase)")
 @click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
 @click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
@@ -108,19 +109,22 @@ def command(**options: Any) -> int:
     """
     args = DemoOptions(**options)
     args.check()
-    _on_end(_leave)
+    on_end(leave)
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
-    repo = GitRepo(args.codebase)
-    repo.head()
-    _say(args, f"codebase  {repo.root}")
+    repo = None if args.teams else _open(args)
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
     binary = ensure_binary(
         cache_folder(os.environ),
         override=Path(override) if override else None,
         on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
     )
+    if repo is None:
+        with home_of(args.home) as home:
+            return run_teams(
+                binary, home, headless=args.headless, as_json=args.json, port=args.port, opens=not args.no_browser
+            )
     with (
         home_of(args.home) as home,
         LocalSlack(binary, DEMO, env=os.environ) as slack,
@@ -136,32 +140,18 @@ def command(**options: Any) -> int:
         return _interactive(args, control, page.url, home, questions)
 
 
-def _on_end(handle: Callable[[int, FrameType | None], object]) -> None:
-    """Have SIGTERM and the end of the terminal handled; under `nohup` the latter stays ignored."""
-    signal.signal(signal.SIGTERM, handle)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, handle)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Unwind, so that every `with` block tidies up; a second signal may not cut that short."""
-    _on_end(lambda *_: None)
-    raise SystemExit(128 + number)
+def _open(args: DemoOptions) -> GitRepo:
+    repo = GitRepo(args.codebase)
+    repo.head()
+    _say(args, f"codebase  {repo.root}")
+    return repo
 
 
 @contextmanager
 def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
-    config = furnish(home, codebase)
-    environment = read_environment(
-        {
-            "TRIAGE_HOME": str(home),
-            "SLACK_BOT_TOKEN": DEMO.bot_token,
-            "SLACK_APP_TOKEN": DEMO.app_token,
-            "SLACK_API_URL": slack.api_url,
-            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
-        }
-    )
+    config = furnish(home, partial(one_team, codebase))
+    environment = environment_of(slack, home)
     bot = App(load_settings(config), environment)
     repo = bot.team.shared.code.codebases.first.repo
     index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
@@ -219,9 +209,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
     for question, channel in zip(questions, (HELP, ENG), strict=False):
         control.say(channel.channel_id, CHLOE.user_id, _addressed(question))
-    stop = threading.Event()
-    _on_end(lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    stop = stop_event()
     print(
         f"\n  open      {url}\n"
         f"  click     Approve on a draft in #{OPS.name}: you act as {ANA.real_name}, who may approve\n"
@@ -239,9 +227,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     )
     if not args.no_browser:
         webbrowser.open(url)
-    while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
-        pass
-    print("\nstopping …", flush=True)
+    wait_until(stop)
     return 0
 
 

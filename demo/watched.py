@@ -78,14 +78,14 @@ def watched(folder: Path) -> dict[str, Any]:
     """
     folder.mkdir(parents=True)
     origin, cwd = folder / "origin.git", folder / SESSION
-    _git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
-    _git(folder, "clone", "--quiet", str(origin), str(cwd))
-    _commit(cwd, _FILES, "The storefront", days_ago=30)
-    _git(cwd, "switch", "--quiet", "--create", "feature/gift-cards")
-    _commit(cwd, {"GIFT_CARDS.md": "Half done.\n"}, "Gift cards, half done", days_ago=_STALE_DAYS)
-    _git(cwd, "switch", "--quiet", "main")
-    _commit(cwd, {FAULTY: _CONFIG.format(timeout=0)}, "Fail fast when the database is slow", days_ago=1)
-    _git(cwd, "push", "--quiet", "origin", "main", "feature/gift-cards")
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
+    git(folder, "clone", "--quiet", str(origin), str(cwd))
+    commit(cwd, _FILES, "The storefront", days_ago=30)
+    git(cwd, "switch", "--quiet", "--create", "feature/gift-cards")
+    commit(cwd, {"GIFT_CARDS.md": "Half done.\n"}, "Gift cards, half done", days_ago=_STALE_DAYS)
+    git(cwd, "switch", "--quiet", "main")
+    commit(cwd, {FAULTY: _CONFIG.format(timeout=0)}, "Fail fast when the database is slow", days_ago=1)
+    git(cwd, "push", "--quiet", "origin", "main", "feature/gift-cards")
     (cwd / ".git" / "info" / "exclude").write_text("HEARTBEAT.md\n")
     (cwd / "HEARTBEAT.md").write_text(_PLAYBOOK)
     return {SESSION: _session(cwd)}
@@ -109,22 +109,27 @@ def _session(cwd: Path) -> dict[str, Any]:
     }
 
 
-def _commit(cwd: Path, files: Mapping[str, str], message: str, *, days_ago: int) -> None:
+def commit(cwd: Path, files: Mapping[str, str], message: str, *, days_ago: int) -> None:
+    """Commit these files, as of some days ago; raises ConfigError and OSError."""
     for name, text in files.items():
         path = cwd / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     at = f"{datetime.now(UTC) - timedelta(days=days_ago):%Y-%m-%dT%H:%M:%SZ}"
-    _git(cwd, "add", "--all")
-    _git(cwd, "commit", "--quiet", "--message", message, at=at)
+    git(cwd, "add", "--all")
+    git(cwd, "commit", "--quiet", "--message", message, at=at)
 
 
-def _git(cwd: Path, *arguments: str, at: str = "") -> None:
-    """Run git as nobody in particular: no config of the machine's or of the person's, no hook, no signature."""
+def git(cwd: Path, *arguments: str, at: str = "") -> None:
+    """Run git as nobody in particular: no config of the machine's or of the person's, no hook, no signature.
+
+    Raises:
+        ConfigError: git fails.
+    """
     person = {"NAME": "Ben Okafor", "EMAIL": "ben@example.com", "DATE": at}
     who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items() if value}
     env = {"PATH": os.environ.get("PATH", os.defpath), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     argv = ["git", "-C", str(cwd), *arguments]
     done = subprocess.run(argv, env={**env, **who}, capture_output=True, text=True)  # noqa: S603 - a fixed argv
     if done.returncode != 0:
-        raise ConfigError(f"git could not make the watched repository in {cwd}: {' '.join(done.stderr.split())[:300]}")
+        raise ConfigError(f"git could not make the repository in {cwd}: {' '.join(done.stderr.split())[:300]}")

@@ -58,6 +58,20 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
     assert 0 < facts["heartbeat"]["alert_s"] < 60
 
 
+def test_headless_of_two_teams_answers_each_from_its_own_repositories() -> None:
+    """Each team's approver approves in its own ops channel; exit code 0 because both replies stand."""
+    done = run("--teams", "--headless", "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["ok"]
+    assert {name: team["evidence_refs"][0]["ref"].partition(":")[0] for name, team in facts["teams"].items()} == {
+        "payments": "shop",
+        "platform": "infra",
+    }
+    refused = run("--teams", "--question", RETRIES)
+    assert (refused.returncode, "leave out --codebase and --question" in _unfolded(refused.stderr)) == (2, True)
+
+
 def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
     """Without a question it asks about what the codebase defines, and prints a transcript with times."""
     done = run("--headless", "--codebase", str(shop))
