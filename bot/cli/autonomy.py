@@ -12,8 +12,8 @@ import click
 from bot.adapters.process.system_clock import local_zone
 from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, read_case
 from bot.casework.reports.rollups import Rollups
-from bot.cli.arguments import config_option, home_option, json_option
-from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.arguments import config_option, home_option, json_option, team_option
+from bot.cli.data_directory import each_team, environment_at, settings_at, teams_at
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.cli.records import names_at, reading
 from bot.config.settings import Settings
@@ -29,18 +29,24 @@ from bot.domain.text.sanitize import one_line
 @json_option
 @config_option
 @home_option
-def command(as_json: bool, config: Path | None, home: Path | None) -> int:
+@team_option
+def command(as_json: bool, config: Path | None, home: Path | None, team: str | None) -> int:
     """Print the case; exit code 0.
 
     Raises:
         ConfigError: triage.yml or the data directory cannot be read.
+        InputError: there is no such team.
     """
-    environment = environment_at(home)
-    settings = settings_at(config, environment.home)
-    hours = _hours(settings, environment.variables)
-    with reading(environment.home) as store:
-        case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), AutonomyMode(settings.autonomy), hours)
-    print(case_json(case) if as_json else names_at(environment.home).text("\n".join(render(case))))
+    variables = environment_at(home).variables
+
+    def report(of_team: Path) -> str:
+        settings = settings_at(config, of_team)
+        mode, hours = AutonomyMode(settings.autonomy), _hours(settings, variables)
+        with reading(of_team) as store:
+            case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), mode, hours)
+        return case_json(case) if as_json else names_at(of_team).text("\n".join(render(case)))
+
+    print(each_team(teams_at(home, config, team), report, as_json=as_json))
     return 0
 
 

@@ -19,9 +19,10 @@ from click.core import ParameterSource
 from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics
+from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
-from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
+from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import FILE, config_option, home_option, team_option
@@ -172,11 +173,17 @@ def report_json(done: MetricsReport) -> str:
         "criteria": {each.name: asdict(each) for each in done.criteria},
         "counts": _facts(done.tally),
         "unattended": {**asdict(loose), "rate": loose.rate, "ok": loose.ok},
-        "weeks": [{"until": week.end.isoformat(), **_facts(tally)} for week, tally in done.weeks],
+        "weeks": [_week_facts(one) for one in done.weeks],
         "unreadable": done.unreadable,
         "uncounted": done.uncounted,
     }
     return to_json(facts)
+
+
+def _week_facts(week: WeekFigures) -> dict[str, Any]:
+    ignored, taken = week.errors
+    judged = {"ignored": ignored._asdict(), "taken": taken._asdict()}
+    return {"until": week.window.end.isoformat(), **_facts(week.tally), "misclassified": judged}
 
 
 def _facts(tally: Tally) -> dict[str, Any]:
@@ -213,15 +220,17 @@ def _unattended(loose: AutonomyMetrics) -> list[str]:
     ]
 
 
-def _weeks(weeks: Sequence[tuple[Window, Tally]]) -> list[str]:
+def _weeks(weeks: Sequence[WeekFigures]) -> list[str]:
     head = f"{'week to':<11}{'messages':>9}{'action.':>8}{'drafts':>7}{'pass':>6}{'bounce':>7}{'long':>5}{'replies':>8}"
     lines = [f"{head}{'to reply':>10}{'cost':>9}"]
-    for week, tally in weeks:
+    for week, tally, _ in weeks:
         lines.append(
             f"{week.end:%Y-%m-%d} {tally.messages:>9,}{percent(tally.actionable_share):>8}{tally.first_rounds:>7}"
             f"{percent(tally.first_pass_share):>6}{tally.verdicts['bounce']:>7}{tally.long_runs:>5}{tally.replies:>8}"
             f"{seconds(tally.to_reply_s):>10}{dollars(tally.cost_usd):>9}"
         )
+    lines += ["", "misclassified messages, by the week they were judged in [AC-11]:"]
+    lines += [wrapped(f"{one.window.end:%Y-%m-%d} {error_words(one.errors)}", indent=" " * 11) for one in weeks]
     return lines
 
 

@@ -10,24 +10,47 @@ from typing import Any
 
 import click
 
+from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.weekly_review import WeeklyReview, build_review, error_words
-from bot.cli.arguments import home_option, json_option
-from bot.cli.data_directory import home_of
+from bot.casework.reports.weekly_review import WeeklyReview, build_review
+from bot.cli.arguments import config_option, home_option, json_option, team_option
+from bot.cli.data_directory import each_team, settings_at, teams_at
 from bot.cli.output import to_json, wrapped
 from bot.cli.records import names_at, reading
+from bot.errors import ConfigError
 
 
 @click.command("review", help="The last 7 days: what went wrong, where, and what to do about it.")
 @json_option
+@config_option
 @home_option
-def command(as_json: bool, home: Path | None) -> int:
-    """Print the review; raises ConfigError where the data directory cannot be read."""
-    home = home_of(home)
-    with reading(home) as store:
-        review = build_review(store, Rollups(store, saves=False), datetime.now(UTC))
-    print(review_json(review) if as_json else names_at(home).text("\n".join(render(review))))
+@team_option
+def command(as_json: bool, config: Path | None, home: Path | None, team: str | None) -> int:
+    """Print the review; exit code 0.
+
+    Raises:
+        ConfigError: the data directory, or a triage.yml that was named, cannot be read.
+        InputError: there is no such team.
+    """
+
+    def report(of_team: Path) -> str:
+        with reading(of_team) as store:
+            codebases = _codebases(config, of_team)
+            review = build_review(store, Rollups(store, saves=False), datetime.now(UTC), codebases)
+        return review_json(review) if as_json else names_at(of_team).text("\n".join(render(review)))
+
+    print(each_team(teams_at(home, config, team), report, as_json=as_json))
     return 0
+
+
+def _codebases(config: Path | None, home: Path) -> list[str]:
+    """Return the codebases that the config gives a team; a home without one can still be reviewed."""
+    try:
+        return list(settings_at(config, home).all_codebases)
+    except ConfigError:
+        if config is not None:
+            raise
+        return []
 
 
 def review_json(review: WeeklyReview) -> str:

@@ -63,6 +63,24 @@ def test_json_has_every_criterion(home: Path, capsys: pytest.CaptureFixture[str]
     assert len(said["weeks"]) == 2
 
 
+def test_each_week_says_how_many_judged_messages_were_misclassified(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the criteria, by the week they were judged in."""
+    now = datetime.now(UTC)
+    for number in range(4):
+        judged = {"at": now.isoformat(), "by": "ana", "chat_id": "C1", "message_id": str(number)}
+        record = {**judged, "classification": "ambient", "right": number > 0}
+        NdjsonJournal(home / "judgements.ndjson").append(record)
+    assert main(["metrics", "--weeks", "2"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{now:%Y-%m-%d} 25 % of 4 ignored messages deserved work" in said
+    assert f"{now - timedelta(weeks=1):%Y-%m-%d} nothing was judged" in said
+    assert main(["metrics", "--weeks", "2", "--json"]) == 0
+    weeks = json.loads(capsys.readouterr().out)["weeks"]
+    assert [week["misclassified"]["ignored"] for week in weeks] == [{"n": 4, "wrong": 1}, {"n": 0, "wrong": 0}]
+
+
 def test_a_home_that_is_not_there_is_measured_as_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.casework.reports.acceptance import acceptance, waited_s
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
+from bot.casework.reports.classifier_samples import ErrorRate, error_rates
 from bot.casework.reports.exact_criteria import threads_of
 from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
@@ -57,6 +59,14 @@ class Tally:
         return self.cost_usd / self.replies if self.replies and self.cost_usd is not None else None
 
 
+class WeekFigures(NamedTuple):
+    """One week; `errors` is how often messages were wrongly ignored, and wrongly taken for work."""
+
+    window: Window
+    tally: Tally
+    errors: tuple[ErrorRate, ErrorRate]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricsReport:
     """Everything `triage metrics` says of one window; `weeks` has the latest first."""
@@ -65,7 +75,7 @@ class MetricsReport:
     criteria: Sequence[Measure]
     tally: Tally
     unattended: AutonomyMetrics
-    weeks: Sequence[tuple[Window, Tally]] = ()
+    weeks: Sequence[WeekFigures] = ()
     unreadable: int = 0
     uncounted: str = ""
     """What is not in the counts yet, in words."""
@@ -85,10 +95,16 @@ def build_metrics(
         criteria=acceptance(past, window, baseline_reply_s=baseline_reply_s),
         tally=tally(past, window),
         unattended=unattended(past, window),
-        weeks=[(week, tally(past, week)) for week in window.weeks(weeks)],
+        weeks=[WeekFigures(week, tally(past, week), errors_in(past, week)) for week in window.weeks(weeks)],
         unreadable=past.unreadable,
         uncounted=backlog.words(),
     )
+
+
+def errors_in(past: JournalHistory, window: Window) -> tuple[ErrorRate, ErrorRate]:
+    """Return how often the messages judged in a window were wrongly ignored, and wrongly taken for work."""
+    ignored, taken = error_rates(one for one in past.judged if window.holds(one.at))
+    return ignored, taken
 
 
 def tally(past: JournalHistory, window: Window) -> Tally:

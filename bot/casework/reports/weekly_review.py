@@ -5,17 +5,19 @@ Reads rollups, the week's closed threads whole, judgements and open rechecks; wr
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.casework.reports.classifier_samples import ErrorRate, Judgement, error_rates
+from bot.casework.reports.classifier_samples import ErrorRate, Judgement
 from bot.casework.reports.journal_history import JournalHistory, read_past
-from bot.casework.reports.measures import Window, dollars, percent, seconds, share
-from bot.casework.reports.metrics_report import Tally, tally
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.measures import Window, dollars, seconds
+from bot.casework.reports.metrics_report import Tally, errors_in, tally
+from bot.casework.reports.rollups import Allowance, Rollups
+from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.domain.returns import Verdict
@@ -23,6 +25,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import Store
 from bot.ports.collections import RECHECKS, THREADS, Collection, SingleDocument
+from bot.ports.threads import Threads
 
 DAYS: Final = 7
 WEEKS: Final = 4
@@ -35,7 +38,7 @@ QUESTION_CHARS: Final = 90
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReviewLine:
-    """One thing to look at; `link` is a message's address, a thread's id or a note's name."""
+    """One thing to look at; `link` is a message's address, a thread's id, a note's name or a key of triage.yml."""
 
     text: str
     link: str = ""
@@ -72,10 +75,12 @@ class WeeklyReview:
         )
 
 
-def build_review(store: Store, rollups: Rollups, now: datetime) -> WeeklyReview:
-    """Return the week before now; raises StoreError."""
+def build_review(
+    store: Store, rollups: Rollups, now: datetime, codebases: Sequence[str] = (), *, allow: Allowance | None = None
+) -> WeeklyReview:
+    """Return the week before now; `codebases` are those that the team may see, by id. Raises StoreError."""
     window, since = Window.last(DAYS, now), now - timedelta(weeks=WEEKS)
-    rollups.catch_up(now, since)
+    rollups.catch_up(now, since, allow=allow)
     past = read_past(store, rollups, since, now)
     closed, unread = _closed_threads(store, window)
     parts = (
@@ -85,24 +90,14 @@ def build_review(store: Store, rollups: Rollups, now: datetime) -> WeeklyReview:
         _part("Sent automatically", _ended(closed, Resolution.AUTO), "look whether each was right", _kind),
         _ignored(past, window, closed),
         _stale_notes(store),
+        _unasked(codebases, closed + Threads(store.documents).open_threads()),
     )
     return WeeklyReview(
         window=window,
         tally=tally(past, window),
         parts=[part for part in parts if part.count],
-        errors=[_errors(past, week) for week in window.weeks(WEEKS)],
+        errors=[errors_in(past, week) for week in window.weeks(WEEKS)],
         unread=unread,
-    )
-
-
-def error_words(errors: tuple[ErrorRate, ErrorRate]) -> str:
-    """Return the misclassification rate of a week in words."""
-    ignored, taken = errors
-    if not ignored.n and not taken.n:
-        return "nothing was judged"
-    return (
-        f"{percent(share(ignored.wrong, ignored.n))} of {ignored.n:,} ignored messages deserved work, "
-        f"{percent(share(taken.wrong, taken.n))} of {taken.n:,} taken for work deserved none"
     )
 
 
@@ -195,6 +190,17 @@ def _open_rechecks(found: Sequence[object]) -> Iterator[ReviewLine]:
             yield ReviewLine(text=one_line(str(one.get("title")), QUESTION_CHARS), link=str(one.get("ref")))
 
 
-def _errors(past: JournalHistory, week: Window) -> tuple[ErrorRate, ErrorRate]:
-    ignored, taken = error_rates(one for one in past.judged if week.holds(one.at))
-    return ignored, taken
+def _unasked(codebases: Sequence[str], threads: Sequence[ThreadState]) -> ReviewPart:
+    """Return the codebases that no question names and no answer cites; none where there is one, or no question."""
+    asked = {name for state in threads for name in codebases if _is_about(state, name)}
+    unasked = [name for name in codebases if name not in asked] if threads and len(codebases) > 1 else []
+    lines = [ReviewLine(text=name, link=f"triage.yml: codebases.{name}") for name in unasked[:MAX_LINES]]
+    todo = "tell the team that it can be asked about, or take it out of `codebases` in triage.yml"
+    return ReviewPart(title="Codebases nobody asked about", count=len(unasked), todo=todo, lines=lines)
+
+
+def _is_about(state: ThreadState, codebase: str) -> bool:
+    if re.search(rf"\b{re.escape(codebase)}\b", state.question, re.IGNORECASE):
+        return True
+    returns = [one.investigator_return for one in state.rounds]
+    return any(codebase_of(ref.ref) == codebase for ret in returns if ret for ref in ret.evidence_refs)

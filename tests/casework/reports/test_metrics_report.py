@@ -178,7 +178,7 @@ def test_weeks_do_not_overlap() -> None:
     """Every message stands in one of them, the latest first."""
     said = [heard(n, days_ago=n * 3.5) for n in range(8)]
     done = build_metrics(history(heard=said), WEEK, weeks=4)
-    assert [week.messages for _, week in done.weeks] == [2, 2, 2, 2]
+    assert [week.tally.messages for week in done.weeks] == [2, 2, 2, 2]
 
 
 def test_a_draft_that_would_have_gone_out_and_was_changed_is_a_false_positive() -> None:
