@@ -73,8 +73,6 @@ def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
 
 def _shortcut(to: TeamRouter) -> Listener:
     def triage_this(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        channel, message = body.get("channel") or {}, body.get("message") or {}
-        event = {**message, "type": "message", "channel": channel.get("id")}
-        to.of_message({"team_id": to.team_id, "event": event}).shortcuts.triage_this(ack, body, respond)
+        to.of_shortcut(body).shortcuts.triage_this(ack, body, respond)
 
     return triage_this

@@ -20,7 +20,7 @@ from bot.domain.threads import thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
 from handlers.buttons.decision_handler import Listener
-from handlers.clicks import Body
+from handlers.clicks import Body, clicking_person
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.shortcuts import Shortcuts
 
@@ -84,19 +84,34 @@ class TeamRouter:
     def of_message(self, body: Body) -> TeamListeners:
         """Return who gets a message: who works on its thread, else whose channel it is, else the first team."""
         teams = self.all()
+        return teams[0] if len(teams) == 1 else self._of_place(body) or teams[0]
+
+    def of_shortcut(self, body: Body) -> TeamListeners:
+        """Return who gets a message that somebody wants worked on: as `of_message`, else the only team they are of."""
+        teams = self.all()
         if len(teams) == 1:
             return teams[0]
+        channel, message = body.get("channel") or {}, body.get("message") or {}
+        event = {**message, "type": "message", "channel": channel.get("id")}
+        if (placed := self._of_place({"team_id": self.team_id, "event": event})) is not None:
+            return placed
+        user, workspace = clicking_person(body)
+        theirs = [one for one in teams if one.approvers.belongs(user, workspace)]
+        return theirs[0] if len(theirs) == 1 else teams[0]
+
+    def _of_place(self, body: Body) -> TeamListeners | None:
+        """Return who works on a message's thread, else whose channel it is in."""
         try:
             incoming = normalise(body, self._me)
         except ValueError:
             incoming = None
         if incoming is None:
-            return teams[0]
-        event = incoming.event
+            return None
+        teams, event = self.all(), incoming.event
         key, under = thread_key(event), event.thread_id
         working = (one for one in teams if one.watcher.has_open(key))
         carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))
-        return next(working, None) or next(carded, None) or self.of_channel(event.chat_id) or teams[0]
+        return next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
 
     def of_click(self, body: Body) -> TeamListeners:
         """Return whose a button or a dialogue is: whose what it names is, else whose channel it was clicked in."""

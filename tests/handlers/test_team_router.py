@@ -27,6 +27,16 @@ class Watching:
         return thread_id in self.open
 
 
+class People:
+    """What a team's approvers know: who belongs to it."""
+
+    def __init__(self, users: set[str]) -> None:
+        self._users = users
+
+    def belongs(self, user_id: str, team_id: str) -> bool:
+        return team_id == "T1" and user_id in self._users
+
+
 class Company:
     """Two teams: payments watches C0PAY, platform C0PLAT."""
 
@@ -35,6 +45,7 @@ class Company:
         self.watchers = {"payments": Watching("C0PAY"), "platform": Watching("C0PLAT")}
         self.owned: dict[str, set[str]] = {"payments": set(), "platform": set()}
         self.cards: dict[str, set[str]] = {"payments": set(), "platform": set()}
+        self.people: dict[str, set[str]] = {"payments": set(), "platform": set()}
         for team in self.watchers:
             self._add(team, "C0OPS" if shared_ops else f"C0{team[:2].upper()}OPS")
 
@@ -44,7 +55,7 @@ class Company:
                 team=team,
                 ops_channel=ops,
                 watcher=self.watchers[team],  # type: ignore[arg-type]
-                approvers=None,  # type: ignore[arg-type]
+                approvers=People(self.people[team]),  # type: ignore[arg-type]
                 commands=None,  # type: ignore[arg-type]
                 shortcuts=None,  # type: ignore[arg-type]
                 actions={},
@@ -58,6 +69,11 @@ class Company:
     def of_message(self, channel: str, ts: str = "1.000001", **more: Any) -> str:
         event = {"type": "message", "channel": channel, "user": "U1", "text": "why?", "ts": ts, **more}
         return self.router.of_message({"team_id": "T1", "event": event}).team
+
+    def of_shortcut(self, channel: str, user: str, **more: Any) -> str:
+        message = {"type": "message", "user": "U1", "text": "why?", "ts": "9.000001", **more}
+        body = {"user": {"id": user, "team_id": "T1"}, "channel": {"id": channel}, "message": message}
+        return self.router.of_shortcut(body).team
 
     def of_value(self, value: object, channel: str = "") -> str:
         body: dict[str, Any] = {"actions": [{"value": value}]}
@@ -96,6 +112,19 @@ def test_under_a_card_in_a_shared_ops_channel_it_is_the_cards_team() -> None:
     company.cards["platform"].add("5.000001")
     assert company.of_message("C0OPS", "6.000001", thread_ts="5.000001") == "platform"
     assert company.of_message("C0OPS", "6.000002", thread_ts="5.500001") == "payments"
+
+
+def test_the_shortcut_goes_by_thread_then_channel_then_the_only_team_of_the_person() -> None:
+    """Who belongs to both teams, or to none, gets the first; what is nobody's message goes by the person, too."""
+    company = Company()
+    company.watchers["platform"].open.add("T1.C0PAY.1.000001")
+    company.people["platform"] |= {"U0PLAT", "U0BOTH"}
+    company.people["payments"] |= {"U0BOTH", "U0PAY"}
+    assert company.of_shortcut("C0PAY", "U0PAY", thread_ts="1.000001") == "platform"
+    assert company.of_shortcut("C0PAY", "U0PLAT") == "payments"
+    assert company.of_shortcut("C0ELSE", "U0PLAT") == "platform"
+    assert company.of_shortcut("C0ELSE", "U0PLAT", text=5) == "platform"
+    assert {company.of_shortcut("C0ELSE", user) for user in ("U0BOTH", "U0NONE", "U0PAY")} == {"payments"}
 
 
 THREAD = "T1.C0PLAT.1.2"
