@@ -94,7 +94,9 @@ class Teams:
         return self._handlers[self.queues.team_of(job)]
 
     def _open(self, name: str, settings: Settings) -> Team:
-        return Team(self._process, name, settings, self.home, self._listeners)
+        team = Team(self._process, name, settings, self.home, self._listeners)
+        self._process.noted.attach(team.shared.ops.lines, settings.all_codebases)
+        return team
 
     def _add(self, team: Team) -> None:
         """Have a team's messages, clicks and jobs reach it."""

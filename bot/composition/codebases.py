@@ -53,8 +53,11 @@ class ProcessCode:
     clones: CloneService | None = None
 
     def of_team(self, settings: Settings) -> TeamCode:
-        """Return those that a team's settings name."""
+        """Return those that a team's settings name; raises ConfigError where one came into the file under way."""
         names = list(settings.all_codebases)
+        new = [name for name in names if name not in self.repos]
+        if new:
+            raise ConfigError(*(f"codebases.{one}: it is new; stop triage and start it to have it read" for one in new))
         members = Codebases.named((name, self.repos[name], self.indexes[name]) for name in names)
         links = CodebaseLinks(members, settings.code_host)
         clones = self.clones if any(one.url for one in settings.all_codebases.values()) else None

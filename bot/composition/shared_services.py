@@ -9,6 +9,7 @@ from pathlib import Path
 
 from blocks.cards.draft_card import LinkTo
 from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
@@ -122,8 +123,9 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     """
     clock, slack, code = process.clock, process.slack, process.code.of_team(settings)
     noted = OpsLines(clock)
-    process.noted.attach(noted, settings.all_codebases)
     environment = process.environment.of_team(team)
+    create_folder(environment.home.parent)
+    create_folder(environment.home)
     storage = _storage(process, environment.home, noted)
     notes, store = NoteFiles(environment.home / "memory"), Threads(storage.documents)
     memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))

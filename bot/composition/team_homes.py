@@ -80,9 +80,6 @@ def _end(process: ProcessServices, team: str) -> str | None:
         update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
     )
     shared = open_shared_services(process, team, settings)
-    try:
-        closed, behind = end_threads(shared.desk, REMOVED.format(team=team))
-    finally:
-        process.noted.detach(shared.ops.lines)
+    closed, behind = end_threads(shared.desk, REMOVED.format(team=team))
     late = f"; {behind} of their cards could not be changed" if behind else ""
     return f"The team {team} is no longer in triage.yml: {closed} open threads of it were closed{late}."

@@ -71,7 +71,7 @@ class WorkerPool:
         self._pause_for_disk_s = pause_for_disk_s
         self._outages = 0
         self._stopping = threading.Event()
-        self._running: dict[str, Job] = {}
+        self._running: dict[str, Job] = {}  # by key: jobs of two teams may have one name
         self._waits_for: dict[str, str] = {}
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
 
@@ -113,12 +113,12 @@ class WorkerPool:
                 self._stopping.wait(self._pause_after_error_s)
 
     def _do(self, job: Job) -> None:
-        self._running[job.name] = job
+        self._running[job.key] = job
         try:
             by = self._handlers_of(job)
             self._run(job, by)
         finally:
-            self._running.pop(job.name, None)
+            self._running.pop(job.key, None)
 
     def _run(self, job: Job, by: JobHandlers) -> None:
         try:

@@ -195,6 +195,28 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
     assert [(job.key, job.attempts, job.failures) for job in waiting] == [("a", 0, ())]
 
 
+def test_jobs_of_two_teams_with_one_name_are_both_handed_back() -> None:
+    """Each team numbers its own jobs, so two that came in the same millisecond may be called the same."""
+    queues, teams = TeamQueues(threading.Condition()), [MemoryJobQueue(FakeClock()) for _ in range(2)]
+    jobs = [jobs.put(some_work(key)) for key, jobs in zip("ab", teams, strict=True)]
+    assert jobs[0].name == jobs[1].name
+    for number, team in enumerate(teams):
+        queues.add(str(number), team)
+    begun, release = threading.Semaphore(0), threading.Event()
+
+    def handle(_: Work) -> None:
+        begun.release()
+        release.wait(WAIT_S)
+
+    pool = WorkerPool(queues, by(lambda _: handle), threads=2, grace_s=0)
+    pool.start()
+    assert all(begun.acquire(timeout=WAIT_S) for _ in jobs)
+    pool.stop()
+    waiting = [[job.key for job in team.waiting.values()] for team in teams]
+    release.set()
+    assert waiting == [["a"], ["b"]]
+
+
 def test_the_pauses_are_short_enough_to_stop_in_time() -> None:
     """Grace and pause together stay under the 10 s that most supervisors give a process."""
     assert worker_pool.GRACE_S + worker_pool.PAUSE_AFTER_ERROR_S < 10

@@ -1,0 +1,66 @@
+"""Teams come and go at bad moments: what cannot be opened leaves no trace, and a moved channel is answered once."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.casework.ops_outbox import OpsLines
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import ENG
+from tests.gitrepo import make_repo
+from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLATFORM, Company
+from tests.journeys.shop import SHOP
+
+TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
+
+
+@pytest.fixture(scope="module")
+def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
+    """The throw-away workspace of two teams."""
+    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
+        yield server
+
+
+@pytest.fixture
+def company(company_server: LocalSlack, tmp_path: Path, shop: Path) -> Iterator[Company]:
+    """Both teams at work, in an empty workspace."""
+    with Control(company_server.url) as hands:
+        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        hands.reset()
+        company = Company(company_server, hands, tmp_path / "home", shop, TEAMS)
+        company.start()
+        yield company
+        company.bot.stop()
+
+
+def test_a_team_that_cannot_be_opened_leaves_nothing_behind(company: Company, tmp_path: Path) -> None:
+    """Neither a name in the lists of the process, nor the end of the bot; those that run are told why."""
+    before = _lines()
+    company.reload({**TEAMS, "third": {"ops_channel": ENG.channel_id}, "platform": {**PLATFORM, "channels": []}})
+    company.told(PAY_OPS, "is not private")
+    company.reload({**TEAMS, "third": {"ops_channel": "C0NOWHERE"}})
+    company.told(PAY_OPS, "channel_not_found")
+    assert _lines() == before
+    handbook = {"handbook": {"path": str(make_repo(tmp_path / "handbook", SHOP))}}
+    third = {"ops_channel": PAY_OPS.channel_id, "codebases": ["handbook"]}
+    company.reload({**TEAMS, "third": third}, codebases=handbook)
+    company.told(PAY_OPS, "codebases.handbook: it is new; stop triage and start it to have it read")
+    assert list(company.bot.teams.by_name()) == list(TEAMS)
+
+
+def test_only_its_owner_can_look_into_the_data_of_a_team(company: Company) -> None:
+    """Whatever the umask says."""
+    folders = [company.home / "teams", *(company.home / "teams").iterdir()]
+    assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700] * 3
+
+
+def _lines() -> int:
+    """Return how many ops channels wait for lines."""
+    gc.collect()
+    return sum(isinstance(one, OpsLines) for one in gc.get_objects())
