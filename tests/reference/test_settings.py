@@ -73,7 +73,7 @@ def test_what_a_running_bot_takes_over_is_said() -> None:
 
 
 def test_the_example_holds_only_keys_there_are(tmp_path: Path) -> None:
-    """Loaded with all that is commented out; the folders it names are made."""
+    """Loaded with all that is commented out, for one team and for several; the folders it names are made."""
     config = example()
     assert len(config) > 20
     assert set(config) <= set(Settings.model_fields)
@@ -82,9 +82,14 @@ def test_the_example_holds_only_keys_there_are(tmp_path: Path) -> None:
     for name, session in config["sessions"].items():
         session["cwd"] = str(tmp_path / name)
         (tmp_path / name).mkdir()
+    teams = config.pop("teams")
+    own = {name: session | {"team": "payments"} for name, session in config["sessions"].items()}
+    several = {key: one for key, one in config.items() if key not in ("watched_chats", "ops_channel")}
     path = tmp_path / "triage.yml"
-    path.write_text(yaml.safe_dump(config))
-    load_settings(path)
+    for form in (config, {**several, "teams": teams, "sessions": own}):
+        path.write_text(yaml.safe_dump(form))
+        load_settings(path)
+    config["teams"] = teams
     assert list(SCHEMA.iter_errors(config)) == []
 
 
