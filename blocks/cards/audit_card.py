@@ -10,8 +10,8 @@ from blocks import ids
 from blocks.text.escaping import local_time
 from blocks.text.marks import without_marks
 from blocks.text.message_size import fit_message
+from blocks.text.middle_cut import without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, quote_block, section, to_mrkdwn, truncate, verbatim
-from blocks.text.splitting import without_middle
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.threads import ThreadState

@@ -38,6 +38,7 @@ from blocks.cards.suspect_view import suspect_lines
 from blocks.cards.twin_lines import earlier_lines, twin_blocks
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message
+from blocks.text.middle_cut import without_middle
 from blocks.text.outgoing_text import (
     SECTION_CHARS,
     TRUNCATED,
@@ -53,7 +54,7 @@ from blocks.text.outgoing_text import (
     truncate,
     verbatim,
 )
-from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, without_middle
+from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
 from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
@@ -305,8 +306,10 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
         return []
     if ret.gloss and ret.gloss.strip():
         return [context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
-    is_foreign = is_in_language(state.question, team_language) is False
-    return [context(":globe_with_meridians: not translated")] if is_foreign else []
+    if is_in_language(state.question, team_language) is not False:
+        return []
+    said = "Nothing was translated: the question is not in the team's language, and only a model can translate it"
+    return [context(f":globe_with_meridians: {said}")]
 
 
 def _watch(state: ThreadState) -> list[Block]:

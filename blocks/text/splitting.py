@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -87,8 +87,6 @@ def _text_units(part: object) -> int:
 
 TRUNCATED: Final = "… (truncated)"
 MIN_CHARS: Final = 20
-MIN_LINES: Final = 12
-"""A text of fewer lines is prose, whose beginning tells most."""
 
 _CLOSING: Final = len(f"\n{FENCE}")
 _ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
@@ -128,35 +126,14 @@ def truncate(text: str, limit: int) -> str:
         return text
     room = limit - len(TRUNCATED) - 1
     if room < MIN_CHARS:
-        return _head(text.replace(FENCE, ""), limit)
+        return shorten(text.replace(FENCE, ""), limit)
     parts = list(islice(filter(None, _parts(text, room)), 2))  # the rest of a long text is not worth cutting
     if len(parts) < 2:
         return "".join(parts)
     return f"{parts[0]}{chr(10) if parts[0].endswith(FENCE) else ' '}{TRUNCATED}"
 
 
-def without_middle(text: str, limit: int) -> str:
-    """Return a text of many lines without those of its middle, so that about `limit` characters are left.
-
-    Of a log or a stack trace the end tells most. A text of few lines, and one whose code block would be cut, stays.
-
-    >>> without_middle("\\n".join(map(str, range(1, 100))), 50).split("\\n")
-    ['1', '2', '… (96 lines left out)', '99']
-    """
-    lines = text.split("\n")
-    if len(text) <= limit or len(lines) < MIN_LINES:
-        return text
-    half = (limit - MIN_CHARS * 2) // 2
-    sizes = [len(line) + 1 for line in lines]
-    first = sum(size <= half for size in accumulate(sizes))
-    last = sum(size <= half for size in accumulate(reversed(sizes)))
-    left_out = lines[first : len(lines) - last]
-    if not first or not last or "\n".join(left_out).count(FENCE) % 2:
-        return text
-    return "\n".join([*lines[:first], f"… ({len(left_out)} lines left out)", *lines[-last:]])
-
-
-def _head(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return what fits of `text` before an ellipsis, for places too small to say that it was cut."""
     if len(text) <= limit:
         return text

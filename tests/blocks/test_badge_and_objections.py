@@ -139,9 +139,9 @@ def test_a_foreign_question_has_its_gloss_under_it() -> None:
     """Or a word that there is none."""
     german = "Wie oft wird die Anfrage wiederholt, wenn der Server nicht antwortet und das Zeitlimit erreicht ist?"
     assert "How often?" in text_of(waiting(question=german, investigator_return=a_return(gloss="How\noften?")))
-    assert "not translated" in text_of(waiting(question=german))
-    assert "not translated" not in text_of(waiting())
-    assert "not translated" not in text_of(waiting(question=german), team_language="de")
+    assert "Nothing was translated" in text_of(waiting(question=german))
+    assert "Nothing was translated" not in text_of(waiting())
+    assert "Nothing was translated" not in text_of(waiting(question=german), team_language="de")
 
 
 def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:

@@ -68,7 +68,7 @@ def parts_of(text: str) -> ReportParts:
         (code if is_code else prose).append(line)
     words = " ".join(prose).split()[:MAX_WORDS]
     said = " ".join(words)
-    errors = dict.fromkeys(line[:MAX_ERROR_CHARS].strip() for line in (*prose, *code) if _ERROR.is_in(line[:1_000]))
+    errors = dict.fromkeys(line[:MAX_ERROR_CHARS].strip() for line in (*prose, *code) if names_error(line))
     return ReportParts(
         title=_title(prose),
         opening=" ".join(words[:OPENING_WORDS]),
@@ -77,6 +77,15 @@ def parts_of(text: str) -> ReportParts:
         whole=" ".join([*words, *" ".join(code).split()][:MAX_WORDS]),
         is_report=len(words) > REPORT_WORDS or bool(code),
     )
+
+
+def names_error(line: str) -> bool:
+    """Whether a line of a log or a trace says what went wrong.
+
+    >>> names_error("KeyError: 'total'"), names_error("  total = cart['total']")
+    (True, False)
+    """
+    return _ERROR.is_in(line[:1_000])
 
 
 def _told_lines(text: str) -> Iterator[tuple[str, bool]]:

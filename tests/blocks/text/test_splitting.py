@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blocks.text.outgoing_text import FENCE, SECTION_CHARS, TRUNCATED, fence, split, to_mrkdwn, truncate
-from blocks.text.splitting import without_middle
 
 PIECES = st.sampled_from(
     ["word ", "a@here", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]
@@ -129,21 +128,3 @@ def test_of_a_long_text_only_the_beginning_is_cut_out() -> None:
     started = time.process_time()
     assert truncate("&" * 4_000_000, 2_900).endswith("(truncated)")
     assert time.process_time() - started < 2
-
-
-def test_of_a_long_trace_the_end_stays() -> None:
-    """Whole lines of the middle are left out, and a code block stays one."""
-    trace = "it fails:\n```\n" + "".join(f"frame {number}\n" for number in range(200)) + "KeyError: 'total'\n```"
-    shown = without_middle(trace, 300)
-    assert shown.startswith("it fails:\n```\nframe 0\n")
-    assert shown.endswith("KeyError: 'total'\n```")
-    assert "lines left out" in shown
-    assert len(shown) <= 300
-
-
-def test_prose_and_a_cut_through_a_code_block_stay_as_they_are() -> None:
-    """The beginning of prose tells most, and half a block would be drawn as prose."""
-    prose = "word " * 400
-    block = "a\n" * 100 + "```\n" + "b\n" * 100 + "c\n" * 100
-    assert without_middle(prose, 300) == prose
-    assert without_middle(block, 300) == block
