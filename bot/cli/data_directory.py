@@ -6,7 +6,7 @@ Where several teams share a bot each has a data directory of its own inside: a c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from bot.cli.output import to_json
@@ -37,6 +37,17 @@ def settings_at(config: Path | None, home: Path) -> Settings:
     settings = load_settings(find_config(config, base))
     own = (team for name, team in settings.by_team().items() if settings.teams and team_home(base, name) == here)
     return next(own, settings)
+
+
+def codebases_at(home: Path) -> Collection[str] | None:
+    """Return the ids of the codebases that the team of a data directory sees; None: all there are.
+
+    Without a triage.yml that can be used it is not known which of several teams sees what, so none is named.
+    """
+    try:
+        return settings_at(None, home).all_codebases
+    except ConfigError:
+        return None if process_home(home) == home else ()
 
 
 def teams_at(home: Path | None, config: Path | None = None, team: str | None = None) -> dict[str, Path]:

@@ -12,7 +12,7 @@ from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview, overview
 from bot.cli.arguments import home_option, json_option, team_option
-from bot.cli.data_directory import each_team, home_of, teams_at
+from bot.cli.data_directory import codebases_at, each_team, home_of, teams_at
 from bot.cli.drafts import thread_json
 from bot.cli.output import to_json, wrapped
 from bot.cli.records import names_at, reading
@@ -38,7 +38,7 @@ def command(home: Path | None, team: str | None, as_json: bool, check: bool) -> 
     def report(of_team: Path) -> str:
         disk = "" if check else disk_used(of_team)  # who checks every few seconds wants an exit code
         with reading(of_team) as store:
-            seen = overview(store, now)
+            seen = overview(store, now, codebases_at(of_team))
             if as_json:
                 return status_json(seen, of_team, connection_state(read_presence(store.documents), now))
             return names_at(of_team).text(render(seen, of_team, now, disk))

@@ -13,7 +13,8 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.cli.data_directory import settings_at, teams_at
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.collections import CLASSIFIED
+from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
+from bot.ports.index_standing import CodebaseStanding, IndexStanding
 from bot.ports.threads import Threads
 from tests.builders import in_status
 from tests.gitrepo import make_repo
@@ -172,3 +173,30 @@ def test_schema_knows_the_teams(home: Path, capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr().out
     assert f"{home / 'teams' / 'payments'} holds 1 file of schema" in said
     assert f"{home / 'teams' / 'platform'} holds 1 file of schema" in said
+
+
+def test_status_names_the_codebases_of_the_team_only(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """How far each index is lies in the process's data directory; without a triage.yml nobody knows whose is what."""
+    config = yaml.safe_load((home / "triage.yml").read_text())
+    path = config.pop("codebase")
+    config["codebases"] = {"shop": {"path": path}, "infra": {"path": path}}
+    config["teams"]["payments"]["codebases"], config["teams"]["platform"]["codebases"] = ["shop"], ["infra"]
+    (home / "triage.yml").write_text(yaml.safe_dump(config))
+    known = {
+        "shop": CodebaseStanding(commit="0a1b2c3d4e5f", waiting=1, total=4),
+        "infra": CodebaseStanding(problem="no such folder"),
+    }
+    index = SingleDocument(FileDocuments(home), INDEX, on_damage=pytest.fail)
+    index.update(IndexStanding.of(known).model_dump(mode="json"))
+    main(["status"])
+    payments, platform = capsys.readouterr().out.split("Team platform")
+    assert "shop at 0a1b2c3d4e, 3 of 4 files indexed" in payments
+    assert "infra: the code cannot be searched: no such folder" in platform
+    assert "no such folder" not in payments
+    assert "shop" not in platform
+    main(["status", "--team", "platform", "--json"])
+    assert json.loads(capsys.readouterr().out)["codebases"] == ["infra: the code cannot be searched: no such folder"]
+    (home / "lock").touch()
+    (home / "triage.yml").unlink()
+    main(["status"])
+    assert "0a1b2c3d4e" not in capsys.readouterr().out
