@@ -100,6 +100,12 @@ def _apart(found: Iterator[Bug]) -> Iterator[Bug]:
 
 def _constants(path: str, text: str) -> Iterator[Bug]:
     lines = [line.rstrip() for line in text.splitlines()]
+    for bug in _replaced(path, text, lines):
+        if bug.wrong not in lines:  # else another bug of the file may be where its right line stands
+            yield bug
+
+
+def _replaced(path: str, text: str, lines: list[str]) -> Iterator[Bug]:
     for node in ast.parse(text).body:
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             continue
