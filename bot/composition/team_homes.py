@@ -63,9 +63,14 @@ def end_removed(process: ProcessServices) -> list[str]:
 
 
 def _left(home: Path, teams: Collection[str]) -> list[str]:
-    """Return the teams that have a directory and are not in the file; what the link leads to may be the one team's."""
+    """Return the teams that have a directory and are not in the file; what the link leads to may be the one team's.
+
+    The one team of a file without `teams` is among them where it worked in between: then nothing was handed over.
+    """
     folder = home / TEAMS
     found = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if home.resolve() not in {(folder / name).resolve() for name in found}:
+        found.append(DEFAULT_TEAM)
     in_use = {name for name in found if (folder / name).is_symlink() and DEFAULT_TEAM in teams}
     return [name for name in found if name not in teams and name not in in_use]
 

@@ -128,3 +128,31 @@ def test_what_one_team_left_belongs_to_the_first_of_several(
     assert load_settings(home / "triage.yml").teams.keys() == TEAMS.keys()
     assert (home / "teams" / "payments").resolve() == home.resolve()
     assert (home / "replies.ndjson").is_file()
+
+
+def test_what_one_team_left_between_several_is_ended_with_a_sentence(
+    company_server: LocalSlack, hands: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The several had directories of their own before, so nobody inherits it; the history of each stays."""
+    home = tmp_path / "home"
+    before = Company(company_server, hands, home, shop, TEAMS)
+    before.start()
+    before.bot.stop()
+    hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the bot to leave")
+    alone = Company(
+        company_server, hands, home, shop, {}, ops_channel=PAY_OPS.channel_id, watched_chats=PAYMENTS["channels"]
+    )
+    alone.start()
+    try:
+        asked = hands.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        alone.card(PAY_OPS, asked, HELP, offering=ids.APPROVE)
+    finally:
+        alone.bot.stop()
+    hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the bot to leave")
+    several = Company(company_server, hands, home, shop, TEAMS)
+    several.start()
+    try:
+        several.card(PAY_OPS, asked, HELP, showing="the team default is no longer in triage.yml")
+        several.told(PAY_OPS, "1 open threads of it were closed")
+    finally:
+        several.bot.stop()
