@@ -104,6 +104,33 @@ def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> No
         assert "/invite" in found.fix
 
 
+def test_an_approver_who_never_may_decide_is_named(tmp_path: Path, slack: SlackStub) -> None:
+    """So is one who is not there, and a group that is empty or cannot be read."""
+    slack.will("auth.test", Answer({"team_id": "T1"}))
+    assert slack_checks.approvers(patient(tmp_path, slack.url)).says == "everybody in the ops channel"
+    assert "nobody may decide" in slack_checks.approvers(patient(tmp_path, slack.url, approvers=[])).says
+    one = {"id": "U0ANA1234", "name": "ana", "team_id": "T1"}
+    for answer, says in (
+        (Answer({"user": one}), "U0ANA1234 may decide"),
+        (Answer({"user": {**one, "is_restricted": True}}), "U0ANA1234 (ana) is a guest"),
+        (Answer({"user": {**one, "is_bot": True}}), "U0ANA1234 (ana) is a bot"),
+        (Answer({"user": {**one, "deleted": True}}), "U0ANA1234 (ana) is deactivated"),
+        (Answer({"user": {**one, "team_id": "T2"}}), "U0ANA1234 (ana) is of another company"),
+        (refusal("user_not_found"), "U0ANA1234: Slack could not look up a user: user_not_found"),
+    ):
+        slack.will("users.info", answer)
+        found = slack_checks.approvers(patient(tmp_path, slack.url, approvers=["U0ANA1234"]))
+        assert (found.ok, found.says[: len(says)]) == (says.endswith("may decide"), says)
+    for answer, says in (
+        (Answer({"users": ["U0ANA1234"]}), "S0GROUP12 may decide"),
+        (Answer({"users": []}), "nobody is in the group S0GROUP12"),
+        (refusal("no_such_subteam"), "S0GROUP12: Slack could not list who may approve: no_such_subteam"),
+    ):
+        slack.will("usergroups.users.list", answer)
+        found = slack_checks.approvers(patient(tmp_path, slack.url, approvers=["S0GROUP12"]))
+        assert (found.ok, found.says[: len(says)]) == (says.endswith("may decide"), says)
+
+
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     """By the check that is about them; what hangs on them was not looked at."""
     given = patient(tmp_path, nonsense=1)

@@ -36,7 +36,7 @@ from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
 
 LIMIT_S: Final = 9.0
-_INDENT: Final = 17
+_NAME_CHARS: Final = 12
 _NOT_MADE: Final = "not checked: "
 TOKENS: Final = "tokens"
 BOT: Final = "bot"
@@ -100,14 +100,16 @@ def render(findings: Mapping[str, HealthCheck]) -> str:
     """Return a line for each finding, what to do below it, those that were not made together, and the sum."""
     lines: list[str] = []
     unmade: dict[str, list[str]] = {}
+    width = max([_NAME_CHARS, *(len(name) for name in findings)])
+    indent = " " * (width + 5)
     for name, found in findings.items():
         if isinstance(found, SkippedCheck):
             unmade.setdefault(f"{found.says}, {found.fix}", []).append(name)
             continue
-        lines.append(wrapped(found.says, lead=f"  {MARKS[found.ok]} {name:<12} "))
-        lines += [wrapped(found.fix, lead=f"    {'':<12} → ", indent=" " * _INDENT)] if found.fix else []
+        lines.append(wrapped(found.says, lead=f"  {MARKS[found.ok]} {name:<{width}} "))
+        lines += [wrapped(found.fix, lead=f"{indent}→ ", indent=indent)] if found.fix else []
     for why, names in unmade.items():
-        lines += [f"  – {why}:", wrapped(", ".join(names), lead=" " * _INDENT)]
+        lines += [f"  – {why}:", wrapped(", ".join(names), lead=indent)]
     return "\n".join([*lines, _sum(findings, sum(map(len, unmade.values())))])
 
 
@@ -154,6 +156,7 @@ CHECKS: Mapping[str, Check] = {
     "scopes": slack_checks.scopes,
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,
+    "approvers": slack_checks.approvers,
     "chats": slack_checks.watched_chats,
     BOT: lambda patient: process_check(patient.store(), patient.now),
     CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
@@ -171,5 +174,5 @@ CHECKS: Mapping[str, Check] = {
     "disk": machine_checks.disk,
     "sessions": machine_checks.sessions,
 }
-OF_TEAM: Final = ("ops channel", "chats", "journals", "classifier", "pause", "disk", "sessions")
+OF_TEAM: Final = ("ops channel", "approvers", "chats", "journals", "classifier", "pause", "disk", "sessions")
 """What is checked for each of several teams."""

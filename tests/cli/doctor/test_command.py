@@ -14,7 +14,14 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
-from bot.casework.reports.health_checks import HealthCheck, connection_check, journal_check, pause_check, process_check
+from bot.casework.reports.health_checks import (
+    HealthCheck,
+    SkippedCheck,
+    connection_check,
+    journal_check,
+    pause_check,
+    process_check,
+)
 from bot.cli.doctor.command import BOT, CHECKS, DoctorContext, render, run_checks
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
@@ -129,7 +136,7 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
     said = render(run_checks(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}))
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
-    assert "ops channel, chats" in said
+    assert "ops channel, approvers, chats" in said
     assert too_wide(said) == []
     assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
 
@@ -170,3 +177,12 @@ def test_exit_code_and_json(
         out = capsys.readouterr().out
         assert out.endswith("all checks passed\n")
         assert too_wide(out) == []
+
+
+def test_words_stand_in_one_column_however_long_the_names_are() -> None:
+    """Also what to do about them, and what was not checked."""
+    found = HealthCheck(ok=False, says="word " * 30, fix="do that")
+    skipped = SkippedCheck(ok=False, says="not checked", fix="see config")
+    lines = render({"git": found, "payments-platform: ops channel": found, "chats": skipped}).splitlines()[:-1]
+    assert {line.index(word) for line in lines for word in ("word", "→ do", "chats") if word in line} == {35}
+    assert all(len(line) <= 80 for line in lines)
