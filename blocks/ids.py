@@ -88,6 +88,7 @@ _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
 _RECHECK = "triage_recheck:"
 _AUDIT = "triage_audit:"
+_REVIEW = "triage_review:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
@@ -301,6 +302,11 @@ def decode_recheck(value: object) -> str:
 def audit_block_id(reply_id: str) -> str:
     """Return the block id that marks the audit card of an automatic reply."""
     return f"{_AUDIT}{reply_id}"
+
+
+def review_block_id(team: str, week: str) -> str:
+    """Return the block id that marks the review that a team's lead was sent, by the date of its week."""
+    return f"{_REVIEW}{team}:{week}"
 
 
 def decode_auto_reply(value: object) -> str:

@@ -170,6 +170,7 @@ class Team:
         every(TIDY_EVERY_S, casework.questions.autonomy.arming.tick)
         every(FLUSH_EVERY_S, casework.questions.autonomy.replies.tick)
         every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
+        every(TIDY_EVERY_S, casework.upkeep.reviews.schedule.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, casework.upkeep.lessons.tick)
         every(TIDY_EVERY_S, casework.upkeep.rechecks.tick)

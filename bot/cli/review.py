@@ -62,6 +62,7 @@ def review_json(review: WeeklyReview) -> str:
         "parts": [asdict(part) for part in review.parts],
         "misclassified": [{"ignored": one[0]._asdict(), "taken": one[1]._asdict()} for one in review.errors],
         "unread": review.unread,
+        "uncounted": review.uncounted,
     }
     return to_json(facts)
 
@@ -83,4 +84,6 @@ def render(review: WeeklyReview) -> Iterator[str]:
     yield from (wrapped(f"- {error_words(week)}", lead="  ", indent="    ") for week in review.errors)
     if review.unread:
         yield f"  ! {review.unread:,} closed threads were not read"
+    if review.uncounted:
+        yield wrapped(f"! {review.uncounted}", lead="  ")
     yield from ("", "Next: triage metrics --weeks, triage metrics --sample 20 --judge")

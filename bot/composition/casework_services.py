@@ -31,6 +31,7 @@ from bot.composition.autonomy_services import AutonomyServices, build_autonomy
 from bot.composition.fix_services import FixServices, build_fixes
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
+from bot.composition.review_services import ReviewServices, build_reviews
 from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -88,6 +89,7 @@ class CaseworkUpkeep:
     partial_answers: PartialAnswers
     pages: QuestionPages
     briefs: BriefSchedule
+    reviews: ReviewServices
     lessons: LessonNotes
     rechecks: NoteRechecks
 
@@ -176,6 +178,7 @@ def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
         partial_answers=PartialAnswers(on.desk),
         pages=_pages(on),
         briefs=_briefs(on, bulletin),
+        reviews=build_reviews(on, _working_hours(on)),
         lessons=LessonNotes(on.desk, on.memory.notes, on.single(LESSON_BACKLOG)),
         rechecks=_rechecks(on),
     )

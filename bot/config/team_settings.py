@@ -28,6 +28,7 @@ from bot.config.field_types import ApproverId, ChannelId, SettingsBlock
 from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.merging import merged_blocks
 from bot.config.model_settings import BudgetSettings
+from bot.config.review_settings import ReviewSettings
 from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import QuestionType
@@ -93,8 +94,9 @@ class TeamMatters(SettingsBlock):
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
     unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
     brief: BriefSettings = BriefSettings()
+    review: ReviewSettings = ReviewSettings()
     working_hours: WorkingHoursSettings | None = None
-    """When reminders and briefs may be said; null: at any hour."""
+    """When reminders, briefs and the weekly review may be said; null: at any hour."""
     autonomy: Autonomy = "off"
     """Replies without a human. `off`: never. `shadow`: cards say which drafts would have been sent. `on`: an approver
     may arm it (`/triage autonomy arm`) once the record allows it; it disarms itself when the record does not."""

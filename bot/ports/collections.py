@@ -113,6 +113,8 @@ GAPS: Final = "gaps"
 """Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/brief_schedule.py)."""
+REVIEWS: Final = "reviews"
+"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/review_schedule.py)."""
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 RECHECKS: Final = "rechecks"
@@ -151,6 +153,7 @@ ALL_COLLECTIONS: Final = (
     PRESENCE,
     GAPS,
     BRIEFS,
+    REVIEWS,
     LESSON_BACKLOG,
     RECHECKS,
     INDEX,

@@ -17,7 +17,7 @@ from bot.domain.doubts import settled_by
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
-from bot.ports.collections import ALL_COLLECTIONS, BRIEFS, HOME, SESSIONS, THREADS, Collection, SingleDocument
+from bot.ports.collections import ALL_COLLECTIONS, BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
     SCHEMA_KEY,
@@ -40,6 +40,7 @@ DOUBTFUL = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).in_doubt
 CHANGES: dict[str, Callable[[Documents], object]] = {
     THREADS.name: lambda documents: Threads(documents).get(THREAD_ID),
     SESSIONS.name: lambda documents: Collection(documents, SESSIONS).change(SESSIONS.name, lambda now: now),
+    REVIEWS: lambda documents: SingleDocument(documents, REVIEWS).update({"sent": "x"}),
     BRIEFS: lambda documents: SingleDocument(documents, BRIEFS).update({"morning": "x"}),
 }
 STEPS = (

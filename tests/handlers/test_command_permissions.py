@@ -14,6 +14,8 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.weekly_review import build_review
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
@@ -30,7 +32,7 @@ from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.report_commands import metrics_command, status_command
+from handlers.commands.report_commands import metrics_command, review_command, status_command
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
@@ -85,6 +87,10 @@ class Everything:
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
         (sent, *_) = live_four_weeks(office.past, office.clock.now(), {0: Resolution.AUTO}, question=f"why {SECRET}?")
         office.record_sent(sent)
+        self.past, self.reviewed_at = office.past, office.clock.now()
+        live_four_weeks(
+            self.past, self.reviewed_at, {47: Resolution.DISMISSED}, question=f"why {SECRET}?", channel="C2"
+        )
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
         self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
 
@@ -130,6 +136,9 @@ class Everything:
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
+            "review": review_command(
+                lambda: build_review(self.past, Rollups(self.past), self.reviewed_at), self.approvers
+            ),
             "autonomy": autonomy_command(self.arming, self.approvers),
             **casework.table(),
             "heartbeat": heartbeat,
@@ -208,6 +217,15 @@ def test_an_approver_may_all_and_is_told_what_next(everything: Everything, path:
         assert everything.standing() != before
     if path in ("pause", "investigate"):
         assert everything.standing() != before
+
+
+def test_the_review_says_which_to_approvers_alone(everything: Everything) -> None:
+    """Everybody sees how many."""
+    assert "Dismissed: 1" in everything.type("review", by=OWNER)
+    assert f"why {SECRET}?" not in everything.type("review", by=OWNER)
+    seen = everything.type("review", by=APPROVER)
+    assert f"|thread> · why {SECRET}?: it is another limit" in seen
+    assert "→ read the reasons" in seen
 
 
 @pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily", "edit quick"])

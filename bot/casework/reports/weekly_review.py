@@ -64,6 +64,13 @@ class WeeklyReview:
     errors: Sequence[tuple[ErrorRate, ErrorRate]]
     unread: int = 0
     """Closed threads that could not be read, or were too many."""
+    uncounted: str = ""
+    """What is not in the counts yet, in words."""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is anything to tell: a week without questions, judgements and things to do has nothing."""
+        return bool(self.parts or self.tally.threads or self.tally.replies or any(one.n for one in self.errors[0]))
 
     @property
     def summary(self) -> str:
@@ -80,7 +87,7 @@ def build_review(
 ) -> WeeklyReview:
     """Return the week before now; `codebases` are those that the team may see, by id. Raises StoreError."""
     window, since = Window.last(DAYS, now), now - timedelta(weeks=WEEKS)
-    rollups.catch_up(now, since, allow=allow)
+    backlog = rollups.catch_up(now, since, allow=allow)
     past = read_past(store, rollups, since, now)
     closed, unread = _closed_threads(store, window)
     parts = (
@@ -98,6 +105,7 @@ def build_review(
         parts=[part for part in parts if part.count],
         errors=[errors_in(past, week) for week in window.weeks(WEEKS)],
         unread=unread,
+        uncounted=backlog._replace(has_records=past.has_uncounted_records).words(),
     )
 
 

@@ -38,6 +38,7 @@ FILES: Final[Mapping[str, str]] = {
     "presence": "slack/connection.json",
     "gaps": "slack/gaps.json",
     "briefs": "brief.json",
+    "reviews": "review.json",
     "lesson_backlog": "lessons.json",
     "rechecks": "rechecks.json",
     "index": "index/progress.json",
