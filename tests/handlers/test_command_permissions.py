@@ -87,7 +87,7 @@ class Everything:
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
         (sent, *_) = live_four_weeks(office.past, office.clock.now(), {0: Resolution.AUTO}, question=f"why {SECRET}?")
         office.record_sent(sent)
-        self.past, self.reviewed_at = office.past, office.clock.now()
+        self.past, self.reviewed_at = FileStore(folder / "week"), office.clock.now()
         live_four_weeks(
             self.past, self.reviewed_at, {47: Resolution.DISMISSED}, question=f"why {SECRET}?", channel="C2"
         )
