@@ -12,7 +12,8 @@ SPEC = (
     "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
     "heartbeat.log heartbeat.why "
     "tiers.add tiers.remove tiers.move tiers.edit tiers.due "
-    "pollinate.run pollinate.list pollinate.accept pollinate.reject"
+    "pollinate.run pollinate.list pollinate.accept pollinate.reject "
+    "autonomy autonomy.arm autonomy.disarm review"
 )
 
 
@@ -53,5 +54,5 @@ def test_a_slip_of_the_pen_finds_its_command(word: str, near: str) -> None:
 
 
 def test_the_list_has_one_line_for_each_command() -> None:
-    """A screen holds twelve of them."""
-    assert len(commands()) == 12
+    """A screen holds fourteen of them."""
+    assert len(commands()) == 14
