@@ -73,7 +73,7 @@ class App:
             ear_secret=ear_secret,
             on_session=lambda since: self.teams.each(lambda team: team.missed_since(since)),
         )
-        self.reload = ConfigReload(self.teams)
+        self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
             self.teams.queues,
             self.teams.handlers_of,
@@ -87,7 +87,7 @@ class App:
             partial(probe_folder, environment.home), process.clock, say=self.teams.say, on_back=self._disk_is_back
         )
         self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
-        self._index_watch = IndexWatch(process.code.refreshes(), process.single(INDEX), say=self.teams.say)
+        self._index_watch = IndexWatch(process.code.refreshes, process.single(INDEX), say=self.teams.say)
 
     @property
     def team(self) -> Team:
@@ -130,8 +130,7 @@ class App:
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self._ticker.every(SHARE_EVERY_S, self.teams.share_notes)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
-        if self.process.code.clones is not None:
-            self._indexing.every(INDEX_EVERY_S, self.process.code.clones.tick)
+        self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 

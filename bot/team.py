@@ -75,6 +75,7 @@ class Team:
             self.edge.watcher,
             self.edge.backfill,
             learn=self.heartbeats.learn_zones,
+            see=lambda settings: self.shared.code.replace(process.code.members(settings)),
             unreadable=partial(why_unreadable, process.slack.client),
         )
 

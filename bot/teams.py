@@ -95,7 +95,7 @@ class Teams:
 
     def _open(self, name: str, settings: Settings) -> Team:
         team = Team(self._process, name, settings, self.home, self._listeners)
-        self._process.noted.attach(team.shared.ops.lines, settings.all_codebases)
+        self._process.noted.attach(team.shared.ops.lines, team.shared.code.ids)
         return team
 
     def _add(self, team: Team) -> None:

@@ -1,7 +1,7 @@
 """The codebases of one team: which there are, what a citation's `<codebase>:` leads to, one ranking over all of them.
 
-A team's only codebase has no name in citations. A name that leads nowhere is part of the path, which then is not found:
-so no citation reaches a codebase of another team.
+A team's only codebase has no name in citations, but is found by it: others may have been removed since. A name that
+leads nowhere is part of the path, which then is not found: so no citation reaches a codebase of another team.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class Codebases:
 
     def __init__(self, members: Iterable[Codebase]) -> None:
         self._members = tuple(members)
-        self._by_prefix = {one.prefix: one for one in self._members if one.prefix}
 
     @classmethod
     def named(cls, members: Iterable[tuple[str, GitRepo, PassageIndex]]) -> Codebases:
@@ -56,6 +55,10 @@ class Codebases:
             Codebase(id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "")
             for name, repo, index in given
         )
+
+    def replace(self, others: Codebases) -> None:
+        """Take over the members of others at once; what `among` returned before stays as it was."""
+        self._members = others._members
 
     def __iter__(self) -> Iterator[Codebase]:
         return iter(self._members)
@@ -70,7 +73,8 @@ class Codebases:
 
     def among(self, ids: Collection[str]) -> Codebases:
         """Return those with one of the ids, named as before; all of them without ids or where none is left."""
-        return Codebases([one for one in self._members if one.id in ids] or self._members)
+        members = self._members
+        return Codebases([one for one in members if one.id in ids] or members)
 
     def get(self, name: str) -> Codebase | None:
         """Return the codebase of an id; None where there is none."""
@@ -79,18 +83,18 @@ class Codebases:
     def locate(self, path: str, commit: str | None = None) -> Located:
         """Return the repository that a cited path lies in; a path without a codebase lies where its commit does."""
         name, colon, rest = path.partition(":")
-        member = self._by_prefix.get(f"{name}{colon}")
+        member = self.get(name) if name and colon else None
         if member is not None:
             return Located(member.repo, rest)
         return Located(self.holder(commit) if commit else self.first.repo, path)
 
     def holder(self, commit: str) -> GitRepo:
         """Return the repository whose HEAD contains a commit, or did before a force push; else the first one."""
-        if len(self._members) == 1:
-            return self.first.repo
         repos = [one.repo for one in self._members]
+        if len(repos) == 1:
+            return repos[0]
         found = next((repo for repo in repos if repo.resolve_in("HEAD", commit)), None)
-        return found or next((repo for repo in repos if repo.resolve(commit)), self.first.repo)
+        return found or next((repo for repo in repos if repo.resolve(commit)), repos[0])
 
     def heads(self) -> Mapping[Path, str]:
         """Return the SHA of every HEAD that can be read, by the repository's root.
@@ -112,10 +116,11 @@ class Codebases:
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Found]:
         """Return the best passages of all codebases, best first; raises what an index raises."""
-        corpus = self.corpus(question, subject=subject)
+        now = self.among(())
+        corpus = now.corpus(question, subject=subject)
         found = [
             Found(one, passage)
-            for one in self._members
+            for one in now
             for passage in one.index.search(question, limit=limit, subject=subject, corpus=corpus)
         ]
         return sorted(found, key=lambda one: -one.passage.score)[:limit]

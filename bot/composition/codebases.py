@@ -6,9 +6,9 @@ An index lies in the process's data directory: `index/passages.sqlite` for the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -36,43 +36,119 @@ LinkTo = Callable[[EvidenceRef], str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeamCode:
-    """The repositories that questions of one team are about, and what is known of them."""
+    """The repositories that questions of one team are about, and what is known of them; `ids` are theirs, now."""
 
     codebases: Codebases
+    ids: set[str]
     staleness: CitationStaleness
     link_to: LinkTo
     clones: CloneService | None = None
 
+    def replace(self, codebases: Codebases) -> None:
+        """Have the team see other codebases from now on; an investigation under way keeps those it began with."""
+        self.codebases.replace(codebases)
+        ids = {one.id for one in codebases}
+        self.ids.update(ids)
+        self.ids.intersection_update(ids)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ProcessCode:
-    """All codebases of the process; `clones` keeps those that are given by their address, None without any."""
+class OpenCodebase:
+    """One codebase of the process, as its settings are now."""
 
-    repos: Mapping[str, GitRepo]
-    indexes: Mapping[str, SqlitePassageIndex]
-    clones: CloneService | None = None
+    settings: CodebaseSettings
+    repo: GitRepo
+    index: SqlitePassageIndex
+
+
+Opener = Callable[[str, CodebaseSettings], OpenCodebase]
+
+
+class ProcessCode:
+    """All codebases of the process, opened with `opener`; `clones` keeps those that are given by their address."""
+
+    def __init__(
+        self, given: Mapping[str, CodebaseSettings], opener: Opener, clones: CloneService | None = None
+    ) -> None:
+        self._opener, self._clones = opener, clones
+        self._open = {name: opener(name, one) for name, one in given.items()}
 
     def of_team(self, settings: Settings) -> TeamCode:
-        """Return those that a team's settings name; raises ConfigError where one came into the file under way."""
-        names = list(settings.all_codebases)
-        new = [name for name in names if name not in self.repos]
-        if new:
-            raise ConfigError(*(f"codebases.{one}: it is new; stop triage and start it to have it read" for one in new))
-        members = Codebases.named((name, self.repos[name], self.indexes[name]) for name in names)
-        links = CodebaseLinks(members, settings.code_host)
-        clones = self.clones if any(one.url for one in settings.all_codebases.values()) else None
-        return TeamCode(codebases=members, staleness=CitationStaleness(members), link_to=links, clones=clones)
+        """Return those that a team's settings name."""
+        members = self.members(settings)
+        return TeamCode(
+            codebases=members,
+            ids={one.id for one in members},
+            staleness=CitationStaleness(members),
+            link_to=CodebaseLinks(members, settings.code_host),
+            clones=self._clones,
+        )
+
+    def members(self, settings: Settings) -> Codebases:
+        """Return the codebases that a team's settings name, which must be open."""
+        found = {name: self._open[name] for name in settings.all_codebases}
+        return Codebases.named((name, one.repo, one.index) for name, one in found.items())
+
+    @property
+    def repos(self) -> Mapping[str, GitRepo]:
+        """The repository of each codebase."""
+        return {name: one.repo for name, one in self._open.items()}
+
+    @property
+    def indexes(self) -> Mapping[str, SqlitePassageIndex]:
+        """The index of each codebase."""
+        return {name: one.index for name, one in self._open.items()}
 
     def refreshes(self) -> Mapping[str, Callable[[], IndexReport]]:
         """Return what brings each index up to HEAD without waiting."""
-        return {name: partial(index.refresh, waits=False) for name, index in self.indexes.items()}
+        return {name: partial(one.index.refresh, waits=False) for name, one in self._open.items()}
+
+    def fetch(self) -> None:
+        """Begin to fetch the clones that are older than they may be; raises StoreError."""
+        if self._clones is not None:
+            self._clones.tick()
+
+    @contextmanager
+    def reopened(self, settings: Settings) -> Iterator[None]:
+        """Open what is new in other settings, and close what is gone once the block ends without an error.
+
+        Raises:
+            ConfigError, ProviderError, StoreError: one cannot be opened; then all is as before.
+        """
+        before, given = self._open, settings.all_codebases
+        kept = {name: before[name] for name, one in given.items() if name in before and _is_same(before[name], one)}
+        new: dict[str, OpenCodebase] = {}
+        try:
+            self._follow(given)
+            for name in given.keys() - kept.keys():
+                new[name] = self._opener(name, given[name])
+            known = {**kept, **new}
+            self._open = {name: replace(known[name], settings=one) for name, one in given.items()}
+            yield
+        except BaseException:
+            self._open = before
+            for one in new.values():
+                one.index.close()
+            self._follow({name: one.settings for name, one in before.items()})
+            raise
+        for name in before.keys() - kept.keys():
+            before[name].index.close()
 
     def close(self) -> None:
         """End the processes that build indexes, and the fetches."""
-        if self.clones is not None:
-            self.clones.close()
-        for index in self.indexes.values():
-            index.close()
+        if self._clones is not None:
+            self._clones.close()
+        for one in self._open.values():
+            one.index.close()
+
+    def _follow(self, given: Mapping[str, CodebaseSettings]) -> None:
+        if self._clones is not None:
+            self._clones.follow(given)
+
+
+def _is_same(known: OpenCodebase, wanted: CodebaseSettings) -> bool:
+    before = known.settings
+    return (before.path, before.url, before.branch) == (wanted.path, wanted.url, wanted.branch)
 
 
 def open_process_code(
@@ -86,16 +162,14 @@ def open_process_code(
     """
     secrets, home = environment.secrets(), environment.home
     given = settings.all_codebases
-    clones = None
-    if any(one.url for one in given.values()):
-        clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.documents, clock, say=say)
-    repos = {name: _open(name, one, clones) for name, one in given.items()}
-    indexes = {}
-    for name, repo in repos.items():
-        database = index_path(home, name)
-        beside = IndexProcess(repo.root, database, secrets)
-        indexes[name] = SqlitePassageIndex(repo, database, secrets, beside=beside)
-    return ProcessCode(repos=repos, indexes=indexes, clones=clones)
+    clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.documents, clock, say=say)
+
+    def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
+        repo, database = _open(name, one, clones), index_path(home, name)
+        index = SqlitePassageIndex(repo, database, secrets, beside=IndexProcess(repo.root, database, secrets))
+        return OpenCodebase(settings=one, repo=repo, index=index)
+
+    return ProcessCode(given, opener, clones)
 
 
 def open_team_code(settings: Settings, environment: Environment) -> TeamCode:
@@ -104,11 +178,13 @@ def open_team_code(settings: Settings, environment: Environment) -> TeamCode:
     Raises:
         ConfigError: a codebase is none, or was not cloned yet.
     """
-    home = process_home(environment.home)
-    repos = {name: GitRepo(checkout_path(name, one, home)) for name, one in settings.all_codebases.items()}
-    secrets = environment.secrets()
-    indexes = {name: SqlitePassageIndex(repo, index_path(home, name), secrets) for name, repo in repos.items()}
-    return ProcessCode(repos=repos, indexes=indexes).of_team(settings)
+    home, secrets = process_home(environment.home), environment.secrets()
+
+    def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
+        repo = GitRepo(checkout_path(name, one, home))
+        return OpenCodebase(settings=one, repo=repo, index=SqlitePassageIndex(repo, index_path(home, name), secrets))
+
+    return ProcessCode(settings.all_codebases, opener).of_team(settings)
 
 
 def index_path(home: Path, name: str) -> Path:
@@ -124,9 +200,8 @@ def checkout_path(name: str, settings: CodebaseSettings, home: Path) -> Path:
     return path
 
 
-def _open(name: str, settings: CodebaseSettings, clones: CloneService | None) -> GitRepo:
+def _open(name: str, settings: CodebaseSettings, clones: CloneService) -> GitRepo:
     if settings.path is None:
-        assert clones is not None
         return clones.open(name)
     repo = GitRepo(settings.path, may_be_damaged=True)
     with suppress(CodebaseUnreadable):  # questions wait until it is mended, and the watch over the index tells of it

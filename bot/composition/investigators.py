@@ -92,7 +92,7 @@ def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> 
     """Return the investigator with what code alone finds: where a stack trace leads, and what was not searched."""
     code = sources.code
     known = GapNamingInvestigator(TracedInvestigator(investigator, code.codebases), code.codebases)
-    return known if code.clones is None else FreshInvestigator(known, code.clones, [one.id for one in code.codebases])
+    return known if code.clones is None else FreshInvestigator(known, code.clones, code.ids)
 
 
 def _offline(codebase: Codebase) -> Investigator:
@@ -162,13 +162,13 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
 
 
 def _reader(sources: InvestigationInputs, secrets: frozenset[str]) -> ToolsFor:
-    return lambda ledger: validator_tools(sources.code.codebases, ledger, known_secrets=secrets)
+    return lambda ledger: validator_tools(sources.code.codebases.among(()), ledger, known_secrets=secrets)
 
 
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
     def tools(ledger: Ledger) -> Sequence[Tool]:
         own = investigator_tools(
-            sources.code.codebases,
+            sources.code.codebases.among(()),  # those of now, for the whole run
             sources.memory,
             sources.home / "memory",
             ledger,

@@ -194,7 +194,7 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
 def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
     return CommandDispatcher(
         {
-            "status": status_command(on.storage, on.approvers, on.clock, on.settings.all_codebases),
+            "status": status_command(on.storage, on.approvers, on.clock, on.code.ids),
             "metrics": metrics_command(on.metrics),
             "review": casework.upkeep.reviews.command,
             "autonomy": casework.questions.autonomy.command,
@@ -241,7 +241,7 @@ def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
         now = on.clock.now()
         waiting = {state.thread_id: state for state in on.store.threads() if state.status is ThreadStatus.PENDING_USER}
         return HomeData(
-            overview=overview(on.storage, now, on.settings.all_codebases),
+            overview=overview(on.storage, now, on.code.ids),
             today=count_today(on.storage, now),
             sessions=rows(of.registry, of.store, of.zones, of.log, now),
             now=now,

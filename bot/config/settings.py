@@ -131,9 +131,9 @@ class ClassifierSettings(SettingsBlock):
 class Settings(TeamMatters):
     """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
 
-    codebase: Folder | None = None
+    codebase: Annotated[Folder | None, InheritedValue()] = None
     """The git checkout whose committed files are the evidence; of several, see `codebases`."""
-    codebases: dict[CodebaseId, CodebaseSettings] = {}
+    codebases: Annotated[dict[CodebaseId, CodebaseSettings], InheritedValue()] = {}
     """The repositories whose committed files are the evidence, by a name of yours that stands in citations
     (`shop:src/x.py:3-9`). Instead of `codebase`."""
     code_host: CodeHost | None = None

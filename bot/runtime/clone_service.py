@@ -55,21 +55,34 @@ class CloneService:
         wait_s: float = WAIT_S,
     ) -> None:
         self._network, self._clock, self._say, self._wait_s = network, clock, say, wait_s
-        self._settings = {codebase: one for codebase, one in settings.items() if one.url is not None}
-        self._clones = {
-            codebase: Clone(clone_path(folder, codebase), one.url, one.branch, network)
-            for codebase, one in self._settings.items()
-            if one.url is not None
-        }
+        self._folder = folder
+        self._named: tuple[str, ...] = ()
+        # also of those that are named no more: a fetch or a question under way may still ask
+        self._settings: dict[str, CodebaseSettings] = {}
+        self._clones: dict[str, Clone] = {}
         self._stored = Stored(documents, CLONE_STANDINGS)
-        for gone in self._stored.by_id().keys() - self._clones.keys():
-            self._stored.change(gone, lambda _: CloneStanding())
         self._first = ThreadPoolExecutor(FIRST_THREADS, thread_name_prefix="clone")
         self._again = ThreadPoolExecutor(FETCH_THREADS, thread_name_prefix="fetch")
         self._lock = threading.Lock()
         self._under_way: dict[str, Future[None]] = {}
         self._tried_at: dict[str, datetime] = {}
         self._is_closed = False
+        self.follow(settings)
+
+    def follow(self, settings: Mapping[str, CodebaseSettings]) -> None:
+        """Keep the clones of other codebases from now on; raises StoreError."""
+        for codebase, one in settings.items():
+            if one.url is None:
+                continue
+            clone = Clone(clone_path(self._folder, codebase), one.url, one.branch, self._network)
+            known = self._clones.get(codebase)
+            if known is None or known.address != clone.address:
+                self._clones[codebase] = clone
+                self._tried_at.pop(codebase, None)
+            self._settings[codebase] = one
+        self._named = tuple(codebase for codebase, one in settings.items() if one.url is not None)
+        for gone in self._stored.by_id().keys() - set(self._named):
+            self._stored.change(gone, lambda _: CloneStanding())
 
     def open(self, codebase: str) -> GitRepo:
         """Return the repository of a codebase, which may hold nothing yet; raises StoreError, ProviderError."""
@@ -80,9 +93,9 @@ class CloneService:
     def tick(self) -> Sequence[Future[None]]:
         """Begin to fetch what is older than it may be, and return these fetches; raises StoreError."""
         now, due = self._clock.now(), []
-        for codebase, settings in self._settings.items():
+        for codebase in self._named:
             tried_at = self._tried_at.get(codebase) or self._standing(codebase).fetched_at
-            if tried_at is None or now - tried_at >= settings.refresh:
+            if tried_at is None or now - tried_at >= self._settings[codebase].refresh:
                 due.append(self._start(codebase))
         return [fetch for fetch in due if fetch is not None]
 
@@ -91,7 +104,7 @@ class CloneService:
 
         Waits for `wait_s` at most, and not for a first clone. Raises StoreError.
         """
-        named = [codebase for codebase in self._clones if codebases is None or codebase in codebases]
+        named = [codebase for codebase in self._named if codebases is None or codebase in codebases]
         began_at = self._clock.now()
         late = [codebase for codebase in named if self._is_late(codebase, began_at)]
         wait(filter(None, [self._once_more(codebase, began_at) for codebase in late]), self._wait_s)
@@ -99,7 +112,7 @@ class CloneService:
 
     def standing(self) -> Mapping[str, CloneStanding]:
         """Return how each clone stands; raises StoreError."""
-        return {codebase: self._standing(codebase) for codebase in self._clones}
+        return {codebase: self._standing(codebase) for codebase in self._named}
 
     def close(self) -> None:
         """End what is under way, and begin no more; what was fetched stays as it is."""
@@ -189,7 +202,7 @@ class CloneService:
         return note
 
     def _failed(self, codebase: str, before: CloneStanding, why: str) -> None:
-        if self._is_closed:
+        if self._is_closed or codebase not in self._named:
             return
         log.warning("%s was not fetched: %s", codebase, why, extra={"action": "fetch_failed", "codebase": codebase})
         self._write(codebase, before.evolve(problem=why, progress=None))
@@ -207,4 +220,5 @@ class CloneService:
         self._say(codebase, line)
 
     def _write(self, codebase: str, standing: CloneStanding) -> None:
-        self._stored.change(codebase, lambda _: standing)
+        if codebase in self._named:
+            self._stored.change(codebase, lambda _: standing)

@@ -1,4 +1,5 @@
-"""A changed triage.yml is taken over while the bot runs (SIGHUP): teams, sessions and watched channels, or nothing.
+"""A changed triage.yml is taken over while the bot runs (SIGHUP): teams, codebases, sessions and watched
+channels, or nothing.
 
 A file that cannot be used changes nothing; every problem is told to the ops channels and the log.
 """
@@ -20,7 +21,8 @@ from bot.intake.watcher import Watcher
 class TeamReload:
     """Takes over what may change of one team under way.
 
-    `learn` is called when sessions have changed. `unreadable` says, for a new channel, why it cannot be read: None
+    `learn` is called when sessions have changed, `see` where the team's codebases have, which are open by then.
+    `unreadable` says, for a new channel, why it cannot be read: None
     where it can.
     """
 
@@ -32,20 +34,32 @@ class TeamReload:
         backfill: Backfill,
         *,
         learn: Callable[[], None],
+        see: Callable[[Settings], None],
         unreadable: Callable[[WatchedChat], str | None],
     ) -> None:
         self._settings, self._sessions = settings, sessions
         self._watcher, self._backfill = watcher, backfill
         self._chats = settings.watched_chats
-        self._learn, self._unreadable = learn, unreadable
+        self._codebases = settings.all_codebases
+        self._learn, self._see, self._unreadable = learn, see, unreadable
 
     def take_over(self, settings: Settings) -> str:
         """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
         changed = self._watch(settings.watched_chats)
+        changed += self._look_at(settings)
         self._sessions.replace(settings.sessions)
         self._learn()
         rest = "" if self._same_otherwise(settings) else " Other changes apply after a restart."
         return f"sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}"
+
+    def _look_at(self, settings: Settings) -> str:
+        """Take over the codebases; return what is said of it."""
+        wanted = settings.all_codebases
+        if wanted == self._codebases:
+            return ""
+        self._see(settings)
+        self._codebases = wanted
+        return f" Codebases now: {', '.join(name or str(one.path) for name, one in wanted.items())}."
 
     def _watch(self, chats: tuple[WatchedChat, ...]) -> str:
         """Take over the watched channels; return what is said of it."""
@@ -100,31 +114,44 @@ class RunningTeams(Protocol):
         ...
 
 
+class RunningCode(Protocol):
+    """The codebases of the process."""
+
+    def reopened(self, settings: Settings) -> AbstractContextManager[object]:
+        """Open what is new in other settings, and close what is gone once the block ends without an error.
+
+        Raises:
+            ConfigError, ProviderError, StoreError: one cannot be opened; then all is as before.
+        """
+        ...
+
+
 class ConfigReload:
     """Takes over a changed file, team by team."""
 
-    def __init__(self, teams: RunningTeams) -> None:
-        self._teams = teams
+    def __init__(self, teams: RunningTeams, code: RunningCode) -> None:
+        self._teams, self._code = teams, code
 
     def __call__(self, load: Callable[[], Settings]) -> None:
         """Read the file anew with `load` and say what became of it; raises none of our errors."""
         try:
-            self._take_over(load().by_team())
+            self._take_over(load())
         except ConfigError as error:
             problems = "\n".join(f"- {problem}" for problem in error.problems)
             self._say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
         except (ProviderError, StoreError) as error:
             self._say(f"triage.yml was not loaded; the old settings stay in use: {error}. Then reload again.")
 
-    def _take_over(self, wanted: Mapping[str, Settings]) -> None:
-        running = self._teams.by_name()
+    def _take_over(self, settings: Settings) -> None:
+        running, wanted = self._teams.by_name(), settings.by_team()
         new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
         if not wanted.keys() & running.keys():
             raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
-        with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
-            said = {name: team.reload.take_over(wanted[name]) for name, team in running.items() if name in wanted}
-        for name in sorted(gone):
-            self._teams.remove(name)
+        with self._code.reopened(settings):
+            with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
+                said = {name: team.reload.take_over(wanted[name]) for name, team in running.items() if name in wanted}
+            for name in sorted(gone):
+                self._teams.remove(name)
         about = "".join(f" Team {name} is new." for name in wanted if name in new)
         about += "".join(f" Team {name} is gone; its open threads were closed." for name in sorted(gone))
         for name, words in said.items():

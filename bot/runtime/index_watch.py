@@ -18,13 +18,17 @@ log = logging.getLogger(__name__)
 
 
 class IndexWatch:
-    """Brings the indexes up to HEAD with `refreshes`, by codebase, which must not wait for others.
+    """Brings the indexes up to HEAD with what `refreshes` returns, by codebase, which must not wait for others.
 
     The only codebase of a process has no name: it is called the code.
     """
 
     def __init__(
-        self, refreshes: Mapping[str, Callable[[], IndexReport]], stored: SingleDocument, *, say: Callable[[str], None]
+        self,
+        refreshes: Callable[[], Mapping[str, Callable[[], IndexReport]]],
+        stored: SingleDocument,
+        *,
+        say: Callable[[str], None],
     ) -> None:
         self._refreshes, self._stored, self._say = refreshes, stored, say
         self._written: IndexStanding | None = None
@@ -38,7 +42,9 @@ class IndexWatch:
 
     def tick(self) -> None:
         """Look once; raises StoreError where what is known cannot be written."""
-        whole = [self._look(name, refresh) for name, refresh in self._refreshes.items()]
+        refreshes = self._refreshes()
+        self._known = {name: known for name, known in self._known.items() if name in refreshes}
+        whole = [self._look(name, refresh) for name, refresh in refreshes.items()]
         self._is_whole = all(whole)
         standing = IndexStanding.of(self._known)
         if self._known and standing != self._written:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.agent.codebases import Codebases
 from bot.agent.git.repositories import revision_of
 from bot.errors import CodebaseUnreadable
 from tests.codebases import SHOP, make_codebases
@@ -43,7 +44,8 @@ class TestLocate:
 
     def test_an_only_codebase_has_no_name(self, tmp_path: Path) -> None:
         """A colon is an ordinary sign there."""
-        code = make_codebases(tmp_path, shop=SHOP)
+        shop = make_codebases(tmp_path, shop=SHOP).first
+        code = Codebases.named([("", shop.repo, shop.index)])
         assert code.locate("shop:src/cart.py").path == "shop:src/cart.py"
         assert code.first.prefix == ""
 
@@ -96,3 +98,15 @@ class TestSearch:
         assert code.search("price of a cart")[0].codebase.id == "shop"
         assert code.search("cart")[0].codebase.id == "shop"
         assert alone[0], "each of them alone finds its own"
+
+
+def test_members_are_replaced_at_once_and_a_selection_keeps_its_own(tmp_path: Path) -> None:
+    """A citation with a name is found when its codebase is the only one that is left."""
+    code = make_codebases(tmp_path)
+    began_with = code.among(())
+    shop, _ = code
+    code.replace(Codebases.named([("shop", shop.repo, shop.index)]))
+    assert [one.id for one in began_with] == ["shop", "infra"]
+    assert [(one.id, one.prefix) for one in code] == [("shop", "")]
+    assert code.locate("shop:src/cart.py") == (shop.repo, "src/cart.py")
+    assert code.locate("infra:deploy/queue.py") == (shop.repo, "infra:deploy/queue.py")

@@ -13,12 +13,13 @@ from blocks import ids
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.cli.status import command as status
 from bot.cli.verify import command as verify
+from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import DEMO, ENG, HELP
+from demo.workspace import DEMO, ENG, HELP, OPS
 from tests.gitrepo import git, make_repo
-from tests.journeys.office import Office
+from tests.journeys.office import Office, write_config
 from tests.journeys.shop import RETRIES, SHOP
 
 INFRA = {
@@ -93,3 +94,38 @@ def test_a_channel_of_one_repository_hears_of_no_other(several: Office) -> None:
     card = several.draft(ts, channel=ENG.channel_id)
     assert "shop · README.md" in shown_text(card)
     assert "infra ·" not in shown_text(card)
+
+
+def test_a_codebase_comes_and_goes_by_a_reload(slack: LocalSlack, control: Control, tmp_path: Path) -> None:
+    """What was asked of the shop alone can be approved beside the new one, and the other way round."""
+    paths = {name: str(make_repo(tmp_path / name, files)) for name, files in (("shop", SHOP), ("infra", INFRA))}
+    home, shop = tmp_path / "home", {"shop": {"path": paths["shop"]}}
+    office = Office(slack, control, home, tmp_path, codebases=shop)
+
+    def reload(told: str, **codebases: dict[str, str]) -> None:
+        config = write_config(home, tmp_path, codebases=codebases)
+        office.bot.reload(lambda: load_settings(config))
+        control.wait_for(lambda: any(told in shown_text(one) for one in control.messages(OPS.channel_id)), told)
+
+    office.bot.start()
+    try:
+        control.wait_for(control.is_connected, "the bot to connect")
+        before = office.ask(RETRIES)
+        assert "shop/retry.py:" in shown_text(office.draft(before))
+        reload("no git", **shop, infra={"path": str(home)})
+        reload("Codebases now: infra, shop.", **shop, infra={"path": paths["infra"]})
+        office.click(office.draft(before), ids.APPROVE)
+        office.reply(before)
+        ts = office.ask(WORKERS)
+        card = office.draft(ts)
+        assert "infra · deploy/workers.py:" in shown_text(card)
+        office.click(card, ids.APPROVE)
+        assert "infra:deploy/workers.py:" in office.reply(ts)["text"]
+        named = office.ask("In shop, how is the delay between retries chosen?")
+        assert "shop · shop/retry.py:" in shown_text(office.draft(named))
+        reload("Codebases now: shop.", **shop)
+        office.click(office.draft(named), ids.APPROVE)
+        office.reply(named)
+        office.card(office.ask(WORKERS + " Please."), "needs context")
+    finally:
+        office.bot.stop()

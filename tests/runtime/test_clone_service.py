@@ -243,6 +243,19 @@ def test_a_codebase_that_is_configured_no_more_is_forgotten_and_its_commits_stay
     assert keeping.repo.head()
 
 
+def test_codebases_come_and_go_under_way(keeping: Keeping) -> None:
+    """One that is gone is neither fetched nor waited for, and nothing is written of it; one that is back is fetched."""
+    keeping.tick()
+    service, infra = keeping.service, CodebaseSettings(url=keeping.server.url("infra.git"))
+    service.follow({})
+    assert read_clones(keeping.documents) == {}
+    keeping.clock.advance(FIVE_MINUTES)
+    assert (service.tick(), service.before_investigation(["infra"])) == ([], ())
+    service.follow({"infra": infra})
+    wait(service.tick())
+    assert read_clones(keeping.documents)["infra"].fetched_at == keeping.clock.now()
+
+
 def test_an_opened_clone_can_be_used_once_it_is_there(keeping: Keeping) -> None:
     """The repository is opened before anything was fetched."""
     repo = keeping.service.open("infra")

@@ -65,6 +65,21 @@ class RecordedTeams:
         del self.teams[name]
 
 
+class RecordedCode:
+    """The codebases of the process, by what the last settings named; `refused` is raised where they are opened."""
+
+    def __init__(self) -> None:
+        self.open = ["shop"]
+        self.refused: Exception | None = None
+
+    @contextmanager
+    def reopened(self, settings: Settings) -> Iterator[None]:
+        if self.refused:
+            raise self.refused
+        yield
+        self.open = list(settings.all_codebases)
+
+
 class Bench:
     """A running bot's sessions, its triage.yml, and what it says."""
 
@@ -77,6 +92,7 @@ class Bench:
         self.sessions = SessionRegistry(settings.sessions, in_memory(OVERRIDES))
         self.said: list[str] = []
         self.learned: list[bool] = []
+        self.seen: list[list[str]] = []
         self.watcher, self.backfill = Listener(), Listener()
         self.say = self.said.append
         self.team = TeamReload(
@@ -85,13 +101,15 @@ class Bench:
             self.watcher,  # type: ignore[arg-type]
             self.backfill,  # type: ignore[arg-type]
             learn=lambda: self.learned.append(True),
+            see=lambda settings: self.seen.append(list(settings.all_codebases)),
             unreadable=lambda chat: f"the bot is not in {chat.chat_id}" if chat.chat_id == "C0AWAY" else None,
         )
         self.teams = RecordedTeams(default=RecordedTeam(self.team, self.said))
-        self.reload = ConfigReload(self.teams)
+        self.code = RecordedCode()
+        self.reload = ConfigReload(self.teams, self.code)
 
-    def write(self, sessions: str, more: str = "") -> None:
-        self.config.write_text(f"codebase: shop\nops_channel: C0OPS\nsessions: {{{sessions}}}\n{more}\n")
+    def write(self, sessions: str, more: str = "", *, code: str = "codebase: shop") -> None:
+        self.config.write_text(f"{code}\nops_channel: C0OPS\nsessions: {{{sessions}}}\n{more}\n")
 
     def again(self) -> list[str]:
         self.reload(lambda: load_settings(self.config))
@@ -176,6 +194,28 @@ def test_a_disk_that_refuses_changes_nothing_and_is_told(bench: Bench) -> None:
     assert bench.watcher.watched == [["C0HELP"]]
 
 
+def test_codebases_are_taken_over_and_named(bench: Bench) -> None:
+    """The team sees them once they are open; without a change nothing is said of them."""
+    bench.write("shop: {cwd: shop}", code="codebases: {shop: {path: shop}, infra: {path: api}}")
+    bench.again()
+    assert bench.said == ["triage.yml was read again; sessions: shop. Codebases now: shop, infra."]
+    assert (bench.code.open, bench.seen) == (["shop", "infra"], [["shop", "infra"]])
+    bench.again()
+    assert bench.said[1] == "triage.yml was read again; sessions: shop."
+    bench.write("shop: {cwd: shop}")
+    bench.again()
+    assert bench.said[2].endswith(f"Codebases now: {bench.config.parent / 'shop'}.")
+
+
+def test_a_codebase_that_cannot_be_opened_changes_nothing(bench: Bench) -> None:
+    """Not the sessions either; the ops channel hears which one and why."""
+    bench.code.refused = ConfigError("codebase: /srv/api is no git repository")
+    bench.write("api: {cwd: api}", code="codebases: {shop: {path: shop}, infra: {path: api}}")
+    assert bench.again() == ["shop"]
+    assert bench.seen == []
+    assert "the old settings stay in use. Fix this:\n- codebase: /srv/api is no git repository" in bench.said[0]
+
+
 COMPANY = """codebase: shop
 teams:
   pay: {ops_channel: C0PAYOPS, channels: [{chat_id: C0PAY}]}
@@ -193,7 +233,7 @@ class Company:
         self.taken: dict[str, Settings] = {}
         self.said: dict[str, list[str]] = {"pay": [], "plat": []}
         self.teams = RecordedTeams(**{name: RecordedTeam(self, said) for name, said in self.said.items()})  # type: ignore[arg-type]
-        self._reload = ConfigReload(self.teams)
+        self._reload = ConfigReload(self.teams, RecordedCode())
 
     def take_over(self, settings: Settings) -> str:
         self.taken[settings.ops_channel] = settings

@@ -20,7 +20,8 @@ class Code:
         self.waiting, self.error = 0, None  # type: int, TriageError | None
         self.said = list[str]()
         self.documents = MemoryDocuments()
-        self.watch = IndexWatch({"": self._refresh}, SingleDocument(self.documents, INDEX), say=self.said.append)
+        self.refreshes = {"": self._refresh}
+        self.watch = IndexWatch(lambda: self.refreshes, SingleDocument(self.documents, INDEX), say=self.said.append)
 
     def tick(self, waiting: int = 0, error: TriageError | None = None) -> str:
         """Look once; return what others read then."""
@@ -74,3 +75,13 @@ def test_a_full_disk_is_for_the_watch_over_the_disk(waiting: int) -> None:
     before = code.tick(waiting=waiting)
     assert code.tick(error=DiskRefused("no room")) == before
     assert code.said == []
+
+
+def test_a_codebase_that_is_gone_is_refreshed_and_named_no_more() -> None:
+    """A new one is, from the next look on."""
+    code = Code()
+    code.refreshes = {"shop": code._refresh, "infra": code._refresh}
+    code.tick()
+    del code.refreshes["shop"]
+    code.tick()
+    assert list(read_index_standing(code.documents).codebases) == ["infra"]
