@@ -29,6 +29,7 @@ from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import JobHandlers
 from handlers.home import HomeTab
+from handlers.team_router import TeamRouter
 from handlers.transport.workspace import why_unreadable
 
 CATCH_UP_EVERY_S = 1
@@ -53,7 +54,13 @@ class Team:
     """
 
     def __init__(
-        self, process: ProcessServices, name: str, settings: Settings, home: HomeTab, listeners: Executor
+        self,
+        process: ProcessServices,
+        name: str,
+        settings: Settings,
+        home: HomeTab,
+        router: TeamRouter,
+        listeners: Executor,
     ) -> None:
         self.name, self._listeners = name, listeners
         self.shared = open_shared_services(process, name, settings)
@@ -61,7 +68,7 @@ class Team:
         alerts = alert_surface(self.shared)
         self.heartbeats = build_heartbeats(self.shared, self.casework.staff.models, alerts)
         self.beats = build_heartbeat_slack(self.shared, self.heartbeats, alerts)
-        self.edge = build_team_edge(self.shared, self.casework, self.heartbeats, self.beats, home)
+        self.edge = build_team_edge(self.shared, self.casework, self.heartbeats, self.beats, home, router)
         questions = self.casework.questions
         self._report = StartupReport(self.shared, self.edge.sorter, questions.rebuilding, questions.giving_up)
         self._old_runs = RunRetention(

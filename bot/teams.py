@@ -11,6 +11,7 @@ from bot.adapters.storage.files.shared_notes import copy_shared_notes
 from bot.composition.process_services import ProcessServices
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
+from bot.errors import TriageError
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
 from bot.team import Team
@@ -18,6 +19,9 @@ from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
 
 log = logging.getLogger(__name__)
+
+JOB_END_S = 10.0
+"""How long a removed team's running jobs are waited for."""
 
 
 class Teams:
@@ -44,16 +48,24 @@ class Teams:
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))
+                new[-1].missed_since(None)  # from now on: a running team may let go of one of its channels next
             yield
         except BaseException:
             for team in new:
                 self._process.noted.detach(team.shared.ops.lines)
             raise
         for team in new:
+            self._begin(team)
+
+    def _begin(self, team: Team) -> None:
+        """Have a new team work; what cannot be settled now, its ticks and the next start settle."""
+        try:
             team.settle()
-            team.missed_since(None)
-            self._add(team)
-            team.start()
+        except TriageError as error:
+            log.exception("team %s was not settled", team.name, extra={"action": "team_unsettled"})
+            self.say(f"The team {team.name} works, but what it had left could not be settled: {error}. Reload again.")
+        self._add(team)
+        team.start()
 
     def remove(self, name: str) -> None:
         """End a team, each of its open threads with a sentence; what it has on disk stays."""
@@ -63,6 +75,8 @@ class Teams:
         self.queues.remove(name)
         self._process.noted.detach(team.shared.ops.lines)
         team.stop_hearing()
+        team.interrupt()
+        self.queues.wait_for(name, timeout_s=JOB_END_S)
         team.end()
 
     def by_name(self) -> Mapping[str, Team]:
@@ -94,7 +108,7 @@ class Teams:
         return self._handlers[self.queues.team_of(job)]
 
     def _open(self, name: str, settings: Settings) -> Team:
-        team = Team(self._process, name, settings, self.home, self._listeners)
+        team = Team(self._process, name, settings, self.home, self.router, self._listeners)
         self._process.noted.attach(team.shared.ops.lines, team.shared.code.ids)
         return team
 

@@ -81,8 +81,8 @@ class TeamRouter:
         watching = (one for one in teams if one.watcher.watches(channel))
         return next(watching, None) or next((one for one in teams if one.ops_channel == channel), None)
 
-    def of_message(self, body: Body) -> TeamListeners:
-        """Return who gets a message: who works on its thread, else whose channel it is, else the first team."""
+    def of_message(self, body: Mapping[str, Any]) -> TeamListeners:
+        """Return who gets a message: who has it, who works on its thread, whose channel it is, else the first team."""
         teams = self.all()
         return teams[0] if len(teams) == 1 else self._of_place(body) or teams[0]
 
@@ -99,7 +99,7 @@ class TeamRouter:
         theirs = [one for one in teams if one.approvers.belongs(user, workspace)]
         return theirs[0] if len(theirs) == 1 else teams[0]
 
-    def _of_place(self, body: Body) -> TeamListeners | None:
+    def _of_place(self, body: Mapping[str, Any]) -> TeamListeners | None:
         """Return who works on a message's thread, else whose channel it is in."""
         try:
             incoming = normalise(body, self._me)
@@ -108,6 +108,8 @@ class TeamRouter:
         if incoming is None:
             return None
         teams, event = self.all(), incoming.event
+        if (heard := next((one for one in teams if one.watcher.has_heard(event)), None)) is not None:
+            return heard  # delivered again, or read back: a channel may have changed hands meanwhile
         key, under = thread_key(event), event.thread_id
         working = (one for one in teams if one.watcher.has_open(key))
         carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))

@@ -75,7 +75,12 @@ class SlackEdge:
 
 
 def build_team_edge(
-    on: SharedServices, casework: CaseworkServices, heartbeats: Heartbeats, beats: HeartbeatSlack, home: HomeTab
+    on: SharedServices,
+    casework: CaseworkServices,
+    heartbeats: Heartbeats,
+    beats: HeartbeatSlack,
+    home: HomeTab,
+    router: TeamRouter,
 ) -> TeamEdge:
     """Return what listens for one team; nothing reaches it before the router has it."""
     sorter = MessageSorter(
@@ -88,7 +93,7 @@ def build_team_edge(
     return TeamEdge(
         sorter=sorter,
         watcher=watcher,
-        backfill=_backfill(on, watcher),
+        backfill=_backfill(on, watcher, router),
         listeners=_listeners(on, casework, heartbeats.sessions, beats, watcher, home),
         home=HomeTeam(
             name=on.team,
@@ -264,7 +269,7 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: SharedServices, watcher: Watcher) -> Backfill:
+def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter) -> Backfill:
     client = on.slack.patient
 
     def set_clock() -> None:
@@ -280,6 +285,7 @@ def _backfill(on: SharedServices, watcher: Watcher) -> Backfill:
         gaps=Gaps(on.single(GAPS)),
         clock=on.slack.clock,
         say=on.ops.say,
+        hear=lambda body: router.of_message(body).watcher.receive(body),
         set_clock=set_clock,
     )
 

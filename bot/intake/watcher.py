@@ -96,6 +96,11 @@ class Watcher:
         """Whether every message of a channel is read."""
         return chat_id in self._names
 
+    def has_heard(self, event: Event) -> bool:
+        """Whether this very message was journaled here, as far back as is remembered."""
+        with self._lock:
+            return any(key in self._seen for key in _identities(event))
+
     def has_open(self, thread_id: str) -> bool:
         """Whether a thread is open, or about to be."""
         state = self._store.get(thread_id)

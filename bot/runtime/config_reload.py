@@ -43,6 +43,10 @@ class TeamReload:
         self._codebases = settings.all_codebases
         self._learn, self._see, self._unreadable = learn, see, unreadable
 
+    def gains(self, settings: Settings) -> bool:
+        """Whether a channel is new to the team."""
+        return bool(_without(settings.watched_chats, self._chats))
+
     def take_over(self, settings: Settings) -> str:
         """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
         changed = self._watch(settings.watched_chats)
@@ -149,7 +153,9 @@ class ConfigReload:
             raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
         with self._code.reopened(settings):
             with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
-                said = {name: team.reload.take_over(wanted[name]) for name, team in running.items() if name in wanted}
+                kept = [name for name in running if name in wanted]
+                kept.sort(key=lambda name: not running[name].reload.gains(wanted[name]))  # no channel is nobody's
+                said = {name: running[name].reload.take_over(wanted[name]) for name in kept}
             for name in sorted(gone):
                 self._teams.remove(name)
         about = "".join(f" Team {name} is new." for name in wanted if name in new)

@@ -46,6 +46,14 @@ class TeamQueues:
         with self._changed:
             self._queues.pop(team, None)
 
+    def wait_for(self, team: str, *, timeout_s: float) -> bool:
+        """Return once no job of a team runs; False where one still does after that time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._has_running(team), timeout_s)
+
+    def _has_running(self, team: str) -> bool:
+        return any(queue.team == team for queue, _ in self._running.values())
+
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the next job of the team that was served longest ago and has one; waits for it for a while."""
         with self._changed:

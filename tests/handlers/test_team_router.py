@@ -8,6 +8,7 @@ import pytest
 
 from blocks import ids
 from bot.casework.decisions import DraftClick
+from bot.domain.events import Event
 from bot.intake.normalise import Identity
 from handlers.team_router import TeamListeners, TeamRouter
 
@@ -18,10 +19,13 @@ class Watching:
     """What a watcher knows: its channels, and its open threads."""
 
     def __init__(self, *channels: str) -> None:
-        self.channels, self.open = set(channels), set[str]()
+        self.channels, self.open, self.heard = set(channels), set[str](), set[str]()
 
     def watches(self, chat_id: str) -> bool:
         return chat_id in self.channels
+
+    def has_heard(self, event: Event) -> bool:
+        return event.message_id in self.heard
 
     def has_open(self, thread_id: str) -> bool:
         return thread_id in self.open
@@ -104,6 +108,14 @@ def test_a_reply_goes_to_who_works_on_its_thread() -> None:
         "platform"
     )
     assert company.of_message("C0PAY", "4.000001", thread_ts="3.500001") == "payments"
+
+
+def test_what_a_team_has_is_delivered_again_to_nobody_else() -> None:
+    """Its channel has changed hands meanwhile, and the new team reads back."""
+    company = Company()
+    company.watchers["payments"].heard.add("7.000001")
+    assert company.of_message("C0PLAT", "7.000001") == "payments"
+    assert company.of_message("C0PLAT", "7.000002") == "platform"
 
 
 def test_under_a_card_in_a_shared_ops_channel_it_is_the_cards_team() -> None:

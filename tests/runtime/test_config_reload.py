@@ -231,9 +231,13 @@ class Company:
         self.config = folder / "triage.yml"
         self.config.write_text(COMPANY + PLATFORM)
         self.taken: dict[str, Settings] = {}
+        self.gaining: set[str] = set()
         self.said: dict[str, list[str]] = {"pay": [], "plat": []}
         self.teams = RecordedTeams(**{name: RecordedTeam(self, said) for name, said in self.said.items()})  # type: ignore[arg-type]
         self._reload = ConfigReload(self.teams, RecordedCode())
+
+    def gains(self, settings: Settings) -> bool:
+        return settings.ops_channel in self.gaining
 
     def take_over(self, settings: Settings) -> str:
         self.taken[settings.ops_channel] = settings
@@ -273,3 +277,11 @@ def test_one_team_does_not_become_several_under_way(tmp_path: Path) -> None:
     company.write("codebase: shop\nops_channel: C0OPS\n")
     assert list(company.teams.teams) == ["pay", "plat"]
     assert "stop triage and start it" in company.said["pay"][0]
+
+
+def test_who_gains_a_channel_takes_it_before_the_other_lets_go(tmp_path: Path) -> None:
+    """At no moment is it nobody's."""
+    company = Company(tmp_path)
+    company.gaining = {"C0PLATOPS"}
+    company.write(COMPANY + PLATFORM)
+    assert list(company.taken) == ["C0PLATOPS", "C0PAYOPS"]

@@ -151,3 +151,13 @@ def test_a_team_that_is_removed_is_served_no_more() -> None:
     assert company.queues.claim() is None
     company.queues.done(job)
     assert not company.of["pay"].running
+
+
+def test_a_teams_running_jobs_can_be_waited_for() -> None:
+    """Not for ever."""
+    company = Company("pay")
+    company.ask("pay", "a")
+    job = company.claim()
+    assert not company.queues.wait_for("pay", timeout_s=0)
+    company.queues.done(job)
+    assert company.queues.wait_for("pay", timeout_s=60)

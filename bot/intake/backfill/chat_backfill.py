@@ -19,6 +19,7 @@ from bot.domain.text.humanize import duration, utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
+from bot.intake.normalise import Body
 from bot.intake.watcher import Watcher, names_of
 from bot.ports import ChatHistory, Clock
 from bot.ports.threads import Threads
@@ -74,7 +75,10 @@ class _Absence:
 
 
 class Backfill:
-    """Makes up for absences; `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError."""
+    """Makes up for absences; `hear` takes what is read back, else `watcher` does.
+
+    `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError.
+    """
 
     def __init__(
         self,
@@ -87,6 +91,7 @@ class Backfill:
         gaps: Gaps,
         clock: Clock,
         say: Callable[[str], None],
+        hear: Callable[[Body], bool] | None = None,
         set_clock: Callable[[], None] = lambda: None,
         wait: Wait | None = None,
     ) -> None:
@@ -95,7 +100,7 @@ class Backfill:
         self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
         self._stopping, self._wake = threading.Event(), threading.Event()
         self._missed = MissedMessages(history, team_id=team_id, wait=wait or self._stopping.wait)
-        self._set_clock = set_clock
+        self._set_clock, self._hear = set_clock, hear or watcher.receive
         self._absence: _Absence | None = None
         self._lock = threading.Lock()
         self._refused: set[str] = set()
@@ -183,7 +188,7 @@ class Backfill:
         since = max(min(gap.since, now), earliest)
         new = 0
         for body in self._missed.bodies(gap.chat_id, since, threads):
-            if self._watcher.receive(body):
+            if self._hear(body):
                 new += 1
                 self._count(gap, is_question=self._watcher.deserves_work(body))
         self._refused.discard(gap.chat_id)
