@@ -17,6 +17,7 @@ from bot.domain.doubts import settled_by
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
+from bot.ports.clones import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import ALL_COLLECTIONS, BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
@@ -186,3 +187,13 @@ class TestCommand:
     def test_a_schema_that_nobody_knows_is_refused(self, tmp_path: Path, to: str) -> None:
         """It would be of no release."""
         assert main(["schema", "--home", str(tmp_path), "--to", to]) == 1
+
+
+def test_what_the_teams_have_in_common_is_counted_once(tmp_path: Path) -> None:
+    """In the data directory of the process, not again in each team's."""
+    team = tmp_path / "teams" / "payments"
+    team.mkdir(parents=True)
+    (tmp_path / "triage.yml").touch()
+    Collection(FileDocuments(tmp_path), CLONE_STANDINGS).put("shop", CloneStanding(), version=0)
+    assert schemas_in(tmp_path) == {SCHEMA_VERSION: 1}
+    assert schemas_in(team) == {}

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import list_files, read_json, replace_json
-from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_documents import OF_PROCESS, FileDocuments
+from bot.config.environment import process_home
 from bot.ports.collections import ALL_COLLECTIONS, THREADS
 from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
 
@@ -43,7 +44,7 @@ def rewrite(home: Path, to: int) -> Counter[str]:
     if newest > SCHEMA_VERSION:
         raise newer_schema(f"something in {home}", newest)
     documents, changed = FileDocuments(home), Counter[str]()
-    for name in ALL_COLLECTIONS:
+    for name in _collections(home):
         for document in documents.list(name):
             if (value := _earlier(name, document.value, to)) is not None:
                 documents.put(name, document.id, value, version=document.version)
@@ -68,13 +69,19 @@ def _earlier(collection: str, value: Mapping[str, Any] | None, to: int) -> dict[
 
 def _values(home: Path) -> Iterator[Mapping[str, Any]]:
     documents = FileDocuments(home, is_reader=True)
-    for name in ALL_COLLECTIONS:
+    for name in _collections(home):
         yield from (one.value for one in documents.list(name) if one.value is not None)
     for archived in documents.archived(THREADS.name):
         closed = documents.read_archived(THREADS.name, archived)
         if closed is not None and closed.value is not None:
             yield closed.value
     yield from (value for path in _job_files(home) if (value := read_json(path)) is not None)
+
+
+def _collections(home: Path) -> list[str]:
+    """Return what lies in a data directory itself: what all teams have in common does not lie in a team's."""
+    is_whole = process_home(home) == home
+    return [name for name in ALL_COLLECTIONS if is_whole or name not in OF_PROCESS]
 
 
 def _job_files(home: Path) -> list[Path]:
