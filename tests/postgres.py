@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from bot.errors import DiskRefused
+
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
 URL = "TRIAGE_TEST_DATABASE_URL"
+
+CONNECTIONS = 24
 
 
 def new_namespace() -> str:
@@ -36,7 +40,7 @@ def shared_database() -> Database:
     url = new_database()
     from bot.adapters.storage.postgres.database import Database
 
-    database = Database(url, max_connections=24)
+    database = Database(url, max_connections=CONNECTIONS)
     atexit.register(database.close)
     return database
 
@@ -109,6 +113,18 @@ def until_somebody_waits() -> None:
             "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         ).fetchone():
             time.sleep(0.01)
+
+
+def until_it_answers() -> None:
+    """Return once this process's own connections, cut with the others, were made anew: a socket closes a bit later."""
+    answered = 0
+    while answered < CONNECTIONS:
+        try:
+            with shared_database().reading() as connection:
+                connection.execute("SELECT 1")
+            answered += 1
+        except DiskRefused:
+            answered = 0
 
 
 def fall_silent(queue: ProcrastinateQueue) -> None:

@@ -18,6 +18,11 @@ _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
 )
+_UNTROUBLED = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("quiet_ 1é", max_size=8), inner, max_size=3),
+)
+"""No key of it tells of trouble, as `FAILURE` would."""
 _PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=40)
 
 
@@ -170,7 +175,7 @@ def test_no_text_raises_and_every_decision_has_a_reason(text: str) -> None:
     assert decision.reason.strip()
 
 
-@given(_PROSE, _PROSE, st.sampled_from(Action), st.text('quiet 1{}[]\\" \n:,', max_size=30), _JSON)
+@given(_PROSE, _PROSE, st.sampled_from(Action), st.text('quiet 1{}[]\\" \n:,', max_size=30), _UNTROUBLED)
 def test_a_decision_survives_prose_and_any_other_field(
     before: str, after: str, action: Action, reason: str, extra: object
 ) -> None:

@@ -17,7 +17,7 @@ from bot.errors import ConfigError
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
 from tests.fakes import FakeClock
-from tests.postgres import cut_connections, fall_silent, new_namespace, shared_database
+from tests.postgres import cut_connections, fall_silent, new_namespace, shared_database, until_it_answers
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
@@ -136,6 +136,7 @@ def test_after_an_outage_the_others_get_time_for_a_sign_of_life(replica: Open) -
     late.put(some_work("theirs"))
     claimed(late)
     cut_connections(shared_database()._url)
+    until_it_answers()
     fall_silent(late)
     beats: set[datetime | None] = set()
     while len(beats) < 10:  # after each it may look for the dead
