@@ -286,7 +286,9 @@ def test_a_click_is_bound_to_the_diff(tmp_path: Path, host: CodeHost) -> None:
 
 def test_a_failed_check_leaves_its_last_lines(tmp_path: Path, host: CodeHost) -> None:
     """As a file below the card, once."""
-    desk = Desk(tmp_path, host, check=(sys.executable, "-c", "print('a is not b'); raise SystemExit(3)"))
+    desk = Desk(
+        tmp_path, host, check=(str(Path(sys.executable).resolve()), "-c", "print('a is not b'); raise SystemExit(3)")
+    )
     code, said = refusal(desk)
     assert code is FixCode.CHECK_FAILED
     assert "exit code 3" in said

@@ -27,7 +27,7 @@ TEST = (
     "+assert runpy.run_path('app/retry.py')['LIMIT'] == 7\n"
 )
 RUN_TESTS = (
-    sys.executable,
+    str(Path(sys.executable).resolve()),
     "-c",
     "import pathlib, runpy; [runpy.run_path(str(one)) for one in pathlib.Path('tests').glob('test_*.py')]",
 )
@@ -205,7 +205,7 @@ def test_a_check_has_no_secret_no_git_and_no_network(repo: Path, tmp_path: Path)
 
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = str(server.getsockname()[1])
-            said = checked(repo, GOOD, check=(sys.executable, "-c", probe, port))
+            said = checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", probe, port))
     finally:
         del os.environ["TRIAGE_TEST_SECRET"]
     assert best_isolation() is not Isolation.NOTHING
@@ -220,7 +220,7 @@ def test_a_check_does_not_see_the_data_directory(repo: Path) -> None:
     home.mkdir()
     (home / "triage.yml").write_text("codebase: shop\n")
     look = f"import pathlib, sys; sys.exit(pathlib.Path({str(home / 'triage.yml')!r}).exists())"
-    assert checked(repo, GOOD, check=(sys.executable, "-c", look))
+    assert checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", look))
 
 
 def limited(folder: Path, program: str, *, seconds: float = 60, memory_mb: int = 4096, stop: bool = False) -> Any:
@@ -229,7 +229,7 @@ def limited(folder: Path, program: str, *, seconds: float = 60, memory_mb: int =
     if stop:
         event.set()
     limits = CheckLimits(seconds, memory_mb)
-    return run_check((sys.executable, "-c", program), folder, limits=limits, hidden=[], stop=event)
+    return run_check((str(Path(sys.executable).resolve()), "-c", program), folder, limits=limits, hidden=[], stop=event)
 
 
 def test_a_check_is_ended_by_its_limits(tmp_path: Path) -> None:
