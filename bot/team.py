@@ -96,11 +96,11 @@ class Team:
         self._settle("proposals", self.beats.proposals.settle)
         self.heartbeats.learn_zones()
         self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
-        self._tick()
-        self.edge.watcher.start()
 
     def start(self) -> None:
-        """Begin to tick, and to read back what was missed."""
+        """Take messages, begin to tick, and read back what was missed."""
+        self._tick()
+        self.edge.watcher.start()
         self.edge.backfill.start()
         self._ticker.start()
         self._fixing.start()
@@ -120,8 +120,7 @@ class Team:
         self.casework.staff.close()
 
     def end(self) -> None:
-        """Close what is open, for the team is no longer in triage.yml; after it has stopped hearing."""
-        self.interrupt()
+        """Close what is open, for the team is no longer in triage.yml; once nothing of it runs."""
         end_threads(self.shared.desk, REMOVED.format(team=self.name))
         self.close()
 

@@ -63,7 +63,10 @@ class Teams:
             team.settle()
         except TriageError as error:
             log.exception("team %s was not settled", team.name, extra={"action": "team_unsettled"})
-            self.say(f"The team {team.name} works, but what it had left could not be settled: {error}. Reload again.")
+            self.say(
+                f"The team {team.name} works, but what it had left could not be settled: {error}."
+                " The next start tries again."
+            )
         self._add(team)
         team.start()
 
@@ -77,6 +80,7 @@ class Teams:
         team.stop_hearing()
         team.interrupt()
         self.queues.wait_for(name, timeout_s=JOB_END_S)
+        self._handlers.pop(name)
         team.end()
 
     def by_name(self) -> Mapping[str, Team]:
