@@ -2,8 +2,9 @@
 
 The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace,
 and so do reactions.
-One process serves one workspace. Nobody waits longer than their patience: what would take longer is refused at once,
-with how long it would have taken.
+Several processes of one workspace share their rates where they have a database; without its answer each keeps to the
+rate for itself. Nobody waits longer than their patience: what would take longer is refused at once, with how long it
+would have taken.
 Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
 bursts).
 """
@@ -18,9 +19,12 @@ from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from bot.errors import Unavailable
+from bot.ports.pacing import Rate, SharedPace
+from handlers.transport.shared_pace import PaceIfAnswered
 
 REPLY, CARD, LINE = 0, 1, 2
 """Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
@@ -31,6 +35,8 @@ REACTIONS_PER_SECOND: Final = 20 / 60
 REACTION_BURST: Final = 10
 """Slack's rate for removing them; of each method."""
 MAX_KEPT: Final = 1_000
+MIN_PATIENCE_S: Final = 0.1
+"""For what others share: so that the milliseconds between two clocks refuse nobody."""
 
 Ticket = tuple[int, int]
 
@@ -58,6 +64,10 @@ class RateLimit:
         """Count one."""
         self._full_at = max(self._full_at, now) + self._interval_s
 
+    def give_back(self) -> None:
+        """Count one less: it did not go."""
+        self._full_at -= self._interval_s
+
     def hold(self, now: float, seconds: float) -> None:
         """Let nothing go for so long, as Slack asked."""
         self._held_until = max(self._held_until, now + seconds)
@@ -68,17 +78,21 @@ class RateLimit:
 
 
 class RateLimiter:
-    """One pace for each channel, whoever asks from whatever thread; first by rank, then by arrival."""
+    """One pace for each channel, whoever asks from whatever thread; first by rank, then by arrival.
+
+    Whose turn it is in this process asks for a slot among all processes, and the others here wait until it has come:
+    so one who is more urgent waits for at most one of its own process.
+    """
 
     def __init__(
         self,
+        rate: Rate,
+        shared: SharedPace | None = None,
         *,
-        per_second: float,
-        burst: int,
         monotonic: Callable[[], float] = time.monotonic,
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._per_second, self._burst = per_second, burst
+        self._rate, self._shared = rate, shared
         self._monotonic, self._wait = monotonic, wait
         self._lock = threading.Lock()
         self._numbers = itertools.count()
@@ -98,17 +112,34 @@ class RateLimiter:
         try:
             while (wait_s := self._go_or_wait_s(key, ticket, spare)) > 0:
                 if self._monotonic() + wait_s > give_up_at:
-                    raise Unavailable(
-                        f"too many messages at once; try again in {math.ceil(wait_s)} s", retry_after_s=wait_s
-                    )
+                    raise _too_many(wait_s)
                 self._wait(wait_s)
         finally:
             self._leave(key, ticket)
+        self._wait_for_others(key, max(MIN_PATIENCE_S, give_up_at - self._monotonic()), spare)
 
     def hold(self, key: str, seconds: float) -> None:
-        """Let nothing go to `key` for so long."""
+        """Let nothing go to `key` for so long, from any process."""
         with self._lock:
             self._pace(key).hold(self._monotonic(), seconds)
+        if self._shared is not None:
+            self._shared.hold(self._rate, key, seconds)
+
+    def _wait_for_others(self, key: str, patience_s: float, spare: int) -> None:
+        """Return when the slot has come that is free among all processes; raises Unavailable."""
+        if self._shared is None:
+            return
+        wait_s = self._shared.reserve(self._rate, key, patience_s=patience_s, spare=spare)
+        if wait_s <= 0:
+            return
+        with self._lock:
+            if wait_s <= patience_s:
+                self._pace(key).hold(self._monotonic(), wait_s)
+            else:
+                self._pace(key).give_back()
+        if wait_s > patience_s:
+            raise _too_many(wait_s)
+        self._wait(wait_s)
 
     def _go_or_wait_s(self, key: str, ticket: Ticket, spare: int) -> float:
         """Take the slot if it is there and return 0, else return how long to wait before asking again."""
@@ -131,16 +162,21 @@ class RateLimiter:
         if key not in self._paces and len(self._paces) >= MAX_KEPT:
             now = self._monotonic()
             self._paces = {known: pace for known, pace in self._paces.items() if not pace.is_idle(now)}
-        return self._paces.setdefault(key, RateLimit(per_second=self._per_second, burst=self._burst))
+        return self._paces.setdefault(key, RateLimit(per_second=self._rate.per_second, burst=self._rate.burst))
 
 
 class RateLimits:
-    """The rates the bot keeps."""
+    """The rates the bot keeps, for itself or with others."""
 
-    def __init__(self, *, posts_per_second: float) -> None:
-        self.posts = RateLimiter(per_second=posts_per_second, burst=POST_BURST)
-        self.updates = RateLimiter(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)
-        self.reactions = RateLimiter(per_second=REACTIONS_PER_SECOND, burst=REACTION_BURST)
+    def __init__(self, *, posts_per_second: float, shared: SharedPace | None = None) -> None:
+        pace = PaceIfAnswered(shared) if shared is not None else None
+        self.posts = RateLimiter(Rate("posts", posts_per_second, POST_BURST), pace)
+        self.updates = RateLimiter(Rate("updates", UPDATES_PER_SECOND, UPDATE_BURST), pace)
+        self.reactions = RateLimiter(Rate("reactions", REACTIONS_PER_SECOND, REACTION_BURST), pace)
+
+
+_call: ContextVar[tuple[RateLimiter, str] | None] = ContextVar("_call", default=None)
+"""The call that this thread makes, and its rate."""
 
 
 @contextmanager
@@ -152,9 +188,23 @@ def rate_limited(
         pacer.wait_turn(key, rank=rank, patience_s=patience_s, spare=spare)
     except Unavailable as error:
         raise Unavailable(f"Slack could not {what}: {error}", retry_after_s=error.retry_after_s) from error
+    token = _call.set((pacer, key))
     try:
         yield
     except Unavailable as error:
         if error.retry_after_s is not None:
             pacer.hold(key, error.retry_after_s)
         raise
+    finally:
+        _call.reset(token)
+
+
+def hold_back(seconds: float) -> None:
+    """Let nobody else make a call like the one that this thread makes: Slack refused it, and it is made again then."""
+    if (call := _call.get()) is not None:
+        pacer, key = call
+        pacer.hold(key, seconds)
+
+
+def _too_many(wait_s: float) -> Unavailable:
+    return Unavailable(f"too many messages at once; try again in {math.ceil(wait_s)} s", retry_after_s=wait_s)

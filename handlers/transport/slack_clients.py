@@ -24,6 +24,7 @@ from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryS
 from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
+from handlers.transport.rate_limits import hold_back
 
 TIMEOUT_S = 20
 PATIENCE_S: Final = 8.0
@@ -105,6 +106,7 @@ class RateLimitRetry(RetryHandler):
         asked_s = _asked_s(response)
         state.custom_values = {"waited_s": _waited_s(state) + asked_s}
         state.next_attempt_requested = True
+        hold_back(asked_s)
         self._wait(asked_s)
         state.increment_current_attempt()
 

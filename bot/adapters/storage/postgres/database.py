@@ -104,13 +104,19 @@ class Database:
                     yield connection
 
     @contextmanager
-    def _pooled(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def apart(self, *, answer_s: float) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter with a connection outside of this thread's transaction and fences; raises StoreError as `reading`."""
+        with translated(), self._pooled(answer_s) as connection:
+            yield connection
+
+    @contextmanager
+    def _pooled(self, answer_s: float = ANSWER_S) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         """Enter with a connection of the pool; where the server has cut one, all that are idle are looked at."""
-        connection = self._pool.getconn()
+        connection = self._pool.getconn(answer_s)
         if _has_input(connection):
             self._pool.putconn(connection)
             self._pool.check()
-            connection = self._pool.getconn()
+            connection = self._pool.getconn(answer_s)
         try:
             yield connection
         finally:
