@@ -32,13 +32,13 @@ import yaml
 from benchmarks.offline_answers import QUESTIONS, cited_files, draft
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.casework.investigate.offline_draft import Counted
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
-from bot.domain.search.chunks import split_into_chunks
-from bot.domain.search.draft_bands import Counted
 from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, is_prose
+from bot.domain.search.passages import split_into_chunks
 
 DATA = "benchmark-data"
 REPORTS = "evaluation/loc_output/locagent/claude_3-5/loc_outputs.jsonl"

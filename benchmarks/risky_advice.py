@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from bot.domain.questions.risk_gate import risky_advice
-from bot.domain.questions.risk_words import LANGUAGES
+from bot.domain.questions.risk_gate import LANGUAGES, risky_advice
 from bot.domain.questions.risky_commands import commands_in_code
 
 _DATA: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "risk"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from bot.domain.questions.draft_tone import TONE_LISTS
-from bot.domain.questions.question_words import QUESTION_LISTS
-from bot.domain.questions.risk_gate import RULES
-from bot.domain.questions.risk_words import LANGUAGES, TABLES
+from bot.domain.questions.risk_gate import LANGUAGES, RULES, TABLES
+from bot.domain.questions.rubrics import QUESTION_LISTS
 from reference.markdown import table
 
 _TONES: Final = (("words of certainty", "certain"), ("words of doubt", "doubtful"), ("stock phrases", "smells"))

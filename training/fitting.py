@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.intake.classifier.classification import ngrams_of
-from bot.intake.classifier.features import RULE
 from bot.intake.classifier.rules import Rules
-from bot.intake.classifier.scorer import Weights
+from bot.intake.classifier.scorer import RULE, Weights
 from bot.intake.classifier.training import Example, train
 from training.evaluation import Scored, folds
 from training.examples import Dialogue, Message, first_of_each_group, trained_languages, written_messages

@@ -59,13 +59,11 @@ from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
-from bot.domain.citations.citation_lines import shown_ref
+from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
 from bot.domain.citations.links import sibling_message_link
-from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.approval_basis import Basis
+from bot.domain.questions.approval_basis import Basis, track_record_words
 from bot.domain.questions.escalation_rules import watch_line
-from bot.domain.questions.track_record import track_record_words
 from bot.domain.questions.twin_threads import is_alert
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact

@@ -23,11 +23,10 @@ from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.domain.citations.quotations import outdated_words, telling_line
-from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
+from bot.domain.citations.citation_lines import outdated_words, telling_line
+from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.questions.track_record import track_record_words
 from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,

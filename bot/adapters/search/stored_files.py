@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
 from bot.agent.tools.tool_output import redact_lines
-from bot.domain.search.chunks import Chunk, split_into_chunks
 from bot.domain.search.definitions import Defined, definitions_in
 from bot.domain.search.file_kinds import is_indexed, is_prose
+from bot.domain.search.passages import Chunk, split_into_chunks
 from bot.domain.search.tokens import extra_words
 
 MAX_FILE_BYTES = 1_000_000

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from bot.domain.search.definition_choice import best_definition
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.file_kinds import path_weight
-from bot.domain.search.history_questions import HISTORY_WORDS
-from bot.domain.search.question_names import MAX_BARE_WORDS, Named, QuestionNames, names_in
+from bot.domain.search.question_names import HISTORY_WORDS, MAX_BARE_WORDS, Named, QuestionNames, names_in
 from bot.domain.search.tokens import stem
 from bot.ports import PassageIndex
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from bot.casework.investigate.trace_places import TracePlace
 from bot.domain.citations.prose_spans import Spans
 from bot.domain.citations.verbatim_quotes import flaw_of
-from bot.domain.search.chunks import first_attached
 from bot.domain.search.definitions import Definition, definition_end
-from bot.domain.search.passages import Passage, best_lines, is_quotable
+from bot.domain.search.passages import Passage, best_lines, first_attached, is_quotable
 from bot.domain.search.tokens import shared_stems
 
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line

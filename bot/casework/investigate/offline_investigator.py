@@ -36,8 +36,8 @@ from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import MAX_DRAFT_WORDS, InvestigatorReturn, Usage
 from bot.domain.search.file_kinds import is_indexed
-from bot.domain.search.history_questions import asks_for_history
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
+from bot.domain.search.question_names import asks_for_history
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
 from bot.ports import PassageIndex

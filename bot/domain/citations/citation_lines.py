@@ -1,8 +1,8 @@
-"""How a citation of a file is written, and when a quotation counts as verbatim.
+"""How a citation of a file is written, when a quotation counts as verbatim, and what it shows at a glance.
 
-Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do.
-
-Where lines of a file are to be found in a later version of it. Pure; lines are 1-based and inclusive.
+Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do. Also: where
+lines are to be found in a later version of their file, the most telling line of a quotation, and whether it calls
+itself outdated. All patterns are linear.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import difflib
 import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from bot.domain.search.tokens import question_stems, text_stems
 
 MAX_LINES: Final = 40
 """How many lines one citation may span: a longer one points at nothing in particular."""
@@ -146,3 +148,54 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
         *((tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle),
         ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
     ]
+
+
+LOOKED_AT_LINES: Final = 60
+LOOKED_AT_CHARS: Final = 8_000
+LINE_CHARS: Final = 400
+"""Of a line that is compared; a longer one is data."""
+
+_OUTDATED: Final = re.compile(
+    r"(?<![^\W_])(?:"
+    r"no longer (?:\w{1,20} ){0,2}(?:used|needed|supported|valid|true|applies|maintained|active|called|current)"
+    r"|not (?:\w{1,20} ){0,1}(?:used|needed|supported|maintained) any ?more|(?:currently )?unused|dead code"
+    r"|deprecat(?:ed|ion)|obsolete|out ?dated|out of date|superseded|legacy|end[ -]of[ -]life"
+    r"|(?:todo|fixme|xxx|hack)\b[:(\w) -]{0,24}\b(?:remove|delete|drop|get rid)"
+    r"|(?:will|to|should|must|can) be (?:\w{1,20} ){0,1}(?:removed|deleted|dropped)|do(?: not|n['’]t) use"
+    r"|(?:for|keep|kept)(?: for)? backwards?[ -]compat\w{0,10}|old(?=:)|formerly|used to be|was replaced by"
+    r"|veraltet\w{0,3}|nicht mehr (?:\w{1,20} ){0,1}(?:verwendet|benutzt|gebraucht|genutzt)|überholt"
+    r"|obsolet[oae]s?|ya no se (?:usa|utiliza)|não é mais (?:usad[oa]|utilizad[oa])|descontinuad[oa]"
+    r"|obsolètes?|n['’]est plus utilisée?|déprécié\w{0,2}|usang|tidak (?:lagi )?digunakan(?: lagi)?"
+    r")(?![^\W_])|非推奨|廃止|使われていない|使用されていない|已弃用|已棄用|不再使用|已废弃|已過時|已过时",
+    re.IGNORECASE,
+)
+_OLD_PLACE: Final = re.compile(r"(?:^|/)(deprecated|obsolete|legacy|archived?|attic|old|unused)/", re.IGNORECASE)
+
+
+def telling_line(quote: str, about: str) -> str:
+    r"""Return the line of a quotation that holds most of the words of `about`, the first of those; "" for a blank one.
+
+    >>> telling_line("[timeouts]\nconnect = 2\nread = 10", "What is the read timeout?")
+    '[timeouts]'
+    >>> telling_line("[timeouts]\nconnect = 2\nread = 10", "How long do we wait to connect?")
+    'connect = 2'
+    """
+    lines = [line.strip() for line in quote[:LOOKED_AT_CHARS].split("\n")[:LOOKED_AT_LINES]]
+    wanted = question_stems(about[:LOOKED_AT_CHARS])
+    said = [line for line in lines if any(sign.isalnum() for sign in line)] or [line for line in lines if line]
+    return max(said, key=lambda line: len(wanted & text_stems(line[:LINE_CHARS])), default="")
+
+
+def outdated_words(quote: str, ref: str = "") -> str | None:
+    """Return the words by which a quotation calls itself outdated, or the folder of old things it stands in.
+
+    >>> outdated_words("TIMEOUT = 5  # no longer used"), outdated_words("x = 1", "src/legacy/a.py:1")
+    ('no longer used', 'legacy/')
+    >>> outdated_words("# TODO(ana): remove once v2 is out"), outdated_words("retries = 5")
+    ('TODO(ana): remove', None)
+    """
+    found = _OUTDATED.search(quote[:LOOKED_AT_CHARS])
+    if found is not None:
+        return found[0]
+    place = _OLD_PLACE.search(ref)
+    return f"{place[1]}/" if place else None

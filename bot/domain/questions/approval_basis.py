@@ -1,6 +1,7 @@
 """What a draft that passed rests on: a search, code checks alone, or a second model; and how that is said. Pure.
 
 A search without a model is no answer, and nothing that nobody but code has read is called checked by anybody else.
+What a card says of drafts like the one it shows: how often they named a right file in the tests.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, Usage
+from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, TrackRecord, Usage
 
 OFFLINE: Final = "offline"
 """The investigator that uses no model."""
@@ -75,3 +76,21 @@ def passed_words(basis: Basis, *, judge: str, matches: str, read: Collection[str
         shown = f"{judge} read {', '.join(read)}" if read else f"{judge}, which opened no file"
         return SECOND_MODEL, f"{shown} · {matches}"
     return (SEARCH_RESULT if basis is Basis.SEARCH else CODE_ALONE), matches
+
+
+FEW: Final = 20
+"""Drafts; fewer prove little, and the words say so."""
+
+
+def track_record_words(record: TrackRecord) -> str:
+    """Return the counts as one sentence.
+
+    >>> track_record_words(TrackRecord(band="question", right=117, drafts=132, expected=0.88))
+    'In our tests 117 of 132 drafts like this one named a right file (9 of 10).'
+    >>> track_record_words(TrackRecord(band="frame", right=6, drafts=6, expected=0.88))
+    'In our tests 6 of 6 drafts like this one named a right file; so few tests prove little.'
+    """
+    counts = f"In our tests {record.right} of {record.drafts} drafts like this one named a right file"
+    if record.drafts < FEW:
+        return f"{counts}; so few tests prove little."
+    return f"{counts} ({round(10 * record.expected)} of 10)."

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.domain.questions.question_words import minutes_of_scope
+from bot.domain.questions.rubrics import minutes_of_scope
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.threads import QuestionType
 

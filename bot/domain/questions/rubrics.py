@@ -1,8 +1,9 @@
 """Which type of answer a question wants, and what a good answer of that type looks like.
 
-The rules and the rubrics stand in rubrics.yml. The first rule that fits wins: a question on the state of things is one
-even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least. The rules of other
-languages than English stand in question_words.yml. The rubric is part of the investigator's brief and the yardstick
+Pure. The rules and the rubrics stand in rubrics.yml. The first rule that fits wins: a question on the state of things
+is one even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least. The rules of other
+languages than English stand in question_words.yml; they meet a text in small letters without accents, and all are
+tried, for nobody says in which language a question is. The rubric is part of the investigator's brief and the yardstick
 of its checks.
 """
 
@@ -13,10 +14,67 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from bot.domain.questions.question_words import is_locating, types_in_other_languages
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind
-from bot.domain.tables import Parts, fill, read_table
+from bot.domain.tables import Alternatives, Parts, fill, read_table
+from bot.domain.text.linear_patterns import LinearPattern, folded
 from bot.domain.threads import QuestionType
+
+
+class _Language(NamedTuple):
+    locates: str
+    types: dict[QuestionType, Alternatives]
+    wide: list[tuple[int, str]]
+
+
+class _OtherLanguages(NamedTuple):
+    parts: Parts
+    languages: dict[str, _Language]
+
+
+QUESTION_LISTS: Final = read_table(__file__, "question_words.yml", _OtherLanguages)
+"""What each language has."""
+_CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
+_ASK_WHERE: Final = [LinearPattern(language.locates) for language in QUESTION_LISTS.languages.values()]
+_TYPES: Final = [
+    (kind, LinearPattern(fill(pattern, QUESTION_LISTS.parts)))
+    for language in QUESTION_LISTS.languages.values()
+    for kind, pattern in language.types.items()
+]
+_WIDE: Final = [
+    [(minutes, LinearPattern(pattern)) for minutes, pattern in language.wide]
+    for language in QUESTION_LISTS.languages.values()
+]
+
+
+def is_locating(question: str) -> bool:
+    """Whether a question asks where or how something is done; then it asks for no state of things.
+
+    >>> is_locating("Wo wird geprüft, ob der Job fertig ist?"), is_locating("Ist der Job fertig?")
+    (True, False)
+    """
+    known = folded(question)
+    return any(pattern.is_in(known) for pattern in _ASK_WHERE)
+
+
+def types_in_other_languages(question: str) -> frozenset[QuestionType]:
+    """Return every type whose rules a question fits in some language other than English.
+
+    >>> sorted(types_in_other_languages("¿Cuántos usuarios se registraron ayer?"))
+    [<QuestionType.DATA_LOOKUP: 'data_lookup'>]
+    """
+    known = folded(_CODE_SPAN.sub(" codespan ", question))
+    return frozenset(kind for kind, pattern in _TYPES if pattern.is_in(known))
+
+
+def minutes_of_scope(question: str) -> int:
+    """Return how many minutes more a wide question takes, by the language whose rules see most in it.
+
+    >>> minutes_of_scope("Finde die Ursache der doppelten Rechnungen."), minutes_of_scope("Wo steht das Limit?")
+    (8, 0)
+    """
+    known = folded(question)
+    return max(sum(minutes for minutes, pattern in rules if pattern.is_in(known)) for rules in _WIDE)
+
 
 _READ_CHARS: Final = 4_000
 

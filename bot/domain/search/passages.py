@@ -1,11 +1,15 @@
-"""What a search over code and memory returns, and which lines of it are worth quoting. Pure.
+"""How a file is cut into passages, what a search over code and memory returns, and which lines are worth quoting. Pure.
 
-Lines that would leave their code fence, alert a channel, or hold a credential are never chosen.
+A file is cut into chunks of about 10 to 40 lines along its definitions, headings and blank lines. Chunks never overlap,
+and each one knows the names it stands under: those of its own definitions and of the class, function or section that
+encloses its first line. Lines that would leave their code fence, alert a channel, or hold a credential are never
+chosen.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +17,139 @@ from dataclasses import dataclass
 from bot.domain.search.index_gaps import NO_GAPS, IndexGaps
 from bot.domain.search.tokens import shared_stems
 from bot.domain.secrets import find_secrets
+
+MIN_LINES = 8
+SOFT_LINES = 24
+MAX_LINES = 40
+
+_DEFINITION = re.compile(
+    r"""^(?P<indent>\s*+)(?:
+      (?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\(\w+\))?|unsafe|inline
+          |open|override|sealed|data|suspend|const|declare)\s+)*
+      (?:def|class|func|function\*?|fn|interface|struct|enum|trait|impl|type|module|namespace|object|protocol|fun|macro)
+      \s+(?:\([^)]*\)\s*)?(?:self\.)?(?P<name>[A-Za-z_$][\w$]*[?!]?)(?=\s*(?:[(:{<\[=;|]|$|extends|implements|where|for|struct|interface|func|map))
+    | (?:export\s+)?(?:const|let|var)\s+(?P<bound>[A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?
+      (?:function|\(|\w+\s*=>)
+    | (?P<constant>[A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=
+    | \.\.\s+(?:[a-z]+:)?(?:data|function|class|method|attribute|option|exception|decorator|envvar|module)::
+      \s*(?P<directive>[\w.]+)
+    | (?i:create\s+(?:or\s+replace\s+)?(?:table|view|function|index|procedure)\s+(?:if\s+not\s+exists\s+)?)
+      (?P<sql>[\w."]+)
+    | \[(?P<section>[\w.:\ "-]+)\]\s*$
+    )""",
+    re.VERBOSE,
+)
+_C_FUNCTION = re.compile(r"^[A-Za-z_][\w:*&<>,\s]*[\s*&]([A-Za-z_][\w:~]*)\([^;]*$")
+_ATTACHED = re.compile(r"\s*(?:@|#|//|/?\*|--|\[\[?\w)")
+_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$")
+_UNDERLINE = re.compile(r"([=\-~^\"'#*+`.:])\1{2,}\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Lines `start` to `end` (1-based, inclusive) and the names they stand under."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A definition or heading: its line (0-based), its indentation and its name."""
+
+    line: int
+    indent: int
+    name: str
+
+
+def split_into_chunks(lines: Sequence[str], *, prose: bool = False) -> list[Chunk]:
+    """Return the passages of a file, in order; blank ones are left out.
+
+    >>> split_into_chunks(["def one():", "    return 1"])
+    [Chunk(start=1, end=2, names=('one',))]
+    """
+    marks = _headings(lines) if prose else _definitions(lines)
+    ends = [*_cuts(lines, {first_attached(lines, mark.line) for mark in marks}), len(lines)]
+    starts = [0, *ends[:-1]]
+    return [
+        _chunk(lines, start, end, marks)
+        for start, end in zip(starts, ends, strict=True)
+        if any(line.strip() for line in lines[start:end])
+    ]
+
+
+def _cuts(lines: Sequence[str], boundaries: set[int]) -> list[int]:
+    """Return the lines before which to cut: boundaries once a passage is long enough, blank lines, then anywhere."""
+    cuts: list[int] = []
+    start = 0
+    for at in range(1, len(lines)):
+        length = at - start
+        at_boundary = at in boundaries and length >= MIN_LINES
+        at_blank = length >= SOFT_LINES and not lines[at - 1].strip()
+        if (at_boundary or at_blank or length >= MAX_LINES) and len(lines) - at >= MIN_LINES // 2:
+            cuts.append(at)
+            start = at
+    return cuts
+
+
+def _chunk(lines: Sequence[str], start: int, end: int, marks: Sequence[_Mark]) -> Chunk:
+    while not lines[start].strip():
+        start += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    first, last = (bisect_left(marks, line, key=lambda mark: mark.line) for line in (start, end))
+    inside = [mark.name for mark in marks[first:last]]
+    names = (*_scope(marks[:first], _indent(lines[start])), *inside)
+    return Chunk(start + 1, end, tuple(dict.fromkeys(names)))
+
+
+def _scope(above: Sequence[_Mark], limit: int) -> list[str]:
+    """Return the names enclosing a line, outermost first: the nearest mark above of each indentation below `limit`."""
+    scope: list[str] = []
+    for mark in reversed(above):
+        if limit < 0:
+            break
+        if mark.indent < limit:
+            scope.insert(0, mark.name)
+            limit = mark.indent
+    return scope
+
+
+def _definitions(lines: Sequence[str]) -> list[_Mark]:
+    marks = []
+    for at, line in enumerate(lines):
+        found = _DEFINITION.match(line) or _C_FUNCTION.match(line)
+        name = next((group for group in found.groups()[-1::-1] if group and group.strip()), "") if found else ""
+        if name:
+            marks.append(_Mark(at, _indent(line), name))
+    return marks
+
+
+def _headings(lines: Sequence[str]) -> list[_Mark]:
+    """Return Markdown and reStructuredText headings and directives; a heading encloses all that follows it."""
+    marks = []
+    for at, line in enumerate(lines):
+        found = _MARKDOWN_HEADING.match(line)
+        if found:
+            marks.append(_Mark(at, -1, found[1]))
+        elif at and lines[at - 1].strip() and _UNDERLINE.fullmatch(line) and not _UNDERLINE.fullmatch(lines[at - 1]):
+            marks.append(_Mark(at - 1, -1, lines[at - 1].strip()))
+        elif (directive := _DEFINITION.match(line)) and directive["directive"]:
+            marks.append(_Mark(at, 0, directive["directive"]))
+    return marks
+
+
+def first_attached(lines: Sequence[str], at: int) -> int:
+    """Return the first of the decorator and comment lines that stand directly above line `at` (both from 0)."""
+    while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
+        at -= 1
+    return at
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
 
 FIRST_LINE = 0.4
 AFTER_BLANK = 0.2

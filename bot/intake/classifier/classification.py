@@ -22,10 +22,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from bot.domain.events import Classification, Event, MessageType
 from bot.intake.classifier import message_text
-from bot.intake.classifier.features import RULE, features, is_short, words_of
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
-from bot.intake.classifier.scorer import Contribution
+from bot.intake.classifier.scorer import RULE, Contribution, features, is_short, words_of
 
 __all__ = [
     "ACK_MAX_CHARS",

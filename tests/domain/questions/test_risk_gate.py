@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from bot.domain.questions.risk_gate import RULES, risky_advice
-from bot.domain.questions.risk_words import LANGUAGES, TABLES
+from bot.domain.questions.risk_gate import LANGUAGES, RULES, TABLES, risky_advice
 from bot.domain.text.linear_patterns import folded
 from tests.domain.questions.risk_data import read_risk_data
 

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from bot.domain.search.history_questions import asks_for_history
-from bot.domain.search.question_names import names_in
+from bot.domain.search.question_names import asks_for_history, names_in
 
 DEFINITIONS = {
     "where is `AsyncClient` defined?": "AsyncClient",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.intake.classifier.features import features
-from bot.intake.classifier.scorer import Weights, shipped_weights
+from bot.intake.classifier.scorer import Weights, features, shipped_weights
 from bot.intake.classifier.training import Example, count_right, held_out_right, refit, train
 
 ASKS = ("please unlock the moon", "unlock the harbour please", "unlock it please", "please unlock the attic")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.domain.search.draft_bands import MEDIUM_SHARE, Band, Counted, DraftSigns, band_of, counted
+from bot.casework.investigate.offline_draft import MEDIUM_SHARE, Band, Counted, DraftSigns, band_of, counted
 
 
 @pytest.mark.parametrize(

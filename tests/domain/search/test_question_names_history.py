@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.domain.search.history_questions import asks_for_history, asks_for_origin, asks_why
+from bot.domain.search.question_names import asks_for_history, asks_for_origin, asks_why
 
 HISTORY = (
     "who last changed the retry logic?",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.questions.escalation_rules import expected_minutes
-from bot.domain.questions.question_words import QUESTION_LISTS
-from bot.domain.questions.rubrics import question_type_of
+from bot.domain.questions.rubrics import QUESTION_LISTS, question_type_of
 from bot.domain.threads import QuestionType
 from tests.domain.questions.risk_data import read_risk_data
 

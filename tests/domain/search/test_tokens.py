@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.search.foreign_words import in_english
-from bot.domain.search.tokens import question_stems
+from bot.domain.search.tokens import in_english, question_stems
 
 
 @pytest.mark.parametrize(
