@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
 
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
+from bot.composition.storage_engine import open_engine
 from bot.composition.team_homes import end_removed, hand_over
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
@@ -57,8 +56,9 @@ class App:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
         bot_token, ear_secret = tokens(environment)
         self._lock = FileLeases(environment.home).take(HOME)
+        engine = open_engine(environment)
         handed_over = hand_over(environment.home, settings)
-        self.process = process = open_process_services(settings, environment, bot_token, clock or SystemClock())
+        self.process = process = open_process_services(settings, environment, engine, bot_token, clock or SystemClock())
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.teams = Teams(process, self._listeners)
         self.teams.open_first(settings.by_team())
@@ -83,9 +83,7 @@ class App:
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker()
-        self._disk = DiskWatch(
-            partial(probe_folder, environment.home), process.clock, say=self.teams.say, on_back=self._disk_is_back
-        )
+        self._disk = DiskWatch(engine.probe, process.clock, say=self.teams.say, on_back=self._disk_is_back)
         self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(process.code.refreshes, process.single(INDEX), say=self.teams.say)
 
@@ -122,6 +120,7 @@ class App:
         self._workers.stop()
         self._listeners.shutdown(wait=True)
         self.teams.each(Team.close)
+        self.process.engine.close()
         self._lock.release()
 
     def _tick(self) -> None:

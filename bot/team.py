@@ -118,6 +118,7 @@ class Team:
         self.shared.desk.cards.catch_up(at_once=True)
         self.shared.desk.asker.tick(at_once=True)
         self.casework.staff.close()
+        self.shared.jobs.close()
 
     def end(self) -> None:
         """Close what is open, for the team is no longer in triage.yml; once nothing of it runs."""

@@ -289,7 +289,8 @@ class MemoryJobQueue:
         self.waiting: dict[str, Job] = {}
         self.running: dict[str, Job] = {}
         self.failed: dict[str, Job] = {}
-        self.given_up: list[Job] = []
+        self._given_up: list[Job] = []
+        self.corrupt: list[str] = []
         self.full = False
         self._put_off: set[str] = set()
 
@@ -341,6 +342,16 @@ class MemoryJobQueue:
         with self._lock:
             return any(job.key == key for jobs in (self.waiting, self.running) for job in jobs.values())
 
+    def take_given_up(self) -> list[Job]:
+        taken, self._given_up = self._given_up, []
+        return taken
+
+    def lost_since_ms(self) -> int | None:
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
     def reopened(self) -> MemoryJobQueue:
         again = MemoryJobQueue(self._clock, max_running=self._max_running, faults=self._faults)
         again._sequence, again._last_ms = self._sequence, self._last_ms
@@ -351,7 +362,7 @@ class MemoryJobQueue:
                 again.waiting[name] = job
             else:
                 again.failed[name] = job
-                again.given_up.append(job)
+                again._given_up.append(job)
         return again
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:

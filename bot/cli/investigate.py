@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.budget import Budget
 from bot.agent.codebases import Codebase
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
@@ -29,7 +28,6 @@ from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
 from bot.domain.secrets import redact
 from bot.errors import InputError, TriageError
-from bot.ports.collections import SPEND
 
 
 @click.command("investigate", help="Look into one question, check the draft, and print it. Posts nothing.")
@@ -87,7 +85,7 @@ def _hire(
         hired = build_investigators(sources)
         at_end.callback(hired.close)
         return hired.investigator, hired.runs
-    spending = Budget(FileStore(environment.home).journal(SPEND), sources.clock)
+    spending = Budget(sources.spend, sources.clock)
 
     def harness(codebase: Codebase) -> Investigator:
         return ProgramInvestigator(

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.draft_checks import ref_marks
@@ -21,6 +20,7 @@ from bot.casework.validate.validation import Validation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
+from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.citation_lines import outdated_words, telling_line
@@ -42,7 +42,7 @@ from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
-from bot.ports.collections import REPLIES
+from bot.ports.collections import REPLIES, SPEND
 
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
@@ -262,11 +262,13 @@ def _indented(text: str) -> str:
 def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> InvestigationInputs:
     """Return codebases, memory and clock; raises ConfigError where a codebase is no git checkout."""
     code, home = open_team_code(settings, environment), environment.home
+    storage = open_store(environment)
     return InvestigationInputs(
         settings=settings,
         environment=environment,
         code=code,
-        memory=FileNoteIndex(NoteFiles(home / "memory"), FileStore(home).journal(REPLIES), code.staleness.changed),
+        memory=FileNoteIndex(NoteFiles(home / "memory"), storage.journal(REPLIES), code.staleness.changed),
+        spend=storage.journal(SPEND),
         clock=SystemClock(),
         is_long=is_long,
     )

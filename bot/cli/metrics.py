@@ -17,7 +17,6 @@ import click
 from click.core import ParameterSource
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.journal_history import read_past
@@ -30,7 +29,7 @@ from bot.cli.data_directory import each_team, one_team_at, settings_at, teams_at
 from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
 from bot.cli.metrics_training import train_team_weights
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
-from bot.cli.records import reading
+from bot.cli.records import reading, store_at
 from bot.config.environment import process_home
 from bot.config.settings import find_config
 from bot.domain.questions.auto_reply import LIMIT, WEEKS
@@ -134,7 +133,7 @@ def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | No
 
 def _rebuild(home: Path, now: datetime) -> str:
     """Write all rollups anew and say what they hold; works beside a running bot."""
-    rollups = Rollups(FileStore(home))
+    rollups = Rollups(store_at(home, is_reader=False))
     rollups.rebuild(now)
     return f"counted anew: {rollups.threads_read:,} closed threads, {rollups.records_read:,} records of journals"
 

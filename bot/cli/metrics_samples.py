@@ -16,10 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import TAKEN, Judgement, Sample, draw_sample
 from bot.cli.output import WIDTH
-from bot.cli.records import names_at
+from bot.cli.records import names_at, store_at
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 from bot.ports.collections import CLASSIFIED, JUDGEMENTS
@@ -60,7 +59,7 @@ def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
 
 
 def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
-    store = FileStore(home, is_reader=True)
+    store = store_at(home)
     records = store.journal(JUDGEMENTS).records()
     return draw_sample(
         store.journal(CLASSIFIED).records(),
@@ -144,7 +143,7 @@ def _object(line: str, number: int, path: str) -> dict[str, Any]:
 
 
 def _keep(home: Path, judged: Sequence[Judgement]) -> Sequence[Judgement]:
-    log = FileStore(home).journal(JUDGEMENTS)
+    log = store_at(home, is_reader=False).journal(JUDGEMENTS)
     for each in judged:
         log.append(each.model_dump(mode="json"))
     return judged

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import Judgement, Place
+from bot.cli.records import store_at
 from bot.config.environment import process_home
 from bot.config.settings import find_config, load_classifier
 from bot.errors import InputError
@@ -39,7 +39,7 @@ def train_team_weights(home: Path, config: Path | None) -> str:
     path = find_config(config, process_home(home))
     settings = load_classifier(path)
     rules = Rules(**{**settings.model_dump(), "weights": None})
-    store = FileStore(home, is_reader=True)
+    store = store_at(home)
     examples = _examples(store.journal(JUDGEMENTS).records(), store.journal(CLASSIFIED).records(), rules)
     if len(examples) < LEAST:
         raise InputError(

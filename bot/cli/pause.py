@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.casework.pause import PauseSwitch
 from bot.cli.arguments import home_option, team_option
 from bot.cli.data_directory import one_team_at
 from bot.cli.output import wrapped
+from bot.cli.records import store_at
 
 
 @click.command("pause", help="Pause all work that costs money, until somebody resumes.")
@@ -43,4 +43,4 @@ def resume_command(home: Path | None, team: str | None) -> int:
 
 
 def _switch(home: Path | None, team: str | None) -> PauseSwitch:
-    return PauseSwitch(FileDocuments(one_team_at(home, None, team)), SystemClock())
+    return PauseSwitch(store_at(one_team_at(home, None, team), is_reader=False).documents, SystemClock())

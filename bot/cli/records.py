@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.cli.data_directory import environment_at
+from bot.composition.storage_engine import open_store
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
@@ -22,6 +22,16 @@ _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
+def store_at(home: Path, *, is_reader: bool = True) -> Store:
+    """Return what a data directory holds, wherever it is kept; with `is_reader` nothing of it is changed.
+
+    Raises:
+        ConfigError: the environment cannot be used.
+        StoreError: it cannot be read.
+    """
+    return open_store(environment_at(home), is_reader=is_reader)
+
+
 @contextmanager
 def reading(home: Path) -> Iterator[Store]:
     """Enter with what a data directory holds.
@@ -30,14 +40,14 @@ def reading(home: Path) -> Iterator[Store]:
         ConfigError: it cannot be read: another directory is meant, or another user must ask.
     """
     try:
-        yield FileStore(home, is_reader=True)
+        yield store_at(home)
     except StoreError as error:
         raise ConfigError(str(error)) from error
 
 
 def names_at(home: Path) -> Names:
     """Return what people and channels are called, as far as the bot has learned it."""
-    return NameBook(FileDocuments(home, is_reader=True)).names()
+    return NameBook(store_at(home).documents).names()
 
 
 def find_thread(store: Store, asked: str) -> ThreadState:

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from bot.adapters.process.system_clock import SystemClock, local_zone
-from bot.adapters.storage.files.file_store import FileStore
 from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.records import store_at
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
@@ -22,7 +22,7 @@ class WatchedSessions:
     def __init__(self, home: Path | None, config: Path | None) -> None:
         self.environment = environment_at(home)
         self.home, self.clock = self.environment.home, SystemClock()
-        self.storage = FileStore(self.home)
+        self.storage = store_at(self.home, is_reader=False)
         self.documents = self.storage.documents
         self.overrides = Collection(self.documents, OVERRIDES, on_damage=report_damage)
         self.registry = SessionRegistry(settings_at(config, self.home).sessions, self.overrides)

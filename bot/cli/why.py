@@ -13,12 +13,11 @@ from typing import Any, Final
 
 import click
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import config_option, home_option, json_option, team_option
 from bot.cli.data_directory import environment_at, settings_at, teams_at
 from bot.cli.output import to_json
-from bot.cli.records import find_thread, in_its_team, name_pattern, names_at
+from bot.cli.records import find_thread, in_its_team, name_pattern, names_at, store_at
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import code_links
@@ -55,8 +54,8 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None, 
         StoreError: a file cannot be read.
     """
     teams = teams_at(home, config, team)
-    name, home, found_there = in_its_team(teams, lambda at: find_message(FileStore(at, is_reader=True), thread))
-    store, (events, state, replies) = FileStore(home, is_reader=True), found_there
+    name, home, found_there = in_its_team(teams, lambda at: find_message(store_at(at), thread))
+    store, (events, state, replies) = store_at(home), found_there
     if as_json:
         found = state.model_dump(mode="json") if state else None
         print(to_json({"team": name, "events": events, "thread": found, "replies": replies}))

@@ -36,7 +36,7 @@ from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS
+from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS, SPEND
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.cards.card_files import SlackCardFiles
@@ -201,6 +201,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
         InvestigationInputs(
             settings=on.settings,
             environment=on.environment,
+            spend=on.storage.journal(SPEND),
             code=on.code,
             memory=on.memory.index,
             clock=on.clock,

@@ -16,7 +16,6 @@ from bot.adapters.git.clones import clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
@@ -28,7 +27,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.passages import IndexReport
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
-from bot.ports import Clock
+from bot.ports import Clock, Store
 from bot.runtime.clone_service import CloneService
 
 LinkTo = Callable[[EvidenceRef], str | None]
@@ -152,7 +151,7 @@ def _is_same(known: OpenCodebase, wanted: CodebaseSettings) -> bool:
 
 
 def open_process_code(
-    settings: Settings, environment: Environment, storage: FileStore, clock: Clock, *, say: Callable[[str, str], None]
+    settings: Settings, environment: Environment, storage: Store, clock: Clock, *, say: Callable[[str, str], None]
 ) -> ProcessCode:
     """Open every codebase of the process; `say` is told what becomes of clones.
 

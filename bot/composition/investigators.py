@@ -32,7 +32,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.ports import Clock
+from bot.ports import Clock, Journal
 
 if TYPE_CHECKING:
     from bot.adapters.mcp.mcp_tools import McpServers
@@ -49,6 +49,7 @@ class InvestigationInputs:
     environment: Environment
     code: TeamCode
     memory: FileNoteIndex
+    spend: Journal
     clock: Clock
     is_long: bool = False
 
@@ -112,7 +113,7 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
     servers = _servers(sources)
     secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
     runs, code = _records(sources, secrets, sources.settings.team_language)
-    models = open_model_access(sources.settings, sources.environment, sources.clock, secrets=secrets)
+    models = open_model_access(sources.settings, sources.environment, sources.clock, sources.spend, secrets=secrets)
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return CaseworkModels(

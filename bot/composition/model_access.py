@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, price_of, with_overrides
 from bot.agent.model_run import RunLimits, Runner
@@ -20,8 +19,7 @@ from bot.agent.specialist import Specialist
 from bot.config.environment import Environment
 from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
 from bot.config.settings import Settings
-from bot.ports import Clock
-from bot.ports.collections import SPEND
+from bot.ports import Clock, Journal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,9 +55,9 @@ class ModelAccess:
 
 
 def open_model_access(
-    settings: Settings, environment: Environment, clock: Clock, *, secrets: frozenset[str]
+    settings: Settings, environment: Environment, clock: Clock, spend: Journal, *, secrets: frozenset[str]
 ) -> ModelAccess:
-    """Return access to the models that the settings name.
+    """Return access to the models that the settings name; `spend` is the journal of what runs cost.
 
     Raises:
         ConfigError: a cloud's settings cannot be used.
@@ -67,7 +65,7 @@ def open_model_access(
     stop = threading.Event()
     return ModelAccess(
         runner=_runner(settings, environment, clock, secrets, stop),
-        spending=_spending(settings, environment.home, clock),
+        spending=_spending(settings, spend, clock),
         runs=environment.home / "runs",
         stop=stop,
     )
@@ -136,9 +134,9 @@ def unpriced(settings: Settings) -> dict[str, list[str]]:
     return found
 
 
-def _spending(settings: Settings, home: Path, clock: Clock) -> Budget:
+def _spending(settings: Settings, spend: Journal, clock: Clock) -> Budget:
     return Budget(
-        FileStore(home).journal(SPEND),
+        spend,
         clock,
         per_day_usd=_budget(settings).per_day_usd,
         at_once=settings.max_concurrent_sessions,

@@ -11,13 +11,12 @@ from slack_sdk import WebClient
 
 from bot.adapters.process.chat_clock import ChatClock
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.ops_outbox import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.intake.normalise import Identity
-from bot.ports import Clock
+from bot.ports import Clock, Engine, Store
 from bot.ports.collections import (
     ALL_COLLECTIONS,
     CLASSIFIED,
@@ -95,7 +94,8 @@ class ProcessServices:
     settings: Settings
     environment: Environment
     clock: Clock
-    storage: FileStore
+    engine: Engine
+    storage: Store
     code: ProcessCode
     slack: SlackAccess
     noted: ProcessLines
@@ -109,7 +109,7 @@ class ProcessServices:
 
 
 def open_process_services(
-    settings: Settings, environment: Environment, bot_token: str, clock: Clock
+    settings: Settings, environment: Environment, engine: Engine, bot_token: str, clock: Clock
 ) -> ProcessServices:
     """Open the data directory and the code, and reach the workspace.
 
@@ -119,7 +119,7 @@ def open_process_services(
         StoreError: the data directory cannot be used.
     """
     noted = ProcessLines(clock)
-    storage = open_storage(environment.home, noted)
+    storage = open_storage(engine, environment.home, noted)
     code = open_process_code(settings, environment, storage, clock, say=noted.append_of)
     names = NameBook(storage.documents)
     for team in settings.by_team().values():
@@ -129,6 +129,7 @@ def open_process_services(
         settings=settings,
         environment=environment,
         clock=clock,
+        engine=engine,
         storage=storage,
         code=code,
         slack=_open_slack(settings, environment, bot_token, names, clock, ChatClock(clock, noted.append)),
@@ -137,9 +138,9 @@ def open_process_services(
     )
 
 
-def open_storage(home: Path, noted: OpsLines | ProcessLines) -> FileStore:
+def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> Store:
     """Open a data directory; what the bot can start without is set aside where it cannot be used."""
-    storage = FileStore(home)
+    storage = engine.store(home)
     refuse_newer(storage.documents, ALL_COLLECTIONS)
     for name in DONE:
         storage.journal(name).require_readable()

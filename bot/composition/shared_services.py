@@ -10,9 +10,7 @@ from pathlib import Path
 from blocks.cards.draft_card import LinkTo
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
-from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.memory.lesson_notes import lesson_offers
@@ -28,7 +26,7 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
-from bot.ports import Clock
+from bot.ports import Clock, JobQueue, Leases, Store
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
@@ -67,9 +65,10 @@ class SharedServices:
     code: TeamCode
     slack: SlackAccess
     memory: Memory
-    storage: FileStore
+    storage: Store
     store: Threads
-    jobs: SpoolQueue
+    jobs: JobQueue
+    leases: Leases
     pausing: PauseSwitch
     desk: ThreadService
     approvers: Approvers
@@ -129,7 +128,10 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     storage = _storage(process, environment.home, noted)
     notes, store = NoteFiles(environment.home / "memory"), Threads(storage.documents)
     memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
-    jobs, pausing = _queue(process, environment.home), PauseSwitch(storage.documents, clock)
+    jobs = process.engine.jobs(
+        environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
+    )
+    pausing = PauseSwitch(storage.documents, clock)
     fixes = KnownFixes(
         store=Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where))),
         # a patch does not say which of several codebases it is for
@@ -162,6 +164,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         storage=storage,
         store=store,
         jobs=jobs,
+        leases=process.engine.leases(environment.home),
         pausing=pausing,
         desk=desk,
         approvers=Approvers(
@@ -173,18 +176,11 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     )
 
 
-def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> FileStore:
+def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> Store:
     """Return the store of a team's directory: the process's own where that is it, for each keeps what it has read."""
-    return process.storage if home == process.environment.home.resolve() else open_storage(home, noted)
-
-
-def _queue(process: ProcessServices, home: Path) -> SpoolQueue:
-    return SpoolQueue(
-        home / "queue",
-        process.clock,
-        max_running=process.settings.max_concurrent_sessions,
-        changed=process.jobs_changed,
-    )
+    if home == process.environment.home.resolve():
+        return process.storage
+    return open_storage(process.engine, home, noted)
 
 
 def _messenger(
@@ -206,9 +202,7 @@ def _messenger(
     )
 
 
-def _asker(
-    settings: Settings, slack: SlackAccess, storage: FileStore, store: Threads, noted: OpsLines
-) -> Acknowledgements:
+def _asker(settings: Settings, slack: SlackAccess, storage: Store, store: Threads, noted: OpsLines) -> Acknowledgements:
     """Return what tells askers that their questions are looked into."""
     return Acknowledgements(
         store,

@@ -25,11 +25,15 @@ class StartupReport:
             if line := self._rebuilding.plan(damage):
                 self._on.ops.say(line)
         self._replace_lost_jobs()
-        for job in self._on.jobs.given_up:
-            self.given_up(job)
+        self.say_given_up()
         for name in (EVENTS, CLASSIFIED):
             if bad := self._on.storage.journal(name).bad_lines:
                 self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
+
+    def say_given_up(self) -> None:
+        """Tell of the jobs that processes died of."""
+        for job in self._on.jobs.take_given_up():
+            self.given_up(job)
 
     def given_up(self, job: Job) -> None:
         """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
@@ -44,8 +48,8 @@ class StartupReport:
     def _replace_lost_jobs(self) -> None:
         """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
         on = self._on
-        for path in on.jobs.corrupt:
-            on.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
+        for name in on.jobs.corrupt:
+            on.ops.say(f"A waiting job could not be read; it was set aside as {name}.")
         since_ms = on.jobs.lost_since_ms()
         if since_ms is None:
             return

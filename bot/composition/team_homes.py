@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.team_ending import end_threads
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import open_shared_services
@@ -77,7 +76,7 @@ def _left(home: Path, teams: Collection[str]) -> list[str]:
 
 def _end(process: ProcessServices, team: str) -> str | None:
     """Close what a team left open; its cards are changed where they stand."""
-    threads = Threads(FileStore(process.environment.of_team(team).home).documents).open_threads()
+    threads = Threads(process.engine.store(process.environment.of_team(team).home).documents).open_threads()
     if not threads:
         return None
     place = next((state.card_channel for state in threads if state.card_channel), process.settings.ops_channel)

@@ -41,6 +41,8 @@ class Environment(BaseModel):
 
     home: Annotated[Path, described_as("path of a folder"), Field(json_schema_extra={"default": HOME})]
     """The data directory: journals, state, the index. One process at a time works on it."""
+    database_url: SecretStr | None = None
+    """`postgresql://…`: state is kept there, and any number of replicas share it; without it, in files."""
     slack_bot_token: SecretStr | None = None
     """The `xoxb-` token of the installed app; needed by `triage run`."""
     slack_app_token: SecretStr | None = None
@@ -106,6 +108,7 @@ def process_home(home: Path) -> Path:
 
 VARIABLES: Final = {
     "home": "TRIAGE_HOME",
+    "database_url": "TRIAGE_DATABASE_URL",
     "slack_bot_token": "SLACK_BOT_TOKEN",
     "slack_app_token": "SLACK_APP_TOKEN",
     "slack_signing_secret": "SLACK_SIGNING_SECRET",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
+from bot.ports.system import Clock
 
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""
@@ -144,6 +146,10 @@ class Journal(Protocol):
         """
         ...
 
+    def require_readable(self) -> None:
+        """Raise StoreError if it is there and cannot be read: what it holds must not be done again."""
+        ...
+
     @property
     def bad_lines(self) -> int:
         """How many lines the last reading had to skip."""
@@ -152,6 +158,15 @@ class Journal(Protocol):
 
 class Lease(Protocol):
     """The right to do what only one may do."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nobody else has taken it over, as far as is known here."""
+        ...
+
+    def fenced(self) -> AbstractContextManager[None]:
+        """Enter; what this thread writes inside is refused (StoreError) once another has the lease."""
+        ...
 
     def release(self) -> None:
         """Let another have it."""
@@ -181,8 +196,25 @@ class JobCounts(NamedTuple):
     failed: int
 
 
+class SharedWrites(Protocol):
+    """What a store can do that other processes write to as well."""
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Enter; all that this thread writes inside, jobs included, is committed at the end, or nothing. StoreError."""
+        ...
+
+    def append_once(self, journal: str, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
+        """Append a record unless one is there that is known by one of these names; False where it is."""
+        ...
+
+
 class Store(Protocol):
     """Everything durable of one data directory but its jobs; see bot/ports/collections.py for what there is."""
+
+    @property
+    def shared(self) -> SharedWrites | None:
+        """How replicas write together; None where one process works on the data directory."""
+        ...
 
     @property
     def documents(self) -> Documents:
@@ -248,6 +280,55 @@ class JobQueue(ClaimableJobs, Protocol):
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
+        ...
+
+    def take_given_up(self) -> Sequence[Job]:
+        """Return, once each, the jobs that are not run any more because processes died of them."""
+        ...
+
+    def lost_since_ms(self) -> int | None:
+        """Return from when on jobs may be missing because what held them is damaged; None where none is."""
+        ...
+
+    @property
+    def corrupt(self) -> Sequence[str]:
+        """What holds no job, as people find it."""
+        ...
+
+    def close(self) -> None:
+        """Give no more signs of life; what is still claimed is returned by the next process that looks."""
+        ...
+
+
+class Engine(Protocol):
+    """Where state is kept: in the files of one machine, or in a database that replicas share.
+
+    A team is named by its data directory; the process's own directory is that of the one team of old, too.
+    """
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may work on the same state."""
+        ...
+
+    def store(self, home: Path, *, is_reader: bool = False) -> Store:
+        """Return what a team, or the process, keeps. With `is_reader` nothing is changed. Raises StoreError."""
+        ...
+
+    def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> JobQueue:
+        """Return a team's queue, which notifies `changed` of new work; raises StoreError, ConfigError."""
+        ...
+
+    def leases(self, home: Path) -> Leases:
+        """Return the leases of a team, or of the process."""
+        ...
+
+    def probe(self, free_bytes: int) -> None:
+        """Raise StoreError where writes are refused, or less room is free."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is open."""
         ...
 
 

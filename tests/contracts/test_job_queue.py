@@ -278,8 +278,9 @@ def test_a_job_that_the_process_died_of_three_times_alone_is_known_as_deadly(bac
     assert claimed(backing.open()).is_deadly
     queue = backing.open()
     assert queue.claim() is None
-    assert [job.key for job in queue.given_up] == ["k"]
-    assert backing.open().given_up == []
+    assert [job.key for job in queue.take_given_up()] == ["k"]
+    assert queue.take_given_up() == []
+    assert backing.open().take_given_up() == []
 
 
 def test_deaths_in_company_are_nobodys_until_each_ran_alone(backing: Backing) -> None:
@@ -416,8 +417,8 @@ class TestOnDisk:
         open_spool(folder).put(some_work("good"))
         (folder / where / "user_1700000000000_000009.json").write_bytes(content)
         queue = open_spool(folder)
-        assert [path.name for path in queue.corrupt] == ["user_1700000000000_000009.json.corrupt"]
-        assert queue.corrupt[0].read_bytes() == content
+        assert queue.corrupt == ["user_1700000000000_000009.json.corrupt"]
+        assert (folder / where / queue.corrupt[0]).read_bytes() == content
         assert claims(queue) == ["good"]
 
     def test_a_job_renamed_by_hand_is_set_aside(self, folder: Path) -> None:

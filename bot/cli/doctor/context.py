@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.data_directory import settings_at
+from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.errors import ConfigError
@@ -38,7 +38,7 @@ class DoctorContext:
 
     def store(self) -> Store:
         """Return what the data directory holds; raises StoreError where it cannot be read."""
-        return FileStore(self.home, is_reader=True)
+        return open_store(self.environment, is_reader=True)
 
     def settings(self) -> Settings:
         """Return the settings; raises Unsettled, listing what is wrong with them."""

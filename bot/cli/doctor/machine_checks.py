@@ -13,7 +13,6 @@ from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
@@ -73,7 +72,7 @@ def git(patient: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
         return wrong("git is not installed", "apt-get install git")
-    standing = read_index_standing(FileDocuments(process_home(patient.home)))
+    standing = read_index_standing(patient.store().documents)
     found = [
         _checkout(name, one, patient.home, standing.codebases.get(name, standing))
         for name, one in patient.settings().all_codebases.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from bot.adapters.storage.files.atomic_write import create_folder
@@ -122,9 +122,19 @@ class HeldLease:
     def __init__(self, handles: list[int]) -> None:
         self._handles = handles
 
+    @property
+    def is_held(self) -> bool:
+        """Nobody takes over what a process that lives has locked."""
+        return bool(self._handles)
+
+    def fenced(self) -> AbstractContextManager[None]:
+        """Enter: there is nobody to keep out."""
+        return nullcontext()
+
     def release(self) -> None:
         """Let another process have them."""
         _close(self._handles)
+        self._handles = []
 
 
 def _close(handles: list[int]) -> None:

@@ -18,6 +18,8 @@ _INBOX: Final = inbox_of("")
 class FileStore:
     """What one data directory holds."""
 
+    shared: Final = None
+
     def __init__(self, home: Path, *, is_reader: bool = False) -> None:
         """With `is_reader` the directory is left as it is, whoever else writes there.
 

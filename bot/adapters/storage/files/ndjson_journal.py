@@ -34,7 +34,7 @@ class NdjsonJournal:
         self.bad_lines = 0
 
     def require_readable(self) -> None:
-        """Raise StoreError if the file is there and cannot be read: what it holds must not be done again."""
+        """Raise StoreError if the file is there and cannot be read."""
         try:
             with self._path.open("rb") as file:
                 file.read(1)

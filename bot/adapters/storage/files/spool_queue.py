@@ -35,8 +35,8 @@ _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
 class SpoolQueue:
     """Port JobQueue over a folder.
 
-    `claim` waits up to `wait_s` for work; queues that share `changed` can be waited for at once. `given_up` and
-    `corrupt` name what the start found beyond repair.
+    `claim` waits up to `wait_s` for work; queues that share `changed` can be waited for at once. `corrupt`
+    names what the start found beyond repair.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class SpoolQueue:
         self._running: dict[str, Job] = {}
         self._put_off: set[str] = set()
         self._owed: dict[str, Callable[[], None]] = {}
-        self.given_up: list[Job] = []
-        self.corrupt: list[Path] = []
+        self._given_up: list[Job] = []
+        self.corrupt: list[str] = []
         self._recover()
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
@@ -126,6 +126,15 @@ class SpoolQueue:
         with self._changed:
             return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
 
+    def take_given_up(self) -> list[Job]:
+        """Return, once each, the jobs of which the process died too often."""
+        with self._changed:
+            taken, self._given_up = self._given_up, []
+            return taken
+
+    def close(self) -> None:
+        """Nothing is open."""
+
     def lost_since_ms(self) -> int | None:
         """Return from when on jobs may be missing, by the names of the damaged files that still lie here."""
         names = [path.name for folder in (self._waiting_dir, self._running_dir) for path in folder.glob("*.corrupt")]
@@ -162,7 +171,7 @@ class SpoolQueue:
         for job in (job.died(alone=len(left) == 1) for job in left):
             again = not job.has_failed
             if not again:
-                self.given_up.append(job)
+                self._given_up.append(job)
             replace_json(self._running_dir / job.name, encode_job(job))
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
 
@@ -174,7 +183,7 @@ class SpoolQueue:
                 if job.name != path.name:
                     raise ValueError("renamed by hand")
             except ValueError:
-                self.corrupt.append(set_aside(path))
+                self.corrupt.append(set_aside(path).name)
                 continue
             self._last_ms = max(self._last_ms, job.epoch_ms)
             if job.job_id.isdigit():

@@ -70,6 +70,10 @@ class PostgresJournal:
             for record in self._read(text):
                 yield record, (engine, number)
 
+    def require_readable(self) -> None:
+        """Raise StoreError where the database does not answer."""
+        self._last()
+
     def _after(self, number: int, *, containing: str = "") -> Iterator[tuple[int, str]]:
         while rows := self._select(_FORWARDS, after=number, containing=containing, page=PAGE):
             yield from rows

@@ -76,6 +76,11 @@ class PostgresLeases:
         machine, process = str(row[0]).rsplit(":", 1)
         return process if machine == socket.gethostname() else f"{process} on {machine}"
 
+    def holds(self, fence: Fence) -> bool:
+        """Whether this process renews a lease."""
+        with self._changed:
+            return fence in self._held
+
     def fenced(self, fence: Fence) -> AbstractContextManager[None]:
         """Refuse what this thread writes inside, once the lease has another token."""
         return self._database.fenced(fence)
@@ -134,6 +139,11 @@ class PostgresLease:
 
     def __init__(self, leases: PostgresLeases, fence: Fence) -> None:
         self._leases, self._fence = leases, fence
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process still renews it: another may have it as soon as that failed for as long as it lasts."""
+        return self._leases.holds(self._fence)
 
     def fenced(self) -> AbstractContextManager[None]:
         """Refuse what this thread writes inside (LeaseLost), once another process has the lease."""

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
-from bot.ports import JobCounts
+from bot.ports import Documents, JobCounts
 
 
 class PostgresStore:
     """What one namespace holds; `files` is the folder of this machine for memory/, runs/ and escalations/."""
 
-    def __init__(self, database: Database, namespace: str, files: Path) -> None:
-        self.files, self.documents = files, PostgresDocuments(database, namespace)
+    def __init__(self, database: Database, namespace: str, files: Path, documents: Documents | None = None) -> None:
+        self.files = files
+        self.documents: Documents = documents or PostgresDocuments(database, namespace)
         self._database, self._namespace = database, namespace
+
+    @property
+    def shared(self) -> PostgresStore:
+        """How replicas write together."""
+        return self
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Enter; all that this thread writes inside, jobs included, is committed at the end, or nothing."""
+        return self._database.transaction()
+
+    def append_once(self, journal: str, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
+        """Append a record unless one is there that is known by one of these names; False where it is."""
+        return self.journal(journal).append_once(record, identities)
 
     def journal(self, name: str) -> PostgresJournal:
         """Return a journal by its name."""

@@ -41,8 +41,8 @@ class _Claim(NamedTuple):
 class ProcrastinateQueue:
     """The queue of one namespace.
 
-    `claim` waits up to `wait_s` for work. `given_up` names the jobs that processes died of too often, `corrupt` the
-    rows that hold no job.
+    `claim` waits up to `wait_s` for work. `corrupt` names the rows that hold no job; queues that share
+    `changed` can be waited for at once.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class ProcrastinateQueue:
         *,
         max_running: int = 2,
         wait_s: float = 0,
+        changed: threading.Condition | None = None,
         beat_every_s: float = BEAT_EVERY_S,
         silent_s: float = SILENT_S,
     ) -> None:
@@ -60,20 +61,20 @@ class ProcrastinateQueue:
             raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
         self._database, self._namespace, self._clock = database, namespace, clock
         self._max_running, self._wait_s = max_running, wait_s
-        self._changed = threading.Condition()
+        self._changed = changed or threading.Condition()
         self._news = 0
         self._known: dict[tuple[int, int], JobRow] = {}
         self._running: dict[str, _Claim] = {}
         self._put_off: set[str] = set()
         self._owed: dict[str, Callable[[], None]] = {}
-        self.given_up: list[Job] = []
+        self._given_up: list[Job] = []
         self.corrupt: list[str] = []
         self._worker = QueueWorker(
             database,
             namespace,
             clock,
             wake=self._wake,
-            on_given_up=self.given_up.append,
+            on_given_up=self._given_up.append,
             beat_every_s=beat_every_s,
             silent_s=silent_s,
         )
@@ -130,6 +131,16 @@ class ProcrastinateQueue:
                 [self._namespace, tables.lock_of(self._namespace, key)],
             ).fetchone()
         return found is not None
+
+    def take_given_up(self) -> list[Job]:
+        """Return, once each, the jobs that this process found that processes died of too often."""
+        taken = []
+        while self._given_up:
+            taken.append(self._given_up.pop(0))
+        return taken
+
+    def lost_since_ms(self) -> None:
+        """Return None: a row that holds no job says nothing of when it was put."""
 
     def close(self) -> None:
         """End the signs of life; what is still claimed is returned by the next process that looks."""
