@@ -83,7 +83,8 @@ class Environment(BaseModel):
     def secrets(self) -> frozenset[str]:
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
         fields = (getattr(self, name) for name in type(self).model_fields)
-        values = (field.get_secret_value() for field in fields if isinstance(field, SecretStr))
+        values = {field.get_secret_value() for field in fields if isinstance(field, SecretStr)}
+        values |= {password for value in values if (password := _password(value))}
         return frozenset(value for value in values if len(value) >= 8)
 
     def of_team(self, team: str) -> Environment:
@@ -180,6 +181,14 @@ def _expanded(text: str) -> Path | None:
     try:
         return None if "\0" in text else Path(text).expanduser().absolute()
     except RuntimeError:
+        return None
+
+
+def _password(value: str) -> str | None:
+    """Return the password in an address, as it is written there."""
+    try:
+        return urlsplit(value).password if "://" in value else None
+    except ValueError:
         return None
 
 
