@@ -16,8 +16,10 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from bot.adapters.storage.postgres.migrations import migrate
-from bot.errors import DiskRefused, StoreError
+from bot.errors import ConfigError, DiskRefused, StoreError
 
+URL: Final = "TRIAGE_DATABASE_URL"
+EXAMPLE: Final = "postgresql://user:password@host:5432/triage"
 MAX_CONNECTIONS: Final = 10
 ANSWER_S: Final = 10.0
 """How long to wait for a connection, in seconds."""
@@ -63,6 +65,7 @@ class Database:
         """Connect and bring the tables to this release's form; raises StoreError.
 
         Raises:
+            ConfigError: `url` is not the address of a database.
             NewerSchema: a later release wrote the tables; nothing was changed.
         """
         self._url = url
@@ -84,8 +87,8 @@ class Database:
         self._pool.close()
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """Return a connection of its own, beside the pool; raises psycopg.Error."""
-        return psycopg.connect(self._url, **_SETTINGS)
+        """Return a connection of its own, beside the pool; raises StoreError."""
+        return connect(self._url)
 
     @contextmanager
     def reading(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
@@ -159,6 +162,28 @@ class Database:
             yield
         finally:
             self._thread.fences = outer
+
+
+def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Return a connection to a database, whatever is in it; no error repeats anything of the address.
+
+    Raises:
+        ConfigError: it is not an address.
+        DiskRefused: nobody answers there, or whoever does lets nobody in.
+    """
+    try:
+        return psycopg.connect(url, **_SETTINGS)
+    except psycopg.OperationalError as error:
+        if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
+            raise DiskRefused(
+                f"the database refused the login: check user, password and database name in {URL}"
+            ) from error
+        raise DiskRefused(
+            "the database cannot be reached: check that its server runs and takes connections, and host, port, user "
+            f"and database name in {URL}"
+        ) from error
+    except psycopg.ProgrammingError as error:
+        raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 
 
 def _has_input(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:

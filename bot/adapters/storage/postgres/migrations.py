@@ -6,7 +6,7 @@ files: one that was applied never changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +34,7 @@ def migrate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
             "CREATE TABLE IF NOT EXISTS triage_migrations "
             "(name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
         )
-        applied = {name for (name,) in connection.execute("SELECT name FROM triage_migrations")}
-        if unknown := applied - wanted.keys():
-            raise NewerSchema(
-                f"a later release of triage has written the database ({max(unknown)}); install that release, "
-                "or put the database back from a backup"
-            )
+        applied = _applied(connection, wanted)
         if not any(name.startswith(_QUEUE) for name in applied):
             connection.execute(_whole_queue().encode())
             for name in [name for name in wanted if name.startswith(_QUEUE)]:
@@ -47,6 +42,30 @@ def migrate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         for name in [name for name in wanted if name not in applied]:
             connection.execute(wanted[name].encode())
             _noted(connection, name)
+
+
+def missing(connection: psycopg.Connection[tuple[Any, ...]]) -> Sequence[str]:
+    """Return the names of the migrations that are still to be applied, and change nothing; raises psycopg.Error.
+
+    Raises:
+        NewerSchema: a later release was here.
+    """
+    wanted = _migrations()
+    if connection.execute("SELECT to_regclass('triage_migrations')").fetchone() == (None,):
+        return list(wanted)
+    applied = _applied(connection, wanted)
+    return [name for name in wanted if name not in applied]
+
+
+def _applied(connection: psycopg.Connection[tuple[Any, ...]], wanted: Collection[str]) -> set[str]:
+    """Return the names of the migrations that are applied; raises NewerSchema."""
+    applied = {name for (name,) in connection.execute("SELECT name FROM triage_migrations")}
+    if unknown := applied.difference(wanted):
+        raise NewerSchema(
+            f"a later release of triage has written the database ({max(unknown)}); install that release, "
+            "or put the database back from a backup"
+        )
+    return applied
 
 
 def _noted(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> str:

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from bot.errors import DiskRefused
 from bot.ports.migrations import NewerSchema
 from tests.postgres import driver, new_database
 
@@ -59,13 +58,3 @@ def test_a_database_of_a_later_release_is_refused_and_left_alone() -> None:
     ):
         Database(url)
     assert _applied(url) == before
-
-
-def test_a_server_that_does_not_answer_is_said_without_its_address() -> None:
-    """The address holds a password."""
-    driver()
-    from bot.adapters.storage.postgres.database import Database
-
-    with pytest.raises(DiskRefused, match="the database cannot be used now") as refused:
-        Database("postgresql://bot:hunter2@127.0.0.1:1/none")
-    assert "hunter2" not in str(refused.value)

@@ -1,0 +1,73 @@
+"""The processes that work on one database, as each notes itself there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final, Protocol
+
+from bot.domain.text.humanize import duration
+
+SILENT: Final = timedelta(seconds=30)
+"""After how long without a sign of life a replica is taken for dead or stuck; it gives one every few seconds."""
+
+
+class Role(StrEnum):
+    """What a process does: all there is, only the connection to Slack, or only the work."""
+
+    ALL = "all"
+    EDGE = "edge"
+    WORK = "work"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Replica:
+    """One process; the times are by the database's clock.
+
+    `clock_ahead` is how far its machine's clock was ahead of the database's at its last sign of life.
+    """
+
+    host: str
+    pid: int
+    version: str
+    role: str
+    runs_for: timedelta
+    silent_for: timedelta
+    clock_ahead: timedelta
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it gave a sign of life lately."""
+        return self.silent_for < SILENT
+
+    @property
+    def name(self) -> str:
+        """What people find it by."""
+        return f"process {self.pid} on {self.host}"
+
+    @property
+    def line(self) -> str:
+        """How it stands, for a list."""
+        said = "last sign of life" if self.is_alive else "⚠ no sign of life since"
+        return (
+            f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, "
+            f"{said} {duration(self.silent_for)} ago"
+        )
+
+
+class Replicas(Protocol):
+    """The replicas of a database, this process among them once it has given a sign of life. All raise StoreError."""
+
+    def beat(self, version: str, role: Role) -> None:
+        """Give a sign of life; rows of those that gave none for a day go."""
+        ...
+
+    def leave(self) -> None:
+        """Remove this process: it stops."""
+        ...
+
+    def list(self) -> Sequence[Replica]:
+        """Return all, by host and process."""
+        ...
