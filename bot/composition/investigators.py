@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.agent.codebases import Codebase
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
-from bot.casework.investigate.assignment import GapNamingInvestigator, Investigator
+from bot.casework.investigate.assignment import Investigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
-from bot.casework.investigate.fresh_clones import FreshInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.investigate.suspect_changes import TracedInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator, Validator
 from bot.composition.codebases import TeamCode
@@ -83,7 +81,7 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
     if uses_models(sources.settings, sources.environment):
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
-    offline = _with_findings(OneCodebaseInvestigator(sources.code.codebases, _offline), sources)
+    offline = _with_findings(OneCodebaseInvestigator(sources.code.codebases, OfflineInvestigator.in_codebase), sources)
     return CaseworkModels(
         investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
     )
@@ -92,12 +90,7 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
 def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> Investigator:
     """Return the investigator with what code alone finds: where a stack trace leads, and what was not searched."""
     code = sources.code
-    known = GapNamingInvestigator(TracedInvestigator(investigator, code.codebases), code.codebases)
-    return known if code.clones is None else FreshInvestigator(known, code.clones, code.ids)
-
-
-def _offline(codebase: Codebase) -> Investigator:
-    return OfflineInvestigator(codebase.repo, codebase.index)
+    return CodeFindings(investigator, code.codebases, code.clones, code.ids)
 
 
 def _records(

@@ -12,7 +12,7 @@ import pytest
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.assignment import GapNamingInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.validate.model_validator import ModelValidator
@@ -45,8 +45,8 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
 def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
     """And says so to the operator."""
     found = hired(tmp_path, {})
-    assert isinstance(found.investigator, GapNamingInvestigator)
-    assert isinstance(found.investigator.investigator.investigator, OneCodebaseInvestigator)
+    assert isinstance(found.investigator, CodeFindings)
+    assert isinstance(found.investigator.investigator, OneCodebaseInvestigator)
     assert isinstance(found.validator, CodeValidator)
     assert found.described == "offline, no API key"
 
@@ -54,8 +54,8 @@ def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
 def test_with_a_key_two_models_work(tmp_path: Path) -> None:
     """The validator's is the investigator's unless it has its own."""
     found = hired(tmp_path, {"ANTHROPIC_API_KEY": "k"})
-    assert isinstance(found.investigator, GapNamingInvestigator)
-    assert isinstance(found.investigator.investigator.investigator, ModelInvestigator)
+    assert isinstance(found.investigator, CodeFindings)
+    assert isinstance(found.investigator.investigator, ModelInvestigator)
     assert isinstance(found.validator, ModelValidator)
     assert found.described == "claude-opus-5-5"
 

@@ -2,19 +2,17 @@
 
 An assignment is put together for one round from the thread's state, the chat, memory and one line on each other open
 thread, never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). The messages of the
-thread are handed on to the investigator unread, whatever their length, and are not part of it. What comes back names
-the files that the search could not look into, so that "nothing found" is not taken for "nowhere".
+thread are handed on to the investigator unread, whatever their length, and are not part of it.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
-from bot.agent.codebases import Codebase, Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.thread_service import ThreadService
@@ -22,7 +20,7 @@ from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import text_stems
 from bot.domain.threads import QuestionType, ThreadState
-from bot.errors import CodebaseUnreadable, NotCloned, ProviderError, TriageError
+from bot.errors import ProviderError
 from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
@@ -253,40 +251,3 @@ def _summary(state: ThreadState) -> str:
 
 def _line(hit: MemoryHit) -> str:
     return f"{hit.ref} {hit.title} {hit.excerpt}"
-
-
-NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
-
-
-@dataclass(frozen=True, slots=True)
-class GapNamingInvestigator:
-    """Port Investigator: what `investigator` found, with the gaps of the indexes in its return."""
-
-    investigator: Investigator
-    codebases: Codebases
-
-    def investigate(
-        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
-    ) -> Investigation:
-        """Return the draft; raises what the investigator raises, and CodebaseUnreadable where nothing can be read."""
-        # before, so that what is indexed meanwhile does not count as searched
-        gaps = [_gaps_of(one, may_fail=len(self.codebases) > 1) for one in self.codebases.among(assignment.codebases)]
-        found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        words = "; ".join(words for words, _ in gaps if words)
-        known = {"not_searched": words or None, "index_unfinished": any(unfinished for _, unfinished in gaps)}
-        return replace(found, ret=found.ret.model_copy(update=known))
-
-
-def _gaps_of(codebase: Codebase, *, may_fail: bool) -> tuple[str, bool]:
-    """Return what of a codebase is not searched, and whether some of that is only not indexed yet."""
-    try:
-        gaps = codebase.index.refresh().gaps
-        words, unfinished = gaps.words(), gaps.waiting > 0
-    except TriageError as error:
-        if isinstance(error, CodebaseUnreadable) and not may_fail:
-            raise
-        if isinstance(error, NotCloned):
-            return f"{codebase.prefix} all, because it is not cloned yet", True
-        log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
-        words, unfinished = NO_INDEX, False
-    return f"{codebase.prefix} {words}" if words and codebase.prefix else words, unfinished

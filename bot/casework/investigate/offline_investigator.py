@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
@@ -97,6 +98,11 @@ class OfflineInvestigator:
     def __init__(self, repo: GitRepo, index: PassageIndex) -> None:
         self._repo = repo
         self._index = index
+
+    @classmethod
+    def in_codebase(cls, codebase: Codebase) -> OfflineInvestigator:
+        """Return the investigator of one codebase."""
+        return cls(codebase.repo, codebase.index)
 
     def investigate(
         self,

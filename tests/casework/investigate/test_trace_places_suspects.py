@@ -11,8 +11,8 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.model_investigator import sections_of
-from bot.casework.investigate.suspect_changes import TracedInvestigator
 from bot.domain.returns import Usage
 from bot.domain.threads import QuestionType
 from bot.errors import StoreError
@@ -59,7 +59,7 @@ def only(repo: GitRepo, index: SqlitePassageIndex) -> Codebases:
 
 def investigated(repo: GitRepo, tmp_path: Path, asked: Assignment = ASKED) -> tuple[Investigation, Assignment]:
     reader = Reader()
-    traced = TracedInvestigator(reader, only(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite")))
+    traced = CodeFindings(reader, only(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite")))
     return traced.investigate(asked, run_id="r1"), reader.given[0]
 
 
@@ -117,6 +117,6 @@ def test_a_subject_that_may_not_be_shown_is_left_out(repo: GitRepo, tmp_path: Pa
 def test_an_index_that_cannot_be_read_ends_no_investigation(repo: GitRepo, tmp_path: Path) -> None:
     """The investigator works without the trace."""
     reader = Reader()
-    broken = TracedInvestigator(reader, only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")))
+    broken = CodeFindings(reader, only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")))
     assert broken.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given == [ASKED]

@@ -9,7 +9,8 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.assignment import NO_INDEX, Assignment, GapNamingInvestigator, Investigation
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.code_findings import NO_INDEX, CodeFindings
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import Usage
 from tests.builders import a_return
@@ -32,7 +33,7 @@ def not_searched(repo: Path, database: Path) -> str | None:
     repository = GitRepo(repo)
     index = SqlitePassageIndex(repository, database)
     asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-    found = GapNamingInvestigator(Reader(), Codebases.named([("", repository, index)])).investigate(asked, run_id="r1")
+    found = CodeFindings(Reader(), Codebases.named([("", repository, index)])).investigate(asked, run_id="r1")
     assert found.ret.draft_reply == QUESTION
     return found.ret.not_searched
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
+from bot.agent.codebases import Codebases
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.fresh_clones import FreshInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import AgedClone, Usage
 from tests.builders import a_return
@@ -32,7 +33,7 @@ class Order:
 
     def find(self) -> Investigation:
         asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-        return FreshInvestigator(self, self, ["infra", "shop"]).investigate(asked, run_id="r1")
+        return CodeFindings(self, Codebases(()), self, ["infra", "shop"]).investigate(asked, run_id="r1")
 
 
 def test_the_team_s_clones_are_fetched_before_the_investigation() -> None:
