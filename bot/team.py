@@ -79,8 +79,7 @@ class Team:
         self.reload = TeamReload(
             settings,
             self.heartbeats.sessions.registry,
-            self.edge.watcher,
-            self.edge.backfill,
+            (self.edge.backfill, self.edge.watcher, self.shared.desk.codebases),
             learn=self.heartbeats.learn_zones,
             see=lambda settings: self.shared.code.replace(process.code.members(settings)),
             unreadable=partial(why_unreadable, process.slack.client),

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.card_updates import CardUpdates
 from bot.config.settings import Settings
+from bot.config.team_settings import WatchedChat
 from bot.domain.threads import CardShown
 from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
+
+
+class ChannelCodebases:
+    """Which of the team's codebases the questions of each channel are about, by their ids."""
+
+    def __init__(self, chats: Iterable[WatchedChat]) -> None:
+        self.watch(chats)
+
+    def watch(self, chats: Iterable[WatchedChat]) -> None:
+        """Take over what these channels pick; an investigation under way keeps what it began with."""
+        self._picked = {chat.chat_id: chat.codebases or () for chat in chats}
+
+    def picked(self, chat_id: str) -> tuple[str, ...]:
+        """Return what a channel picks; nothing: all of the team's."""
+        return self._picked.get(chat_id, ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +49,7 @@ class ThreadService:
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""
     cards: CardUpdates = field(init=False)
+    codebases: ChannelCodebases = field(init=False)
 
     def __post_init__(self) -> None:
         cards = CardUpdates(
@@ -45,3 +62,4 @@ class ThreadService:
             shown=self.shown,
         )
         object.__setattr__(self, "cards", cards)
+        object.__setattr__(self, "codebases", ChannelCodebases(self.settings.watched_chats))

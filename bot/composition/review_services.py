@@ -26,10 +26,10 @@ class ReviewServices:
 
 def build_reviews(on: SharedServices, hours: ActiveHours | None) -> ReviewServices:
     """Return them; nothing is sent by that."""
-    settings, codebases = on.settings.review, tuple(on.settings.all_codebases)
+    settings = on.settings.review
 
     def build() -> WeeklyReview:
-        allow = Allowance.for_one_look()
+        allow, codebases = Allowance.for_one_look(), [one.id for one in on.code.codebases]
         return build_review(on.storage, Rollups(on.storage), on.clock.now(), codebases, allow=allow)
 
     lead = ReviewMessages(on.slack.client, on.slack.poster, lead=settings.lead or "", team=on.team)

@@ -178,10 +178,6 @@ class Settings(TeamMatters):
             return dict(self.codebases)
         return {SHORT_FORM: CodebaseSettings.model_construct(path=self.codebase)}
 
-    def codebases_of(self, chat_id: str) -> tuple[str, ...]:
-        """Return the ids of the codebases that a channel is about; none: all of the team's."""
-        return next((chat.codebases or () for chat in self.watched_chats if chat.chat_id == chat_id), ())
-
     def _of_team(self, name: str, team: TeamSettings) -> Settings:
         seen = {key: one for key, one in self.codebases.items() if team.codebases is None or key in team.codebases}
         own = {key: getattr(team, key) for key in INHERITED}

@@ -14,31 +14,35 @@ from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
 from bot.errors import ConfigError, ProviderError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.intake.backfill.chat_backfill import Backfill
-from bot.intake.watcher import Watcher
+
+
+class ChannelListener(Protocol):
+    """Something of a team that goes by the channels it watches."""
+
+    def watch(self, chats: Sequence[WatchedChat]) -> None:
+        """Go by these from now on; raises StoreError and changes nothing."""
+        ...
 
 
 class TeamReload:
     """Takes over what may change of one team under way.
 
-    `learn` is called when sessions have changed, `see` where the team's codebases have, which are open by then.
-    `unreadable` says, for a new channel, why it cannot be read: None
-    where it can.
+    Of the `listeners` the first alone may refuse channels. `learn` is called when sessions have changed, `see` where
+    the team's codebases have, which are open by then. `unreadable` says, for a new channel, why it cannot be read:
+    None where it can.
     """
 
     def __init__(
         self,
         settings: Settings,
         sessions: SessionRegistry,
-        watcher: Watcher,
-        backfill: Backfill,
+        listeners: Sequence[ChannelListener],
         *,
         learn: Callable[[], None],
         see: Callable[[Settings], None],
         unreadable: Callable[[WatchedChat], str | None],
     ) -> None:
-        self._settings, self._sessions = settings, sessions
-        self._watcher, self._backfill = watcher, backfill
+        self._settings, self._sessions, self._listeners = settings, sessions, listeners
         self._chats = settings.watched_chats
         self._codebases = settings.all_codebases
         self._learn, self._see, self._unreadable = learn, see, unreadable
@@ -69,12 +73,13 @@ class TeamReload:
         """Take over the watched channels; return what is said of it."""
         if chats == self._chats:
             return ""
-        self._backfill.watch(chats)
-        self._watcher.watch(chats)
-        new, gone = _without(chats, self._chats), _without(self._chats, chats)
+        for listener in self._listeners:
+            listener.watch(chats)
+        new, gone, picks = _without(chats, self._chats), _without(self._chats, chats), _picks(chats, self._chats)
         self._chats = chats
         said = f" Watched from now on: {_named(new)}." if new else ""
         said += f" No longer watched: {_named(gone)}; open questions there stay open." if gone else ""
+        said += "".join(f" Questions in {where} are about {what} from now on." for where, what in picks)
         problems = [problem for chat in new if (problem := self._unreadable(chat))]
         if problems:
             said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
@@ -171,6 +176,13 @@ class ConfigReload:
 def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:
     ids = {chat.chat_id for chat in others}
     return [chat for chat in chats if chat.chat_id not in ids]
+
+
+def _picks(chats: Iterable[WatchedChat], before: Iterable[WatchedChat]) -> list[tuple[str, str]]:
+    """Return which channels of before pick other codebases now, and which these are."""
+    picked = {chat.chat_id: chat.codebases for chat in before}
+    changed = [chat for chat in chats if chat.codebases != picked.get(chat.chat_id, chat.codebases)]
+    return [(_named([chat]), ", ".join(chat.codebases or ()) or "all codebases of the team") for chat in changed]
 
 
 def _named(chats: Sequence[WatchedChat]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from bot.casework.thread_service import ChannelCodebases
 from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
@@ -122,7 +123,8 @@ class TestFile:
         """One that names none is about all of them, and so is a channel that is not watched."""
         chats = "watched_chats: [{chat_id: C01, codebases: [infra]}, {chat_id: C02}]"
         settings = self.load(tmp_path, f"{SEVERAL}\n{chats}")
-        assert [settings.codebases_of(chat) for chat in ("C01", "C02", "C09")] == [("infra",), (), ()]
+        picked = ChannelCodebases(settings.watched_chats).picked
+        assert [picked(chat) for chat in ("C01", "C02", "C09")] == [("infra",), (), ()]
 
     def test_a_team_sees_those_it_names(self, tmp_path: Path) -> None:
         """And no other; one that names none sees them all."""

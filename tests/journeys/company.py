@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,25 +41,11 @@ def write_company(home: Path, codebase: Path, teams: dict[str, Any], **more: Any
     return path
 
 
-class Company:
-    """One bot for several teams, and the hands of everybody who talks to it."""
+class CompanyHands:
+    """The hands of everybody who talks to a bot of several teams."""
 
-    def __init__(
-        self, slack: LocalSlack, control: Control, home: Path, codebase: Path, teams: dict[str, Any], **more: Any
-    ) -> None:
-        self.control, self.home, self.codebase = control, home, codebase
-        settings = load_settings(write_company(home, codebase, teams, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)))
-
-    def start(self) -> None:
-        """Start, and return once Slack is heard."""
-        self.bot.start()
-        self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
-
-    def reload(self, teams: dict[str, Any], **more: Any) -> None:
-        """Have another triage.yml taken over."""
-        config = write_company(self.home, self.codebase, teams, **more)
-        self.bot.reload(lambda: load_settings(config))
+    def __init__(self, control: Control) -> None:
+        self.control = control
 
     def cards(self, ops: DemoChannel, ts: str, channel: DemoChannel) -> list[Json]:
         """Return every card of a thread in an ops channel."""
@@ -100,3 +92,65 @@ class Company:
             return next((one for one in own if words in shown_text(one)), None)
 
         return self.control.wait_for(found, f"{place.name} to be told {words!r}", channel=place.channel_id)
+
+
+class Company(CompanyHands):
+    """One bot for several teams, in this process, and the hands of everybody."""
+
+    def __init__(
+        self, slack: LocalSlack, control: Control, home: Path, codebase: Path, teams: dict[str, Any], **more: Any
+    ) -> None:
+        super().__init__(control)
+        self.home, self.codebase = home, codebase
+        settings = load_settings(write_company(home, codebase, teams, **more))
+        self.bot = App(settings, read_environment(environment_of(slack, home)))
+
+    def start(self) -> None:
+        """Start, and return once Slack is heard."""
+        self.bot.start()
+        self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
+
+    def reload(self, teams: dict[str, Any], **more: Any) -> None:
+        """Have another triage.yml taken over."""
+        config = write_company(self.home, self.codebase, teams, **more)
+        self.bot.reload(lambda: load_settings(config))
+
+
+class CompanyProcess(CompanyHands):
+    """One bot for several teams as a process of its own, its log in a file, and the hands of everybody."""
+
+    def __init__(self, control: Control, slack: LocalSlack, home: Path, codebase: Path) -> None:
+        super().__init__(control)
+        self.home, self.codebase, self.log = home, codebase, home.with_suffix(".log")
+        self._environment = {**os.environ, **environment_of(slack, home)}
+
+    @contextmanager
+    def running(
+        self, teams: dict[str, Any], *, environment: Mapping[str, str] | None = None, **more: Any
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Run `triage run` with these teams; what is left of it at the end is killed."""
+        config = write_company(self.home, self.codebase, teams, **more)
+        argv, env = (
+            [sys.executable, "-m", "bot", "run", "--config", str(config)],
+            {**self._environment, **(environment or {})},
+        )
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(argv, env=env, stdout=log, stderr=log)
+            try:
+                self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
+                yield process
+            finally:
+                process.kill()
+                process.wait()
+                self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "its socket to close")
+
+    def reload(self, process: subprocess.Popen[bytes], told: str, teams: dict[str, Any], **more: Any) -> None:
+        """Write another triage.yml, send SIGHUP, and return once the log has the line with `told` about it."""
+        before = self.log.stat().st_size
+        write_company(self.home, self.codebase, teams, **more)
+        process.send_signal(signal.SIGHUP)
+
+        def new() -> str:
+            return self.log.read_bytes()[before:].decode()
+
+        self.control.wait_for(lambda: told in new(), f"the log to say {told!r}")

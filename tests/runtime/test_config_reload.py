@@ -98,8 +98,7 @@ class Bench:
         self.team = TeamReload(
             settings,
             self.sessions,
-            self.watcher,  # type: ignore[arg-type]
-            self.backfill,  # type: ignore[arg-type]
+            (self.backfill, self.watcher),
             learn=lambda: self.learned.append(True),
             see=lambda settings: self.seen.append(list(settings.all_codebases)),
             unreadable=lambda chat: f"the bot is not in {chat.chat_id}" if chat.chat_id == "C0AWAY" else None,
@@ -205,6 +204,19 @@ def test_codebases_are_taken_over_and_named(bench: Bench) -> None:
     bench.write("shop: {cwd: shop}")
     bench.again()
     assert bench.said[2].endswith(f"Codebases now: {bench.config.parent / 'shop'}.")
+
+
+def test_a_channel_that_picks_other_codebases_is_told_of(bench: Bench) -> None:
+    """Alone, without a change of the channels or the codebases themselves."""
+    code, chat = "codebases: {shop: {path: shop}, infra: {path: api}}", "watched_chats: [{chat_id: C0HELP, name: help"
+    bench.write("shop: {cwd: shop}", f"{chat}}}]", code=code)
+    bench.again()
+    bench.write("shop: {cwd: shop}", f"{chat}, codebases: [infra]}}]", code=code)
+    bench.again()
+    assert bench.said[1].endswith("sessions: shop. Questions in #help are about infra from now on.")
+    bench.write("shop: {cwd: shop}", f"{chat}}}]", code=code)
+    bench.again()
+    assert bench.said[2].endswith("Questions in #help are about all codebases of the team from now on.")
 
 
 def test_a_codebase_that_cannot_be_opened_changes_nothing(bench: Bench) -> None:

@@ -144,7 +144,7 @@ def build_assignment(
         memory_hits=tuple(hits),
         feedback=feedback,
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
-        codebases=desk.settings.codebases_of(state.chat_id),
+        codebases=desk.codebases.picked(state.chat_id),
     )
     added = [said.text for said in context]
     return assignment, count_tokens(
