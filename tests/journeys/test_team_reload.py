@@ -62,4 +62,4 @@ def test_only_its_owner_can_look_into_the_data_of_a_team(company: Company) -> No
 def _lines() -> int:
     """Return how many ops channels wait for lines."""
     gc.collect()
-    return sum(isinstance(one, OpsLines) for one in gc.get_objects())
+    return sum(type(one) is OpsLines for one in gc.get_objects())
