@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from bot.adapters.storage.files.shared_notes import copy_shared_notes
+from bot.casework.memory.shared_notes import copy_shared_notes
 from bot.composition.process_services import ProcessServices
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
@@ -101,7 +101,7 @@ class Teams:
                 for other in teams
                 if other is not team and "notes" in other.shared.settings.share
             }
-            copy_shared_notes(team.shared.memory.notes.folder, sharing)
+            copy_shared_notes(team.shared.memory.notes, sharing)
 
     def say(self, text: str) -> None:
         """Tell every team's ops channel what concerns the process."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
-from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -261,13 +260,13 @@ def _indented(text: str) -> str:
 
 def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> InvestigationInputs:
     """Return codebases, memory and clock; raises ConfigError where a codebase is no git checkout."""
-    code, home = open_team_code(settings, environment), environment.home
-    storage = open_store(environment)
+    code, storage = open_team_code(settings, environment), open_store(environment)
     return InvestigationInputs(
         settings=settings,
         environment=environment,
         code=code,
-        memory=FileNoteIndex(NoteFiles(home / "memory"), storage.journal(REPLIES), code.staleness.changed),
+        memory=FileNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.changed),
+        notes=storage.notes,
         spend=storage.journal(SPEND),
         clock=SystemClock(),
         is_long=is_long,

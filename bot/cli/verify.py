@@ -19,7 +19,7 @@ from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import FILE, config_option, home_option, team_option
 from bot.cli.data_directory import environment_at, settings_at, teams_at
 from bot.cli.output import MARKS, WIDTH, wrapped
-from bot.cli.records import find_thread, in_its_team, name_pattern, reading
+from bot.cli.records import find_thread, in_its_team, name_pattern, reading, store_at
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
@@ -84,12 +84,12 @@ def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, confi
     repo: Repositories = (
         GitRepo(codebase) if codebase else open_team_code(settings_at(config, home), environment).codebases
     )
-    runs = RunRecorder(home / "runs", SystemClock())
+    runs, notes = RunRecorder(home / "runs", SystemClock()), store_at(home).notes
     reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
     findings: list[Finding] = []
     for answer in answers:
         ledger = runs.ledger(answer.run_id) if answer.run_id else None
-        sources = CitationSources(repo=repo, ledger=ledger, memory=home / "memory")
+        sources = CitationSources(repo=repo, ledger=ledger, notes=notes)
         found = [_finding(ref, sources) for ref in answer.refs]
         print(render(answer, found))
         if lines:

@@ -204,6 +204,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
             spend=on.storage.journal(SPEND),
             code=on.code,
             memory=on.memory.index,
+            notes=on.memory.notes,
             clock=on.clock,
         )
     )

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.adapters.search.note_index import FileNoteIndex
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
@@ -30,7 +29,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.ports import Clock, Journal
+from bot.ports import Clock, Journal, NoteIndex, NoteStore
 
 if TYPE_CHECKING:
     from bot.adapters.mcp.mcp_tools import McpServers
@@ -46,7 +45,8 @@ class InvestigationInputs:
     settings: Settings
     environment: Environment
     code: TeamCode
-    memory: FileNoteIndex
+    memory: NoteIndex
+    notes: NoteStore
     spend: Journal
     clock: Clock
     is_long: bool = False
@@ -97,8 +97,8 @@ def _records(
     sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
 ) -> tuple[RunRecorder, CodeValidator]:
     runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
-    codebases, memory = sources.code.codebases, sources.home / "memory"
-    code = CodeValidator(codebases, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
+    codebases, notes = sources.code.codebases, sources.notes
+    code = CodeValidator(codebases, notes, runs, sources.clock, secrets=secrets, team_language=team_language)
     return runs, code
 
 
@@ -164,7 +164,7 @@ def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: 
         own = investigator_tools(
             sources.code.codebases.among(()),  # those of now, for the whole run
             sources.memory,
-            sources.home / "memory",
+            sources.notes,
             ledger,
             known_secrets=secrets,
         )

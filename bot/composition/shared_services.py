@@ -10,7 +10,6 @@ from pathlib import Path
 from blocks.cards.draft_card import LinkTo
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
-from bot.adapters.storage.files.note_files import NoteFiles
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.memory.lesson_notes import lesson_offers
@@ -26,7 +25,7 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
-from bot.ports import Clock, JobQueue, Leases, Store
+from bot.ports import Clock, JobQueue, Leases, NoteStore, Store
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
@@ -50,7 +49,7 @@ log = logging.getLogger(__name__)
 class Memory:
     """What earlier answers left: the notes, and the index that searches them."""
 
-    notes: NoteFiles
+    notes: NoteStore
     index: FileNoteIndex
 
 
@@ -126,7 +125,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     create_folder(environment.home.parent)
     create_folder(environment.home)
     storage = _storage(process, environment.home, noted)
-    notes, store = NoteFiles(environment.home / "memory"), Threads(storage.documents)
+    notes, store = storage.notes, Threads(storage.documents)
     memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
     jobs = process.engine.jobs(
         environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
@@ -184,7 +183,7 @@ def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> Store:
 
 
 def _messenger(
-    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteFiles, fixes: KnownFixes
+    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteStore, fixes: KnownFixes
 ) -> SlackMessenger:
     return SlackMessenger(
         slack.client,

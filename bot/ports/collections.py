@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
+from bot.domain.memory.kept_notes import StoredNote, check_note_path
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -101,6 +102,8 @@ AUTO_REPLIES: Final = CollectionSpec(
     id_in=lambda one: one.id,
     order=lambda one: one.at,
 )
+NOTES: Final = CollectionSpec(name="notes", model=StoredNote, check_id=check_note_path, unknown="there is no note {id}")
+"""The notes by their paths below memory/, where an engine is shared; in a data directory they are those files."""
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
 

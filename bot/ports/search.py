@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bot.domain.memory.notes import KeptNote, NoteCitation
+from bot.domain.memory.kept_notes import KeptNote
+from bot.domain.memory.notes import NoteCitation
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus
@@ -67,17 +68,17 @@ class NoteIndex(Protocol):
 
 
 class NoteStore(Protocol):
-    """The notes of memory/ as files: kept, found by name, given other citations, put away; none is ever deleted."""
+    """The notes of memory/: kept, found by name, given other citations, put away; people's own are never deleted.
+
+    Every method raises StoreError where the disk refuses.
+    """
 
     def all(self) -> Sequence[KeptNote]:
-        """Return every note that is not retired."""
+        """Return every note that is not retired, by name; the same object while nothing has changed."""
         ...
 
     def create(self, name: str, text: str) -> str | None:
-        """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens.
-
-        Raises StoreError when the disk refuses, as all that write do.
-        """
+        """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens."""
         ...
 
     def find(self, name: str) -> str | None:
@@ -90,4 +91,12 @@ class NoteStore(Protocol):
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
+        ...
+
+    def put(self, ref: str, whole: str) -> None:
+        """Write a note with the facts above its words, over what stands there; raises InputError for no ref."""
+        ...
+
+    def remove(self, ref: str) -> None:
+        """Delete a note: the copy of one that another team shares no more. Harmless where there is none."""
         ...

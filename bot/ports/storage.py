@@ -11,6 +11,7 @@ from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
+from bot.ports.search import NoteStore
 from bot.ports.system import Clock
 
 DAMAGED: Final = -1
@@ -222,8 +223,13 @@ class Store(Protocol):
         ...
 
     @property
+    def notes(self) -> NoteStore:
+        """What people keep for the next question."""
+        ...
+
+    @property
     def files(self) -> Path:
-        """The folder of what stays files, for people and other processes: memory/, runs/, escalations/."""
+        """The folder of what stays files, for people and other processes: runs/, escalations/."""
         ...
 
     def journal(self, name: str) -> Journal:

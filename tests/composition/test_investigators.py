@@ -36,6 +36,7 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
             environment=environment,
             code=open_team_code(given, environment),
             memory=FileNoteIndex(NoteFiles(folder / "memory"), MemoryJournal(), unchanged),
+            notes=NoteFiles(folder / "memory"),
             spend=MemoryJournal(),
             clock=FakeClock(),
         )

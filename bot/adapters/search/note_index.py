@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
-from bot.adapters.storage.files.atomic_write import create_file, make_folder
-from bot.adapters.storage.files.note_files import TITLE_CHARS, NoteFiles
+from bot.domain.memory.kept_notes import TITLE_CHARS
 from bot.domain.memory.notes import (
     NoteCitation,
     NoteHeader,
@@ -29,7 +28,7 @@ from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity
 from bot.domain.search.tokens import question_stems, text_stems
 from bot.errors import StoreError, TriageError
-from bot.ports import Journal
+from bot.ports import Journal, NoteStore
 
 MAX_REPLIES = 2_000
 MAX_SAME_NAME = 100
@@ -67,8 +66,8 @@ class _Entry:
 class FileNoteIndex:
     """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
-    def __init__(self, files: NoteFiles, replies: Journal, changed: Changed) -> None:
-        self._files, self._replies, self._changed = files, replies, changed
+    def __init__(self, notes: NoteStore, replies: Journal, changed: Changed) -> None:
+        self._notes, self._replies, self._changed = notes, replies, changed
         self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
@@ -96,13 +95,11 @@ class FileNoteIndex:
             StoreError: the disk refuses, or there are too many notes of that name.
         """
         for number in range(1, MAX_SAME_NAME):
-            path = self._files.folder / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
-            try:
-                make_folder(self._files.folder)
-                if create_file(path, text) or _holds(path, text):
-                    return f"memory/{path.name}"
-            except OSError as error:
-                raise StoreError(f"cannot save the note {path}: {error.strerror}") from error
+            free = name if number == 1 else f"{name}-{number}"
+            if (ref := self._notes.create(free, text)) is not None:
+                return ref
+            if any((note.ref, note.whole) == (f"memory/{free}.md", text) for note in self._notes.all()):
+                return f"memory/{free}.md"
         raise StoreError(f"there are too many notes called {name}; tidy memory/ up")
 
     def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
@@ -124,9 +121,9 @@ class FileNoteIndex:
         return replace(hit, score=round(score * CHANGED_WEIGHT, 4)) if changed else hit
 
     def _kept(self) -> list[_Entry]:
-        notes = self._files.all()
+        notes = self._notes.all()
         if notes is not self._known[0]:
-            stems = [text_stems(f"{Path(note.ref).stem} {note.text}") for note in notes]
+            stems = [text_stems(f"{PurePosixPath(note.ref).stem} {note.text}") for note in notes]
             entries = [_Entry(n.ref, n.title, n.text, s, n.facts) for n, s in zip(notes, stems, strict=True)]
             self._known = (notes, entries)
         return self._known[1]
@@ -138,11 +135,6 @@ class FileNoteIndex:
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
                 yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), record)
-
-
-def _holds(path: Path, text: str) -> bool:
-    """Whether a note is that very text; a link stands for what lies elsewhere."""
-    return not path.is_symlink() and path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
 
 
 def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[frozenset[str]], float]:

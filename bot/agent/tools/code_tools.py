@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.agent.git.git_repo import GitRepo
@@ -21,7 +20,7 @@ from bot.agent.tools.memory_tool import MemorySearch, SearchMemory
 from bot.agent.tools.search_tool import CodeSearch, SearchCode
 from bot.agent.tools.snapshot import Snapshot
 from bot.errors import ProviderError, StoreError
-from bot.ports import NoteIndex, PassageIndex
+from bot.ports import NoteIndex, NoteStore, PassageIndex
 
 _log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Arguments)
@@ -75,7 +74,7 @@ def code_tools(
     repo: GitRepo,
     index: PassageIndex,
     memory: NoteIndex,
-    memory_folder: Path,
+    notes: NoteStore,
     ledger: Ledger,
     *,
     known_secrets: Collection[str] = (),
@@ -90,7 +89,7 @@ def code_tools(
         recorded_tool("search_code", SEARCH, SearchCode, CodeSearch(see, index), ledger),
         _read_file(see),
         *_looking_tools(see),
-        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
+        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(see, memory, notes), ledger),
     ]
 
 

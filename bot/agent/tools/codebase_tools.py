@@ -7,7 +7,6 @@ and taken with the codebase in front (`shop:src/app.py`). Only the team's own co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, create_model
@@ -33,7 +32,7 @@ from bot.agent.tools.memory_tool import MemorySearch, SearchMemory
 from bot.agent.tools.search_tool import MAX_PASSAGES, CodeSearch, SearchCode
 from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.agent.tools.tool_output import MAX_CHARS, fitting, truncated
-from bot.ports import NoteIndex
+from bot.ports import NoteIndex, NoteStore
 
 MAX_SEARCH_LINES: Final = 400
 MAX_NAMED: Final = 60
@@ -49,7 +48,7 @@ class _View(NamedTuple):
 def investigator_tools(
     codebases: Codebases,
     memory: NoteIndex,
-    memory_folder: Path,
+    notes: NoteStore,
     ledger: Ledger,
     *,
     known_secrets: Collection[str] = (),
@@ -57,9 +56,9 @@ def investigator_tools(
     """Return the investigator's tools over the HEADs, recording in `ledger`; raises as `code_tools`."""
     if len(codebases) == 1:
         one = codebases.first
-        return code_tools(one.repo, one.index, memory, memory_folder, ledger, known_secrets=known_secrets)
+        return code_tools(one.repo, one.index, memory, notes, ledger, known_secrets=known_secrets)
     views = _Views(codebases, ledger, known_secrets)
-    notes = MemorySearch(views.first, memory, memory_folder)
+    search = MemorySearch(views.first, memory, notes)
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
         views.reader(),
@@ -67,7 +66,7 @@ def investigator_tools(
         views.tool("git_log", LOG, GitLog, views.of_one(git_log)),
         views.tool("git_show", SHOW, GitShow, views.show),
         views.tool("git_blame", BLAME, GitBlame, views.of_one(git_blame)),
-        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, notes, ledger),
+        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, search, ledger),
     ]
 
 

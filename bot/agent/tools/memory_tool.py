@@ -1,12 +1,10 @@
 """search_memory: what was answered before.
 
-Reads the notes in memory/ that the index finds, links out of it aside; what comes up stands in the ledger by its ref.
+Reads the notes that the index finds; what comes up stands in the ledger by its ref.
 """
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -15,15 +13,11 @@ from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.base import Arguments, Text
 from bot.agent.tools.snapshot import Snapshot
 from bot.agent.tools.tool_output import path_text, quote_line, redact_lines, truncated
-from bot.domain.memory.notes import note_words
 from bot.domain.search.passages import MemoryHit
-from bot.ports import NoteIndex
-
-log = logging.getLogger(__name__)
+from bot.ports import NoteIndex, NoteStore
 
 MAX_NOTES: Final = 4
 MAX_NOTE_CHARS: Final = 4_000
-MAX_NOTE_BYTES: Final = 1_000_000
 
 
 class SearchMemory(Arguments):
@@ -35,10 +29,8 @@ class SearchMemory(Arguments):
 class MemorySearch:
     """Searches approved notes and earlier replies; what comes up stands in the ledger by its ref."""
 
-    def __init__(self, snapshot: Snapshot, memory: NoteIndex, folder: Path) -> None:
-        self._snapshot = snapshot
-        self._memory = memory
-        self._folder = folder.resolve()
+    def __init__(self, snapshot: Snapshot, memory: NoteIndex, notes: NoteStore) -> None:
+        self._snapshot, self._memory, self._notes = snapshot, memory, notes
 
     def __call__(self, given: SearchMemory) -> str:
         """Return the notes nearest to a question, each under the ref to cite."""
@@ -58,11 +50,4 @@ class MemorySearch:
 
     def _text(self, hit: MemoryHit) -> str:
         """Return the words of a whole note, or what the index kept of an earlier reply."""
-        path = (self._folder / hit.ref.removeprefix("memory/")).resolve()
-        is_note = hit.ref.startswith("memory/") and path.is_relative_to(self._folder) and path.is_file()
-        try:
-            if is_note and path.stat().st_size <= MAX_NOTE_BYTES:
-                return note_words(path.read_text(encoding="utf-8", errors="replace"))
-        except OSError:  # gone a moment after it was found
-            log.info("a note is gone: %s", hit.ref, extra={"action": "note_gone"})
-        return hit.excerpt
+        return next((note.text for note in self._notes.all() if note.ref == hit.ref), hit.excerpt)

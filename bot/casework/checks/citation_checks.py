@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import EntryKind, split_lines
@@ -20,12 +20,12 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.memory.notes import RETIRED, NoteHeader, lesson_notice, note_words
+from bot.domain.memory.notes import RETIRED, lesson_notice
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import one_line
+from bot.ports import NoteStore
 
-MAX_NOTE_BYTES: Final = 1_000_000
 MIN_CUT_CHARS: Final = 200
 _NOT_COMPARED: Final = "not compared, since the citation does not resolve"
 
@@ -56,7 +56,7 @@ class CitationSources:
 
     repo: Repositories
     ledger: Ledger | None = None
-    memory: Path | None = None
+    notes: NoteStore | None = None
     _commits: dict[tuple[str, str], str | None] = field(default_factory=dict)
     _texts: dict[tuple[str, str], _Text | CitationResult] = field(default_factory=dict)
 
@@ -182,25 +182,19 @@ def _prove_note(ref: EvidenceRef, sources: CitationSources) -> Proof:
     A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
     """
     name = ref.ref.removeprefix("memory/")
-    if sources.memory is None or ref.ref.startswith("reply/"):
+    if sources.notes is None or ref.ref.startswith("reply/"):
         came_up = sources.ledger is not None and sources.ledger.came_up(ref.ref)
         reason = f"{ref.ref} came up in this run" if came_up else f"{ref.ref} is not in this run's ledger"
         return Proof(CitationResult(True if came_up else None, reason), _unchecked(ref))
-    folder = sources.memory.resolve()
-    try:
-        path = (folder / name).resolve() if "\0" not in name else folder
-        if not path.is_relative_to(folder) or not path.is_file() or path.stat().st_size > MAX_NOTE_BYTES:
-            return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
-        if RETIRED in path.relative_to(folder).parts[:-1]:
-            return _unresolved(f"{ref.ref[:80]} was retired; it is no evidence any more")
-        text = "\n".join([*split_lines(path.read_bytes()), ""])
-    except (OSError, RuntimeError) as error:  # no name of a file, gone a moment ago, a link to itself
-        return _unresolved(f"the note {ref.ref[:80]!r} cannot be read: {getattr(error, 'strerror', None) or error}")
-    facts = NoteHeader.read(text)
-    changed = CitationStaleness(sources.repo).changed(facts.cites)
-    warning = lesson_notice(facts.kind, changed)
+    if RETIRED in PurePosixPath(name).parts[:-1]:
+        return _unresolved(f"{ref.ref[:80]} was retired; it is no evidence any more")
+    note = next((note for note in sources.notes.all() if note.ref == f"memory/{name}"), None)
+    if note is None:
+        return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
+    changed = CitationStaleness(sources.repo).changed(note.facts.cites)
+    warning = lesson_notice(note.facts.kind, changed)
     found = CitationResult(None, f"{ref.ref}: {warning}") if warning else CitationResult(True, f"{ref.ref} exists")
-    lines = note_words(text).split("\n")
+    lines = note.text.split("\n")
     whole = ref.model_copy(update={"quote": _to_line_end(ref.quote, plain_text(lines))})
     return Proof(found, _compare(whole, _Text(lines, prose_of(plain_text(lines)), "that note")))
 

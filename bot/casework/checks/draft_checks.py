@@ -33,6 +33,7 @@ from bot.domain.returns import (
     InvestigatorReturn,
 )
 from bot.domain.threads import QuestionType
+from bot.ports import NoteStore
 
 MAX_DRAFT_CHARS: Final = 12_000  # what `check_outbound` lets leave: nobody could post a longer draft
 MAX_SUMMARY_SENTENCES: Final = 2
@@ -112,7 +113,7 @@ def check_return(
     repo: Path | Repositories,
     ledger: Ledger | None,
     rubric: Rubric | None = None,
-    memory: Path | None = None,
+    notes: NoteStore | None = None,
     known_secrets: Collection[str] = (),
 ) -> list[Check]:
     """Return every check of a draft, the citations' as `ref[0].resolves` and `ref[0].quote`.
@@ -122,7 +123,7 @@ def check_return(
         repo: A git checkout, or all that a team's drafts may cite; only commits are read.
         ledger: What the run has read; without it no draft may call itself certain.
         rubric: What the question asks of the answer; None asks for the least.
-        memory: The folder of approved notes; without it notes are uncheckable.
+        notes: The approved notes; without them a citation of one is uncheckable.
         known_secrets: The process's own secret values, which no draft may hold.
 
     Raises:
@@ -130,7 +131,7 @@ def check_return(
         ProviderError: git cannot read it.
     """
     rubric = rubric or rubric_for(QuestionType.OTHER)
-    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, memory=memory)
+    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, notes=notes)
     proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
     marks = [proof.ok for proof in proofs]
     return [

@@ -23,7 +23,7 @@ from bot.domain.questions.rubrics import rubric_for
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
 from bot.domain.text.language import is_in_language
 from bot.domain.threads import ThreadState
-from bot.ports import Clock
+from bot.ports import Clock, NoteStore
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,14 +174,14 @@ class CodeValidator:
     def __init__(
         self,
         codebase: Path | Repositories,
-        memory: Path,
+        notes: NoteStore,
         runs: RunRecorder,
         clock: Clock,
         *,
         secrets: Collection[str] = (),
         team_language: str | None = None,
     ) -> None:
-        self._codebase, self._memory, self._runs, self._clock = codebase, memory, runs, clock
+        self._codebase, self._notes, self._runs, self._clock = codebase, notes, runs, clock
         self._secrets, self._team_language = secrets, team_language
 
     def validate(
@@ -201,7 +201,7 @@ class CodeValidator:
             repo=self._codebase,
             ledger=ledger or Ledger(),
             rubric=rubric_for(state.question_type, language=self._language_for(state.question)),
-            memory=self._memory,
+            notes=self._notes,
             known_secrets=self._secrets,
         )
         return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))

@@ -11,7 +11,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
@@ -201,21 +200,6 @@ def changed_lines_notice(changed: Sequence[NoteCitation] | None) -> str:
     named = ", ".join(one_line(cite.ref, 120) for cite in changed[:NAMED])
     more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
     return f"the cited lines changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KeptNote:
-    """A note of memory/: `ref` is `memory/<file>.md`, `text` its words without the facts above them."""
-
-    ref: str
-    title: str
-    text: str
-    facts: NoteHeader
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether it is the copy of another team's note, who alone looks after it."""
-        return self.ref.startswith(f"memory/{SHARED}/")
 
 
 def safe_name(filename: str) -> str:

@@ -25,8 +25,9 @@ class Tools:
     def __init__(self, code: Codebases, base: Path) -> None:
         (base / "memory").mkdir(exist_ok=True)
         self.ledger = Ledger()
-        notes = FileNoteIndex(NoteFiles(base / "memory"), MemoryJournal(), CitationStaleness(code).changed)
-        tools = investigator_tools(code, notes, base / "memory", self.ledger)
+        kept = NoteFiles(base / "memory")
+        notes = FileNoteIndex(kept, MemoryJournal(), CitationStaleness(code).changed)
+        tools = investigator_tools(code, notes, kept, self.ledger)
         self.known = {tool.name: tool for tool in tools}
 
     def __call__(self, tool: str, **arguments: Any) -> str:

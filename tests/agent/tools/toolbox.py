@@ -38,7 +38,7 @@ class Toolbox:
         self.head = git(self.code, "rev-parse", "HEAD")
         notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).changed)
         index = SqlitePassageIndex(repo, self.base / "passages.db")
-        tools = code_tools(repo, index, notes, self.memory, self.ledger, known_secrets=self.known_secrets)
+        tools = code_tools(repo, index, notes, NoteFiles(self.memory), self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}
 
     def __call__(self, tool: str, **arguments: Any) -> str:

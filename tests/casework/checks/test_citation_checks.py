@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
@@ -53,7 +54,9 @@ def oks(
     ref: EvidenceRef, repo: Path, *, ledger: Ledger | None = None, memory: Path | None = None
 ) -> tuple[object, object]:
     """Return what came of looking a citation up, and of comparing its quote."""
-    proof = check_citation(ref, CitationSources(repo=GitRepo(repo), ledger=ledger, memory=memory))
+    proof = check_citation(
+        ref, CitationSources(repo=GitRepo(repo), ledger=ledger, notes=NoteFiles(memory) if memory else None)
+    )
     assert proof.resolves.reason
     return proof.resolves.ok, proof.quote.ok if proof.quote else "no quote"
 
@@ -222,10 +225,10 @@ def test_a_lesson_saved_again_by_an_editor_proves_nothing_still(repo: Path, tmp_
     write_files(tmp_path / "memory", {"lesson.md": ""})
     (tmp_path / "memory" / "lesson.md").write_bytes(edit(lesson).encode())
     ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/lesson.md", quote="The limit is five.")
-    proof = check_citation(ref, CitationSources(repo=GitRepo(repo), memory=tmp_path / "memory"))
+    proof = check_citation(ref, CitationSources(repo=GitRepo(repo), notes=NoteFiles(tmp_path / "memory")))
     assert (proof.ok, proof.quote and proof.quote.ok) == (None, True)
     above = ref.model_copy(update={"quote": "saved_by"})
-    assert check_citation(above, CitationSources(repo=GitRepo(repo), memory=tmp_path / "memory")).ok is False
+    assert check_citation(above, CitationSources(repo=GitRepo(repo), notes=NoteFiles(tmp_path / "memory"))).ok is False
 
 
 def test_a_file_of_many_bytes_is_read_once_and_cut_at_line_feeds_only(tmp_path: Path) -> None:
@@ -257,7 +260,7 @@ def test_a_lesson_and_a_note_whose_lines_changed_prove_nothing(repo: Path, tmp_p
     assert looked_up("retired/old.md") == (False, None)
     commit_files(repo, {"src/app.py": "def limit():\n    return 7\n"}, "second")
     ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/note.md", quote="The limit is five.")
-    proof = check_citation(ref, CitationSources(repo=GitRepo(repo), memory=memory))
+    proof = check_citation(ref, CitationSources(repo=GitRepo(repo), notes=NoteFiles(memory)))
     assert (proof.ok, proof.resolves.ok) == (None, None)
     assert f"changed since {head[:7]} (src/app.py:2)" in proof.resolves.reason
 

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import GROUNDED
 from bot.casework.investigate.run_records import RunRecorder
@@ -175,7 +176,7 @@ def failures(folder: Path, question: str, *, secrets: frozenset[str] = frozenset
     """Return the reasons of the checks of speech that fail."""
     repo, clock = make_repo(folder / "code", {"a.py": "LIMIT = 5\n"}), FakeClock()
     runs = RunRecorder(folder / "runs", clock)
-    validator = CodeValidator(repo, folder / "memory", runs, clock, secrets=secrets, team_language="en")
+    validator = CodeValidator(repo, NoteFiles(folder / "memory"), runs, clock, secrets=secrets, team_language="en")
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=question, investigator_return=a_return(**draft))
     checks = validator.validate(state, run_id="v1").checks
     return {check.name: check.reason for check in checks if check.ok is False and check.name in ("language", "secrets")}

@@ -9,6 +9,7 @@ from typing import Final
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.ports import JobCounts
 from bot.ports.collections import inbox_of
 
@@ -29,6 +30,7 @@ class FileStore:
         if is_reader:
             list_names(home)
         self.files, self.documents = home, FileDocuments(home, is_reader=is_reader)
+        self.notes = NoteFiles(home / "memory")
         self._lock = threading.Lock()
         self._journals: dict[str, NdjsonJournal] = {}
 

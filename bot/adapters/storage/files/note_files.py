@@ -1,4 +1,4 @@
-"""Port NoteShelf over memory/: kept notes, what becomes of them, and where retired ones go.
+"""Port NoteStore over memory/: kept notes, what becomes of them, and where retired ones go.
 
 A note appears whole or not at all, none replaces another, and nothing is deleted: a retired note moves to
 memory/retired/, which no search looks into. People may write and change notes here at any time.
@@ -7,20 +7,19 @@ memory/retired/, which no search looks into. People may write and change notes h
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.storage.files.atomic_write import create_file, replace_text, sync_folder
-from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, NoteHeader, note_words, with_cites
+from bot.adapters.storage.files.atomic_write import create_file, make_folder, remove_file, replace_text, sync_folder
+from bot.domain.memory.kept_notes import KeptNote, check_note_path
+from bot.domain.memory.notes import RETIRED, NoteCitation, with_cites
 from bot.errors import refusal
 
 log = logging.getLogger(__name__)
 
 MAX_NOTE_BYTES: Final = 1_000_000
-TITLE_CHARS: Final = 120
 
 _Stamp = tuple[Path, int, int]
 
@@ -53,7 +52,7 @@ class NoteFiles:
             if self.find(name) is not None:
                 return None
             try:
-                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_folder(self.folder)
                 return f"memory/{name}.md" if create_file(self.folder / f"{name}.md", text) else None
             except OSError as error:
                 raise refusal(f"cannot save the note {name}", error, "check the disk and the folder's owner") from error
@@ -105,6 +104,18 @@ class NoteFiles:
                 raise refusal(f"cannot retire {ref}", error, "check the disk and the folder's owner") from error
         return f"memory/{RETIRED}/{target.name}"
 
+    def put(self, ref: str, whole: str) -> None:
+        """Write a note over what stands there; raises InputError for no ref and StoreError when the disk refuses."""
+        path = self.folder / check_note_path(ref.removeprefix("memory/"))
+        with self._lock:
+            make_folder(path.parent)
+            replace_text(path, whole)
+
+    def remove(self, ref: str) -> None:
+        """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
+        with self._lock:
+            remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
+
     def _path(self, ref: str) -> Path | None:
         """Return the file of a note that is on the shelf."""
         return next((self.folder / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
@@ -135,12 +146,8 @@ def _note_files(memory: Path) -> Iterator[_Stamp]:
 def _read(path: Path, memory: Path) -> KeptNote | None:
     """Return a note; None where it went or cannot be read: the others are worth finding all the same."""
     try:
-        whole = path.read_text(encoding="utf-8", errors="replace")
+        whole = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         log.warning("a note was not read: %s", error.strerror, extra={"action": "note_unread"})
         return None
-    text = note_words(whole)
-    heading = re.search(r"^#+ +(.+)$", text, re.M)
-    title = heading[1].strip() if heading else path.stem.replace("-", " ").replace("_", " ")
-    ref = f"memory/{path.relative_to(memory).as_posix()}"
-    return KeptNote(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteHeader.read(whole))
+    return KeptNote.read(f"memory/{path.relative_to(memory).as_posix()}", whole)

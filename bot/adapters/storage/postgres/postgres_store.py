@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
@@ -14,11 +15,12 @@ from bot.ports import Documents, JobCounts
 
 
 class PostgresStore:
-    """What one namespace holds; `files` is the folder of this machine for memory/, runs/ and escalations/."""
+    """What one namespace holds; `files` is the folder of this machine for runs/ and escalations/."""
 
     def __init__(self, database: Database, namespace: str, files: Path, documents: Documents | None = None) -> None:
         self.files = files
         self.documents: Documents = documents or PostgresDocuments(database, namespace)
+        self.notes = DocumentNotes(self.documents)
         self._database, self._namespace = database, namespace
 
     @property

@@ -1,4 +1,4 @@
-"""The shelf of notes: kept once, re-pinned without touching a word, retired and never deleted."""
+"""What only files can do as notes; tests/contracts/test_notes.py has what every engine does."""
 
 from __future__ import annotations
 
@@ -23,25 +23,12 @@ def shelf(tmp_path: Path) -> NoteFiles:
     return NoteFiles(tmp_path / "memory")
 
 
-def test_a_name_is_taken_once_and_for_ever(shelf: NoteFiles, tmp_path: Path) -> None:
-    """The second one changes nothing, also after the first was retired, and whatever a link leads to."""
-    assert shelf.create("retries", TEXT + WORDS) == "memory/retries.md"
-    assert shelf.create("retries", "other") is None
-    assert shelf.find("retries") == "memory/retries.md"
-    assert shelf.retire("memory/retries.md") == "memory/retired/retries.md"
-    assert shelf.create("retries", "other") is None
-    assert shelf.find("retries") == "memory/retired/retries.md"
+def test_a_name_that_a_link_has_is_taken(shelf: NoteFiles, tmp_path: Path) -> None:
+    """Whatever it leads to; nothing is written there."""
+    (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "link.md").symlink_to(tmp_path / "elsewhere")
     assert shelf.create("link", "other") is None
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_other_pins_leave_every_word(shelf: NoteFiles) -> None:
-    """White space included; the facts are read anew."""
-    shelf.create("retries", TEXT + WORDS)
-    assert shelf.repin("memory/retries.md", [CITE])
-    [note] = shelf.all()
-    assert (note.text, note.facts.cites, note.facts.kind.value) == (WORDS, (CITE,), "correction")
 
 
 def test_a_retired_note_is_not_searched_and_not_lost(shelf: NoteFiles, tmp_path: Path) -> None:
