@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import re2
@@ -45,7 +45,35 @@ class LinearPattern:
 
     def is_in(self, text: str) -> bool:
         """Whether it matches anywhere."""
-        return self._compiled.search(encodable(text)) is not None
+        return self._compiled.search(_utf8(text)) is not None
+
+
+class LinearPatterns:
+    """Many patterns asked about together: one pass finds their words, and only patterns whose words are there are run.
+
+    One pattern for all of them would have too many states for what RE2 may keep.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._filter = re2.Filter()
+        self._count = 0
+        for pattern in patterns:
+            self._filter.Add(pattern)
+            self._count += 1
+        if self._count:
+            self._filter.Compile()
+
+    def found_in(self, text: str) -> Sequence[int]:
+        """Return the numbers of the patterns that match anywhere, counted from 0.
+
+        >>> LinearPatterns(["a+b", "no", "b$"]).found_in("caab")
+        [0, 2]
+        """
+        return (self._filter.Match(_utf8(text)) or ()) if self._count else ()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def encodable(text: str) -> str:

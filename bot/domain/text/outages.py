@@ -8,19 +8,20 @@ people can do in another way. The same holds for a team's own phrases. Pure; eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.domain.tables import Alternatives, Parts, fill, read_table
-from bot.domain.text.linear_patterns import LinearPattern
+from bot.domain.text.linear_patterns import LinearPatterns
 
 _EDGE_BEFORE, _EDGE_AFTER = r"(?:^|[^\pL\pN_])", r"(?:$|[^\pL\pN_])"
 _QUOTED = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|「[^」\n]{1,300}」')
 _SENTENCES = re.compile(r"[!?？！。\n]+|\.(?=\s|$)")
 _CLAUSES = re.compile(r"[,;:，、；：()（）]|\s[-–—]+\s|\bbut\b|\baber\b")
+_NONE: Final[frozenset[str]] = frozenset()
 _MAX_CHARS: Final = 4_000
 """What is read of a text: an alarm is said soon."""
 
@@ -62,13 +63,12 @@ class Outages:
         tables = _tables()
         chosen = [tables[language] for language in (tables if languages is None else languages)]
         self._has_phrase = has_phrase
-        self._alarm = _Patterns(chosen, map(_alarm_pattern, chosen))
-        self._undelivered = _Patterns(chosen, (fill(words.undelivered, words.parts) for words in chosen))
-        self._condition = _Patterns(chosen, (words.condition for words in chosen))
-        self._one_way = _Patterns(chosen, (fill(words.one_way, words.parts) for words in chosen))
-        self._urgent = _Patterns(chosen, (words.urgent for words in chosen))
-        self._case = _Patterns(chosen, (words.case for words in chosen))
-        self._own = _Patterns(chosen, (words.own for words in chosen))
+        self._failing = _Patterns(chosen, alarm=_alarm_pattern, undelivered=_undelivered_pattern)
+        self._condition = _Patterns(chosen, condition=lambda words: words.condition)
+        self._one_way = _Patterns(chosen, one_way=lambda words: fill(words.one_way, words.parts))
+        self._urgent = _Patterns(chosen, urgent=lambda words: words.urgent)
+        self._case = _Patterns(chosen, case=lambda words: words.case)
+        self._own = _Patterns(chosen, own=lambda words: words.own)
 
     def are_in(self, text: str) -> bool:
         """Whether lower-case text, in which runs of blanks are one blank, raises an alarm."""
@@ -83,22 +83,20 @@ class Outages:
         return self._is_one_way(text[:_MAX_CHARS], "")
 
     def _is_in_sentence(self, sentence: str, following: str) -> bool:
-        if not self._raises(sentence) or self._own.is_in(sentence):
+        if not self._raises(sentence) or self._own.kinds_in(sentence):
             return False
-        clauses = [clause for clause in _CLAUSES.split(sentence) if not self._case.is_in(clause)]
-        if any(map(self._undelivered.is_in, clauses)) and not self._condition.is_in(sentence):
+        clauses = [clause for clause in _CLAUSES.split(sentence) if not self._case.kinds_in(clause)]
+        kinds = frozenset().union(*map(self._failing.kinds_in, clauses))
+        if "undelivered" in kinds and not self._condition.kinds_in(sentence):
             return True
-        return any(map(self._stands_still, clauses)) and not self._is_one_way(sentence, following)
+        return ("alarm" in kinds or any(map(self._has_phrase, clauses))) and not self._is_one_way(sentence, following)
 
     def _is_one_way(self, sentence: str, following: str) -> bool:
         """Whether people cannot do it in one way and can in another, which the next sentence may say."""
-        return self._one_way.is_in(f"{sentence}.{following}") and not self._urgent.is_in(sentence)
+        return bool(self._one_way.kinds_in(f"{sentence}.{following}")) and not self._urgent.kinds_in(sentence)
 
     def _raises(self, text: str) -> bool:
-        return self._stands_still(text) or self._undelivered.is_in(text)
-
-    def _stands_still(self, text: str) -> bool:
-        return self._alarm.is_in(text) or self._has_phrase(text)
+        return bool(self._failing.kinds_in(text)) or self._has_phrase(text)
 
 
 def tells_of_outage(text: str) -> bool:
@@ -129,19 +127,25 @@ def _all_languages() -> Outages:
 
 
 class _Patterns:
-    """One pattern for each language; those of scripts without blanks are not asked about ASCII."""
+    """Patterns of some kinds, one of each for each language; those of scripts without blanks are not run on ASCII."""
 
-    def __init__(self, languages: Iterable[OutageWords], patterns: Iterable[str]) -> None:
-        made = [(words.spaced, pattern) for words, pattern in zip(languages, patterns, strict=True)]
-        self._spaced = [
-            LinearPattern(f"{_EDGE_BEFORE}(?:{pattern}){_EDGE_AFTER}") for spaced, pattern in made if spaced
-        ]
-        self._unspaced = [LinearPattern(pattern) for spaced, pattern in made if not spaced]
+    def __init__(self, languages: Sequence[OutageWords], **kinds: Callable[[OutageWords], str]) -> None:
+        spaced = [words for words in languages if words.spaced]
+        unspaced = [words for words in languages if not words.spaced]
+        self._spaced = LinearPatterns(
+            f"{_EDGE_BEFORE}(?:{pattern(words)}){_EDGE_AFTER}" for pattern in kinds.values() for words in spaced
+        )
+        self._unspaced = LinearPatterns(pattern(words) for pattern in kinds.values() for words in unspaced)
+        self._spaced_kinds = [kind for kind in kinds for _ in spaced]
+        self._unspaced_kinds = [kind for kind in kinds for _ in unspaced]
 
-    def is_in(self, text: str) -> bool:
-        """Whether any of them matches somewhere, whole words only where words have edges."""
-        asked = self._spaced if text.isascii() else [*self._spaced, *self._unspaced]
-        return any(pattern.is_in(text) for pattern in asked)
+    def kinds_in(self, text: str) -> frozenset[str]:
+        """Return the kinds of which a pattern matches somewhere, whole words only where words have edges."""
+        found = self._spaced.found_in(text)
+        others = () if text.isascii() else self._unspaced.found_in(text)
+        if not found and not others:
+            return _NONE
+        return frozenset([*(self._spaced_kinds[at] for at in found), *(self._unspaced_kinds[at] for at in others)])
 
 
 @cache
@@ -162,3 +166,7 @@ def _alarm_pattern(words: OutageWords) -> str:
         fill(words.blocked, words.parts),
     )
     return "|".join(f"(?:{form})" for form in forms)
+
+
+def _undelivered_pattern(words: OutageWords) -> str:
+    return fill(words.undelivered, words.parts)

@@ -184,7 +184,7 @@ def _read(content: str, rules: Rules) -> _Reading:
     matchers = rules.matchers
     content = message_text.visible_text(content)
     text = message_text.own_words(content)
-    kinds = matchers.keywords.kinds_in(text)
+    kinds = matchers.kinds_in(text)
     asks = _asks(kinds, text, matchers)
     ack = _is_ack(content, matchers)
     addressed = "@" in content and matchers.addressed.match(content) is not None
@@ -214,7 +214,7 @@ def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
     """Return what the scorer sees of a message."""
     content = message_text.visible_text(content)
     text = message_text.own_words(content)
-    return features(words_of(content), asks=_asks(rules.matchers.keywords.kinds_in(text), text, rules.matchers))
+    return features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers))
 
 
 @cache

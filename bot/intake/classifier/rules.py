@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -35,7 +35,8 @@ _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w
 class Matchers:
     """The compiled patterns; `ack`, `thanks` and `smalltalk` are matched against a whole text."""
 
-    keywords: Keywords
+    kinds_in: Callable[[str], frozenset[str]]
+    """Returns the lists of keywords that have one in a text, see `Keywords.kinds_in`."""
     alarms: Outages
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
@@ -153,10 +154,10 @@ def compile_matchers(
         "alarm": (*shipped(languages, "alarm"), *alarms),
         "except": shipped(languages, "except"),
     }
-    keywords = Keywords(lists)
+    kinds_in = lru_cache(maxsize=1)(Keywords(lists).kinds_in)  # a message is asked about twice in a row
     return Matchers(
-        keywords=keywords,
-        alarms=Outages(languages, lambda text: "alarm" in keywords.kinds_in(text)),
+        kinds_in=kinds_in,
+        alarms=Outages(languages, lambda text: "alarm" in kinds_in(text)),
         ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),

@@ -29,6 +29,7 @@ _TAIL_WORDS: Final = 80
 _STEM_CHARS: Final = 4
 _SHORT_WORDS: Final = 4
 _LENGTHS: Final = (3, 6, 10, 15, 25, 40, 70)
+_LONGER_THAN: Final = [[f">{least}" for least in _LENGTHS if length > least] for length in range(_LENGTHS[-1] + 2)]
 
 RULE: Final = "rule: question"
 _UNSPACED_END: Final = "\ud7af"
@@ -51,15 +52,20 @@ def features(words: Sequence[str], *, asks: bool = False) -> frozenset[str]:
     """
     text = ["^", *words, "$"]
     seconds = text[1:]
-    found = set(text)
-    found.update([f"{one} {two}" for one, two in zip(text, seconds, strict=False)])
-    found.update([f"{one} {two} {three}" for one, two, three in zip(text, seconds, text[2:], strict=False)])
+    found = {*text, *_LONGER_THAN[min(_length(words), _LENGTHS[-1] + 1)]}
+    found.update(map(" ".join, zip(text, seconds, strict=False)))
+    found.update(map(" ".join, zip(text, seconds, text[2:], strict=False)))
     found.update([word[:_STEM_CHARS] + "*" for word in words if len(word) > _STEM_CHARS and word[0] != "<"])
-    length = len(words) - sum([_UNSPACED[0] <= word <= _UNSPACED_END for word in words]) // 2
-    found.update([f">{least}" for least in _LENGTHS if length > least])
     if asks:
         found.add(RULE)
     return frozenset(found)
+
+
+def _length(words: Sequence[str]) -> int:
+    """Return how many words these are; two characters of a script without blanks are one."""
+    if "".join(words).isascii():
+        return len(words)
+    return len(words) - sum([_UNSPACED[0] <= word <= _UNSPACED_END for word in words]) // 2
 
 
 def words_of(content: str) -> list[str]:
@@ -83,8 +89,7 @@ def is_short(words: Sequence[str]) -> bool:
     """
     if len(words) > 4 * _SHORT_WORDS:
         return False
-    spoken = [word for word in words if word[0].isalnum()]
-    return len(spoken) - sum([_UNSPACED[0] <= word <= _UNSPACED_END for word in spoken]) // 2 <= _SHORT_WORDS
+    return _length([word for word in words if word[0].isalnum()]) <= _SHORT_WORDS
 
 
 SHIPPED: Final = Path(__file__).with_name("weights.json")
@@ -135,9 +140,8 @@ class Weights:
         >>> Weights(threshold=0.5, bias=0.0, table={"help": 2.0}).probability(frozenset(["help"]))
         0.8807970779778823
         """
-        get = self.table.get
         # math.fsum does not depend on the order of a set, which differs from run to run.
-        total = math.fsum([get(ngram, 0.0) for ngram in ngrams])
+        total = math.fsum(filter(None, map(self.table.get, ngrams)))
         return sigmoid(self.bias + total / math.sqrt(len(ngrams) or 1))
 
     def why(self, ngrams: frozenset[str], count: int = WHY_COUNT) -> list[Contribution]:

@@ -1,0 +1,40 @@
+"""Patterns that RE2 runs, one by one and many together."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.text.linear_patterns import LinearPattern, LinearPatterns
+
+PATTERNS = (
+    r"(?:^|[^\pL\pN_])(?:(?:api|shop) (?:(?:is|still) )*(?:down|broken))(?:$|[^\pL\pN_])",
+    r"(?:^|[^\pL\pN_])(?:nobody .*can pay|niemand kann zahlen)(?:$|[^\pL\pN_])",
+    r"支払.*でき(?:ない|ません)",
+    r"[a-z]+ing",
+    r"5\d\ds?",
+)
+WORDS = ("api", "shop", "is", "still", "down", "broken", "nobody", "can", "pay", "支払い", "できない", "503s", "\ud800")
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12), st.sampled_from(["", " ", ", "]))
+def test_many_patterns_find_what_each_of_them_finds_alone(words: list[str], between: str) -> None:
+    """Asking about all of them together changes no answer, whatever the text."""
+    text = between.join(words)
+    alone = [number for number, pattern in enumerate(PATTERNS) if LinearPattern(pattern).is_in(text)]
+    assert list(LinearPatterns(PATTERNS).found_in(text)) == alone
+
+
+def test_no_patterns_find_nothing() -> None:
+    """A list may be empty, as that of a language without words."""
+    assert list(LinearPatterns(()).found_in("anything")) == []
+
+
+def test_a_hostile_text_takes_linear_time() -> None:
+    """200 KB of beginnings that never end as a pattern wants cost a fraction of a second."""
+    patterns = LinearPatterns(PATTERNS)
+    started = time.process_time()
+    assert list(patterns.found_in("api is still nobody 支払 " * 8_000)) == []
+    assert time.process_time() - started < 2
