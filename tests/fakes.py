@@ -392,6 +392,9 @@ class MemoryDecisionLog:
             self.lines.append(" ".join(line.split()))
             self._faults.point("decisions: after a line")
 
+    def text(self) -> str:
+        return "".join(f"- {line}\n" for line in self.lines)
+
 
 @dataclass
 class Card:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.cli.arguments import VerbGroup, prints
 from bot.cli.output import WIDTH, cut
 from bot.cli.watched_sessions import WatchedSessions, report_damage
@@ -43,7 +42,7 @@ class PollinateCli(WatchedSessions):
         super().__init__(home, config)
         self.by = DecidedBy("terminal", f"{getpass.getuser()} at the terminal")
         self.suggestions = Collection(self.documents, SUGGESTIONS, on_damage=report_damage)
-        self.decisions = SuggestionDecisions(self.registry, self.suggestions, DecisionLogFile(self.home), self.clock)
+        self.decisions = SuggestionDecisions(self.registry, self.suggestions, self.storage.decisions, self.clock)
 
 
 @click.group("pollinate", cls=VerbGroup, help="Checks suggested from one session to another.")

@@ -11,7 +11,6 @@ from functools import partial
 from bot.adapters.notify.telegram import TelegramSurface
 from bot.adapters.notify.webhook import WebhookSurface
 from bot.adapters.process.system_clock import local_zone
-from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
@@ -150,7 +149,7 @@ def _build_sharing(on: SharedServices, sessions: SessionServices, scheduler: Sch
         inbox=inbox,
         suggestions=suggestions,
         pollination=pollination,
-        decisions=SuggestionDecisions(registry, suggestions, DecisionLogFile(on.home), on.clock),
+        decisions=SuggestionDecisions(registry, suggestions, on.storage.decisions, on.clock),
         peers=PeerSessions(registry, store, suggestions, pollination, inbox),
     )
 

@@ -187,7 +187,7 @@ JUDGEMENTS: Final = "judgements"
 HOME: Final = "home"
 """Of the one bot on a data directory."""
 DECISIONS: Final = "decisions"
-"""Of whoever appends to decisions.md."""
+"""Of whoever appends to decisions.md; in a database, the journal that stands for it."""
 
 
 def inbox_of(session_id: str) -> str:

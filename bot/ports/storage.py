@@ -228,6 +228,11 @@ class Store(Protocol):
         ...
 
     @property
+    def decisions(self) -> DecisionLog:
+        """What was decided on suggestions."""
+        ...
+
+    @property
     def files(self) -> Path:
         """The folder of what stays files, for people and other processes: runs/, escalations/."""
         ...
@@ -343,4 +348,8 @@ class DecisionLog(Protocol):
 
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; raises StoreError when the disk refuses."""
+        ...
+
+    def text(self) -> str:
+        """Return the whole of it as Markdown, empty where nothing was decided; raises StoreError."""
         ...

@@ -1,34 +1,87 @@
-"""The contract of the port DecisionLog; below it, what only the disk can do."""
+"""The contract of the port DecisionLog, run over every engine; below it, what only files can do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.ports import DecisionLog
 from tests.fakes import MemoryDecisionLog
+from tests.postgres import new_namespace, shared_database
+
+Open = Callable[[], DecisionLog]
 
 
-@pytest.fixture(params=["file", "memory"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[[], DecisionLog], Callable[[], str]]:
-    """Open the same log again and again, and read it."""
-    if request.param == "file":
-        return lambda: DecisionLogFile(tmp_path), (tmp_path / "decisions.md").read_text
+def _postgres(_: Path) -> Open:
+    database, namespace = shared_database(), new_namespace()
+    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+
+    return lambda: PostgresStore(database, namespace, Path()).decisions
+
+
+def _memory(_: Path) -> Open:
     lines: list[str] = []
-    return lambda: MemoryDecisionLog(lines), lambda: "\n".join(f"- {line}" for line in lines)
+    return lambda: MemoryDecisionLog(lines)
 
 
-def test_a_decision_stands_once_on_one_line(log: tuple[Callable[[], DecisionLog], Callable[[], str]]) -> None:
+ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
+    "files": lambda home: lambda: DecisionLogFile(home),
+    "postgres": _postgres,
+    "memory": _memory,
+}
+
+
+@pytest.fixture(params=ENGINES)
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Open the same log again and again, as every replica does."""
+    return ENGINES[request.param](tmp_path)
+
+
+@pytest.fixture(params=["files", "postgres"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """The same of what several processes write to."""
+    return ENGINES[request.param](tmp_path)
+
+
+def lines(log: DecisionLog) -> list[str]:
+    """Return what was decided, as it is read."""
+    return [line for line in log.text().splitlines() if line.startswith("- ")]
+
+
+def test_a_decision_stands_once_on_one_line(reopen: Open) -> None:
     """However often it is written down, and whatever is in it."""
-    reopen, read = log
+    assert reopen().text() == ""
     reopen().note("accepted [a](x)", "accepted [a](x)\n- forged line\r\n# forged heading")
     reopen().note("accepted [a](x)", "accepted [a](x) again")
     reopen().note("rejected [b](y)", "rejected [b](y)")
-    lines = [line for line in read().splitlines() if line.startswith("- ")]
-    assert lines == ["- accepted [a](x) - forged line # forged heading", "- rejected [b](y)"]
+    assert lines(reopen()) == ["- accepted [a](x) - forged line # forged heading", "- rejected [b](y)"]
+
+
+def test_two_who_note_the_same_at_once_leave_one_line(shared: Open) -> None:
+    """And one for each of the others."""
+    marks = ["same"] * 4 + [f"other{number}" for number in range(4)]
+    writers = [threading.Thread(target=lambda m=mark: shared().note(m, f"{m} [x]")) for mark in marks]  # type: ignore[misc]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sorted(lines(shared())) == [*(f"- other{number} [x]" for number in range(4)), "- same [x]"]
+
+
+def test_what_is_exported_reads_the_same_and_is_still_noted_once(shared: Open, tmp_path: Path) -> None:
+    """Half of a surrogate pair is a question mark everywhere."""
+    shared().note("a", 'a "quoted" \ud83d <é>')
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "decisions.md").write_text(shared().text())
+    exported = DecisionLogFile(tmp_path / "out")
+    exported.note("a", "a again")
+    assert exported.text() == shared().text()
+    assert lines(exported) == ['- a "quoted" ? <é>']
 
 
 def test_a_torn_last_line_stays_alone(tmp_path: Path) -> None:

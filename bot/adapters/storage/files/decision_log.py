@@ -11,7 +11,7 @@ from bot.errors import refusal
 from bot.ports.collections import DECISIONS
 
 FILE: Final = "decisions.md"
-_HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
+HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
 
 
 class DecisionLogFile:
@@ -19,6 +19,15 @@ class DecisionLogFile:
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
+
+    def text(self) -> str:
+        """Return what stands there, whoever wrote it."""
+        try:
+            return self._path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise refusal(f"cannot read {self._path}", error, "check the file's owner") from error
 
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
@@ -29,7 +38,7 @@ class DecisionLogFile:
                 if any(mark in other for other in before.splitlines()):
                     return
                 torn = "\n" if before and not before.endswith("\n") else ""
-                file.write(f"{'' if before else _HEAD}{torn}- {' '.join(line.split())}\n".encode("utf-8", "replace"))
+                file.write(f"{'' if before else HEAD}{torn}- {' '.join(line.split())}\n".encode("utf-8", "replace"))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
+from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
@@ -30,7 +31,7 @@ class FileStore:
         if is_reader:
             list_names(home)
         self.files, self.documents = home, FileDocuments(home, is_reader=is_reader)
-        self.notes = NoteFiles(home / "memory")
+        self.notes, self.decisions = NoteFiles(home / "memory"), DecisionLogFile(home)
         self._lock = threading.Lock()
         self._journals: dict[str, NdjsonJournal] = {}
 

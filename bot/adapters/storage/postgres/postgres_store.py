@@ -9,9 +9,11 @@ from typing import Any
 
 from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.postgres_decisions import PostgresDecisions
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
 from bot.ports import Documents, JobCounts
+from bot.ports.collections import DECISIONS
 
 
 class PostgresStore:
@@ -22,6 +24,7 @@ class PostgresStore:
         self.documents: Documents = documents or PostgresDocuments(database, namespace)
         self.notes = DocumentNotes(self.documents)
         self._database, self._namespace = database, namespace
+        self.decisions = PostgresDecisions(self.journal(DECISIONS))
 
     @property
     def shared(self) -> PostgresStore:
