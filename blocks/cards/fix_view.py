@@ -41,8 +41,11 @@ def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -
         patch_line(patch, is_open=_has_request(mark, patch)) if waits or mark.is_offered or mark.fixes else []
     )
     parts += [context(line) for fix in mark.fixes if (line := _standing(fix))]
+    if mark.problem and parts:
+        parts.append(context(f":no_entry_sign: *No draft PR*: {escape(truncate(mark.problem, REFUSAL_CHARS))}"))
     if patch is not None and parts:
-        is_outdated = any(_is_about(fix, patch) and fix.refusal and fix.refusal.code in ANEW for fix in mark.fixes)
+        refused = any(_is_about(fix, patch) and fix.refusal and fix.refusal.code in ANEW for fix in mark.fixes)
+        is_outdated = refused or mark.problem is not None
         extra = [again] if again is not None and is_outdated and waits else []
         parts.append(
             ActionsBlock(
@@ -85,8 +88,9 @@ def _buttons(state: ThreadState, patch: ProposedPatch, mark: FixMark) -> Iterato
 
 
 def _confirm(mark: FixMark) -> ConfirmObject:
+    where = f"`{mark.codebase}` on {mark.host}" if mark.codebase else mark.host
     said = (
-        f"triage checks the patch, pushes a branch to {mark.host} and opens a draft there, with the question, its "
+        f"triage checks the patch, pushes a branch to {where} and opens a draft there, with the question, its "
         "evidence and your name. Read the diff first."
     )
     return ConfirmObject(

@@ -163,7 +163,6 @@ def _build_fixes(on: SharedServices) -> FixServices:
         on.settings,
         on.environment,
         on.desk,
-        on.code.codebases.first.repo,
         known=on.fixes,
         files=SlackCardFiles(on.slack.poster, on.desk.cards.guard.require),
         approvers=on.approvers,

@@ -79,7 +79,7 @@ class ProcessCode:
             codebases=members,
             ids={one.id for one in members},
             staleness=CitationStaleness(members),
-            link_to=CodebaseLinks(members, settings.code_host),
+            link_to=CodebaseLinks(members, partial(self.code_host, default=settings.code_host)),
             clones=self._clones,
         )
 
@@ -87,6 +87,15 @@ class ProcessCode:
         """Return the codebases that a team's settings name, which must be open."""
         found = {name: self._open[name] for name in settings.all_codebases}
         return Codebases.named((name, one.repo, one.index) for name, one in found.items())
+
+    def settings_of(self, name: str) -> CodebaseSettings | None:
+        """Return a codebase's settings as they are now; None where there is none of this id."""
+        return self._open[name].settings if name in self._open else None
+
+    def code_host(self, name: str, *, default: CodeHost | None) -> CodeHost | None:
+        """Return what a codebase's remote is said to be, where anybody says so."""
+        own = self.settings_of(name)
+        return (own.code_host if own else None) or default
 
     @property
     def repos(self) -> Mapping[str, GitRepo]:
@@ -224,8 +233,8 @@ class CodebaseLinks:
     Of one that was damaged or not cloned at the start, as soon as git can read it.
     """
 
-    def __init__(self, codebases: Codebases, host: CodeHost | None) -> None:
-        self._codebases, self._host = codebases, host
+    def __init__(self, codebases: Codebases, host_of: Callable[[str], CodeHost | None]) -> None:
+        self._codebases, self._host_of = codebases, host_of
         self._known: dict[Path, LinkTo] = {}
 
     def __call__(self, ref: EvidenceRef) -> str | None:
@@ -240,5 +249,6 @@ class CodebaseLinks:
         if repo.root not in self._known:
             if repo.resolve("HEAD") is None:
                 return None
-            self._known[repo.root] = code_links(repo.remote_url(), self._host)
+            name = next((one.id for one in self._codebases if one.repo is repo), "")
+            self._known[repo.root] = code_links(repo.remote_url(), self._host_of(name))
         return self._known[repo.root](ref)

@@ -1,4 +1,4 @@
-"""Draft pull requests, put together: the code host of the codebase's remote, its token, and what is checked before."""
+"""Draft pull requests, put together: for each codebase the host of its remote, a token, and what is checked before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from bot.adapters.codehost.gitea import GiteaClient
 from bot.adapters.codehost.github import GitHubClient
 from bot.adapters.codehost.gitlab import GitLabClient
+from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.approvers import Approvers
@@ -21,8 +22,11 @@ from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import Fixes
 from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.fix_words import LinkTo
-from bot.casework.fixes.patch_check import PatchChecks
+from bot.casework.fixes.patch_check import PatchChecks, sweep
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
+from bot.composition.codebases import ProcessCode
+from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
@@ -46,16 +50,60 @@ class HostAccess:
     remote: Remote
 
 
+class CodeHosts:
+    """The code host of each codebase's remote `origin`, with a token; opened when it is first asked for.
+
+    A token goes over plain HTTP only where `origin` says so itself. One that is for all codebases goes to one host.
+    """
+
+    def __init__(self, host: CodeHost | None, environment: Environment, process: ProcessCode) -> None:
+        self._host, self._environment, self._process = host, environment, process
+        self._known: dict[GitRepo, HostAccess] = {}
+
+    def access(self, codebase: Codebase) -> HostAccess | None:
+        """Return access to a codebase's host; None without a token, or where the host is not known."""
+        if codebase.repo not in self._known and (found := self._find(codebase)) is not None:
+            self._known[codebase.repo] = found
+        return self._known.get(codebase.repo)
+
+    def client(self, codebase: Codebase) -> CodeHostClient | None:
+        """Return who opens pull requests for a codebase; None where nobody does."""
+        access = self.access(codebase)
+        return access.client if access else None
+
+    def _find(self, codebase: Codebase) -> HostAccess | None:
+        found = self._place(codebase.id, codebase.repo)
+        if found is None or found.kind not in _CLIENTS:
+            return None
+        token = self._environment.host_token(found.kind, codebase.id) if codebase.id else None
+        if token is None and self._is_only_host(found):
+            token = self._environment.host_token(found.kind)
+        if token is None:
+            return None
+        url = f"{found.origin}/{found.path}.git"
+        return HostAccess(client=_CLIENTS[found.kind](found, token), remote=Remote(url, token.get_secret_value()))
+
+    def _place(self, name: str, repo: GitRepo) -> CodeRepository | None:
+        return code_repository(repo.remote_url(), self._process.code_host(name, default=self._host))
+
+    def _is_only_host(self, wanted: CodeRepository) -> bool:
+        """Whether no other codebase of the process is on another host of the same kind, which its token is not for."""
+        places = (self._place(name, repo) for name, repo in self._process.repos.items())
+        return all(one.origin == wanted.origin for one in places if one and one.kind == wanted.kind)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownFixes:
-    """What is on file of patches, and the host that takes them; None where there is no token."""
+    """What is on file of patches, which codebases they are for, and the hosts that take them."""
 
     store: Collection[Fix]
-    access: HostAccess | None
+    codebases: PatchCodebases
+    hosts: CodeHosts
+    settings_of: Callable[[str], CodebaseSettings | None]
 
     def marks(self) -> FixMarks:
         """Return what tells cards how the patches of a thread stand."""
-        return FixMarks(self.store, self.access.client.name if self.access else None)
+        return FixMarks(self.store, self.codebases, self.hosts.client)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,53 +115,50 @@ class FixServices:
     stop: threading.Event
 
 
-def open_code_host(settings: Settings, environment: Environment, repo: GitRepo) -> HostAccess | None:
-    """Return access to the host of the remote `origin`; None without its token, or where it is not known.
-
-    A token goes over plain HTTP only where `origin` says so itself.
-    """
-    found = code_repository(repo.remote_url(), settings.code_host)
-    tokens = {
-        "github": environment.github_token,
-        "gitlab": environment.gitlab_token,
-        "gitea": environment.gitea_token,
-    }
-    token = tokens.get(found.kind) if found else None
-    if found is None or token is None or found.kind not in _CLIENTS:
-        return None
-    url = f"{found.origin}/{found.path}.git"
-    return HostAccess(client=_CLIENTS[found.kind](found, token), remote=Remote(url, token.get_secret_value()))
+def know_fixes(
+    settings: Settings,
+    environment: Environment,
+    process: ProcessCode,
+    codebases: PatchCodebases,
+    store: Collection[Fix],
+) -> KnownFixes:
+    """Return what is known of a team's patches."""
+    hosts = CodeHosts(settings.code_host, environment, process)
+    return KnownFixes(store=store, codebases=codebases, hosts=hosts, settings_of=process.settings_of)
 
 
 def build_fixes(
     settings: Settings,
     environment: Environment,
     desk: ThreadService,
-    repo: GitRepo,
     *,
     known: KnownFixes,
     files: CardFiles,
     approvers: Approvers,
     link_to: LinkTo,
 ) -> FixServices:
-    """Return what opens draft pull requests; without access to a host, what gives patches as files."""
-    stop, secrets = threading.Event(), environment.secrets()
-    store, access = known.store, known.access
-    updates = FixUpdates(desk, store, files, access.client if access else None)
-    opening = None
-    if access is not None:
-        home = environment.home
-        hidden = [process_home(home)]  # other teams' directories lie there as well
-        checks = PatchChecks(repo, settings.fixes, home / WORKSHOP, hidden=hidden, stop=stop, secrets=secrets)
-        checks.sweep()
-        opening = FixOpening(
-            store,
+    """Return what opens draft pull requests; of a codebase without access to its host, what gives patches as files."""
+    stop, secrets, workshop = threading.Event(), environment.secrets(), environment.home / WORKSHOP
+    hidden = [process_home(environment.home)]  # other teams' directories lie there as well
+    sweep(workshop)
+
+    def opening_of(codebase: Codebase) -> FixOpening | None:
+        access, own = known.hosts.access(codebase), known.settings_of(codebase.id)
+        if access is None or own is None:
+            return None
+        wanted = own.fixes.over(settings.fixes)
+        checks = PatchChecks(codebase.repo, wanted, workshop, hidden=hidden, stop=stop, secrets=secrets)
+        return FixOpening(
+            known.store,
             checks,
             access.client,
             access.remote,
             approvers,
-            base=settings.fixes.base,
+            base=wanted.base or own.branch,
             link_to=link_to,
             secrets=secrets,
         )
-    return FixServices(fixes=Fixes(desk, store, repo, files, updates, opening), updates=updates, stop=stop)
+
+    updates = FixUpdates(desk, known.store, files, known.codebases, known.hosts.client)
+    fixes = Fixes(desk, known.store, known.codebases, files, updates, opening_of)
+    return FixServices(fixes=fixes, updates=updates, stop=stop)

@@ -12,6 +12,7 @@ from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.memory.lesson_notes import lesson_offers
 from bot.casework.ops_outbox import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
@@ -19,7 +20,7 @@ from bot.casework.reports.metrics_service import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
 from bot.composition.codebases import TeamCode
-from bot.composition.fix_services import KnownFixes, open_code_host
+from bot.composition.fix_services import KnownFixes, know_fixes
 from bot.composition.process_services import ProcessServices, SlackAccess, open_storage, set_aside_line
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -131,11 +132,9 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
     )
     pausing = PauseSwitch(storage.documents, clock)
-    fixes = KnownFixes(
-        store=Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where))),
-        # a patch does not say which of several codebases it is for
-        access=open_code_host(settings, environment, code.codebases.first.repo) if len(code.codebases) == 1 else None,
-    )
+    wanted = Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where)))
+    patched = PatchCodebases(code.codebases, lambda chat_id: desk.codebases.picked(chat_id))
+    fixes = know_fixes(settings, environment, process.code, patched, wanted)
     messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes)
     desk = ThreadService(
         settings=settings,

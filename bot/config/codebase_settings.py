@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as
+from bot.config.fix_settings import FixSettings
+from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 
 SHORT_FORM: Final = ""
@@ -87,6 +89,10 @@ class CodebaseSettings(SettingsBlock):
     """How old a clone may become before it is fetched again, of a `url` only."""
     kind: CodebaseKind = "code"
     """`docs`: a handbook, whose files all count as prose."""
+    code_host: CodeHost | None = None
+    """What shows this code to a browser, where its remote's host does not say by its name; absent: `code_host`."""
+    fixes: FixSettings = FixSettings()
+    """Draft pull requests of this codebase; what is left out is that of `fixes` at the top."""
 
     @model_validator(mode="after")
     def _one_place(self) -> CodebaseSettings:

@@ -31,6 +31,8 @@ _TOKENS: Final = {
     "SLACK_BOT_TOKEN": ("xoxb-", "OAuth & Permissions"),
     "SLACK_APP_TOKEN": ("xapp-", "Basic Information > App-Level Tokens"),
 }
+_CODE_HOSTS: Final = {"github": "TRIAGE_GITHUB_TOKEN", "gitlab": "TRIAGE_GITLAB_TOKEN", "gitea": "TRIAGE_GITEA_TOKEN"}
+"""The variable with the token of each kind of code host; `_<CODEBASE>` behind it is that of one codebase."""
 _SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 
@@ -54,7 +56,8 @@ class Environment(BaseModel):
     telegram_bot_token: SecretStr | None = None
     """Needed where a session delivers to Telegram."""
     github_token: SecretStr | None = None
-    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else."""
+    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else.
+    That of the codebase `shop-api` alone is `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below work in the same way."""
     gitlab_token: SecretStr | None = None
     """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
     gitea_token: SecretStr | None = None
@@ -84,12 +87,29 @@ class Environment(BaseModel):
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = {field.get_secret_value() for field in fields if isinstance(field, SecretStr)}
+        of_codebases = tuple(f"{name}_" for name in _CODE_HOSTS.values())
+        values |= {value for name, value in self.variables.items() if name.startswith(of_codebases)}
         values |= {password for value in values if (password := _password(value))}
         return frozenset(value for value in values if len(value) >= 8)
+
+    def host_token(self, kind: str, codebase: str = "") -> SecretStr | None:
+        """Return the token for a kind of code host: that of one codebase, or without one that of all."""
+        name = host_token_name(kind, codebase)
+        return SecretStr(self.variables[name]) if name and self.variables.get(name) else None
 
     def of_team(self, team: str) -> Environment:
         """Return the same for one team, whose data directory lies in ours; the one team of old has ours itself."""
         return self if team == DEFAULT_TEAM else self.model_copy(update={"home": team_home(self.home, team)})
+
+
+def host_token_name(kind: str, codebase: str = "") -> str | None:
+    """Return the variable that holds the token for a kind of code host; None of a kind that takes no pull requests.
+
+    >>> host_token_name("gitlab"), host_token_name("gitlab", "shop-api")
+    ('TRIAGE_GITLAB_TOKEN', 'TRIAGE_GITLAB_TOKEN_SHOP_API')
+    """
+    name = _CODE_HOSTS.get(kind)
+    return name and f"{name}_{codebase.replace('-', '_').upper()}".rstrip("_")
 
 
 def team_home(home: Path, team: str) -> Path:

@@ -29,4 +29,8 @@ class FixSettings(SettingsBlock):
     max_lines: Annotated[int, Field(ge=1, le=100_000)] = 500
     """How many lines a patch may add and remove together."""
     base: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
-    """The branch that pull requests lead to; null: the code host's default branch."""
+    """The branch that pull requests lead to; null: that of a codebase's `branch`, else the code host's default."""
+
+    def over(self, others: FixSettings) -> FixSettings:
+        """Return these where they were given, else the others."""
+        return others.model_copy(update={key: getattr(self, key) for key in self.model_fields_set})

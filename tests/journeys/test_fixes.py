@@ -54,8 +54,8 @@ CHECK = [
 ]
 
 
-def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times") -> Path:
-    """Write the script of a model that proposes a patch."""
+def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times", codebase: str = "") -> Path:
+    """Write the script of a model that proposes a patch; `codebase` stands in front of the cited path."""
     patch = None if diff is None else {"title": title, "diff": diff, "rationale": "Somebody asked for seven."}
     answer = {
         "confidence": "high",
@@ -63,13 +63,18 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times")
         "summary_for_orchestrator": "Five attempts; a patch raises it to seven.",
         "draft_reply": "The gateway is tried 5 times: `MAX_ATTEMPTS = 5` in `shop/retry.py:3`.",
         "evidence_refs": [
-            {"kind": "file", "ref": "shop/retry.py:3", "quote": "MAX_ATTEMPTS = 5", "supports_claim": "The limit."}
+            {
+                "kind": "file",
+                "ref": f"{codebase}shop/retry.py:3",
+                "quote": "MAX_ATTEMPTS = 5",
+                "supports_claim": "The limit.",
+            }
         ],
         "proposed_patch": patch,
     }
     verdict = {
         "verdict": "pass",
-        "spot_check_ref": "shop/retry.py:3",
+        "spot_check_ref": f"{codebase}shop/retry.py:3",
         "spot_check_result": "supports",
         "schema_check": "ok",
         "confidence_language_match": "match",
@@ -77,7 +82,8 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times")
         "risk_gate_check": "passes",
         "tone_assessment": "matches",
     }
-    look = {"calls": [{"name": "read_file", "input": {"path": "shop/retry.py"}}]}
+    given = {"path": "shop/retry.py", **({"codebase": codebase.rstrip(":")} if codebase else {})}
+    look = {"calls": [{"name": "read_file", "input": given}]}
     roles = {
         "investigator": {"match": "(?i)you investigate", "parts": [{"turns": [look, {"answer": answer}]}]},
         "validator": {"match": "(?i)break this draft", "parts": [{"turns": [look, {"answer": verdict}]}]},
@@ -96,9 +102,9 @@ class FixOffice(Office):
         environment = {**environment_of(slack, home), **variables}
         self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
 
-    def ask_and_open(self, host: CodeHost) -> tuple[str, dict[str, Any]]:
+    def ask_and_open(self, host: CodeHost, question: str = QUESTION) -> tuple[str, dict[str, Any]]:
         """Ask for a change and click Open draft PR; returns the question's ts and the card."""
-        ts = self.ask(QUESTION)
+        ts = self.ask(question)
         card = self.card(ts, "Proposed patch", offering=ids.OPEN_FIX)
         self.click(card, ids.OPEN_FIX)
         return ts, card

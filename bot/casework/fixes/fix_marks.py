@@ -1,21 +1,29 @@
-"""What the card of a thread shows of its patches; reads the disk only."""
+"""What the card of a thread shows of its patches; reads the disk and the codebases only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
+from bot.agent.codebases import Codebase
+from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch, patch_of
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.errors import ConfigError, StoreError
+from bot.ports.codehosts import CodeHostClient
 from bot.ports.collections import Collection
 
 ANSWERED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO)
+ClientOf = Callable[[Codebase], CodeHostClient | None]
+"""Who opens pull requests for a codebase; None where there is no token."""
 
 
 class FixMarks:
-    """Answers for one data directory; `host` is who opens pull requests, None where there is no token."""
+    """Answers for one data directory."""
 
-    def __init__(self, store: Collection[Fix], host: str | None) -> None:
-        self._store, self._host = store, host
+    def __init__(self, store: Collection[Fix], codebases: PatchCodebases, client_of: ClientOf) -> None:
+        self._store, self._codebases, self._client_of = store, codebases, client_of
 
     def __call__(self, state: ThreadState) -> FixMark:
         """Return the fixes of a thread, and whether one is offered for the patch of its draft."""
@@ -24,6 +32,15 @@ class FixMarks:
         if patch is None and not known:
             return NO_FIX
         wanted = {hash_patch(fix.patch) for fix in known if fix.status is not FixStatus.REFUSED}
-        is_new = patch is not None and hash_patch(patch) not in wanted
         waits = state.status is ThreadStatus.PENDING_USER or state.resolution in ANSWERED
-        return FixMark(fixes=known, host=self._host, is_offered=waits and is_new)
+        if patch is None or hash_patch(patch) in wanted or not waits:
+            return FixMark(fixes=known)
+        try:
+            codebase = self._codebases.place(state, patch).codebase
+        except FixRefused as error:
+            return FixMark(fixes=known, problem=str(error))
+        except (ConfigError, StoreError):  # it cannot be read now; a click says so
+            return FixMark(fixes=known, is_offered=True)
+        client = self._client_of(codebase)
+        name = codebase.id if len(self._codebases) > 1 else ""
+        return FixMark(fixes=known, host=client.name if client else None, codebase=name, is_offered=True)

@@ -74,14 +74,14 @@ class FixOpening:
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
-        tree = self._checks.apply(repo, fix.commit, fix.patch.diff)
+        tree = self._checks.apply(repo, fix.commit, fix.diff)
         newest = repo.fetch(self._remote, base)
         if not repo.contains(newest, fix.commit):
             said = (
                 f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}: push it."
             )
             raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
-        self._checks.require_current(repo, newest, fix.patch.diff)
+        self._checks.require_current(repo, newest, fix.diff)
         checked = self._checks.check(repo, fix.commit, tree)
         if not self._approvers.allow(fix.asked_by, fix.asked_in_team):
             said = f"<@{fix.asked_by}> may not approve any more, or Slack did not say."

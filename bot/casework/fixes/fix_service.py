@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.fix_words import commands_by_hand, title_of
 from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
-from bot.domain.fixes.fixes import Fix, FixStatus, cited_commit, hash_patch, patch_of
+from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch, patch_of
 from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
@@ -36,25 +38,28 @@ SAID_CHARS: Final = 400
 NO_TOKEN: Final = (
     "triage opens no PRs for this codebase, so the patch is a file in this card's thread, with what to type."  # noqa: S105
 )
+NO_HOST: Final = "triage opens no PRs for the codebase of this patch any more: it has no token, or left triage.yml."
+OpeningOf = Callable[[Codebase], FixOpening | None]
+"""What opens draft pull requests of a codebase; None where there is no token."""
 
 
 class Fixes:
     """Carries out what approvers click; raises InputError with a text for the one who clicked.
 
-    Without `opening` there is no token: the patch is given as a file, with the commands to type.
+    Of a codebase without a token the patch is given as a file, with the commands to type.
     """
 
     def __init__(
         self,
         desk: ThreadService,
         store: Collection[Fix],
-        codebase: GitRepo,
+        codebases: PatchCodebases,
         files: CardFiles,
         updates: FixUpdates,
-        opening: FixOpening | None,
+        opening_of: OpeningOf,
     ) -> None:
-        self._desk, self._store, self._codebase, self._files = desk, store, codebase, files
-        self._updates, self._opening = updates, opening
+        self._desk, self._store, self._codebases, self._files = desk, store, codebases, files
+        self._updates, self._opening_of = updates, opening_of
         self._tries: dict[str, tuple[int, datetime]] = {}
         self._shown: set[str] = set()
         self._working = threading.Lock()
@@ -79,11 +84,13 @@ class Fixes:
 
         Raises:
             Conflict: the patch is another one by now, or somebody was first.
+            FixRefused: it is for no codebase, or for several.
         """
         state, patch = self.proposed(thread_id, patch_hash)
-        fix = self._wanted(state, patch, by=by, team=team, name=name)
-        if self._opening is None:
-            self._show_patch(state, patch, self._by_hand(fix))
+        place = self._codebases.place(state, patch)
+        fix = self._wanted(state, patch, place, by=by, team=team, name=name)
+        if self._opening_of(place.codebase) is None:
+            self._show_patch(state, patch.model_copy(update={"diff": fix.diff}), self._by_hand(fix))
             return NO_TOKEN
         if not self._store.add(fix.id, fix):
             self._store.change(fix.id, lambda now: _again(now, fix))
@@ -95,13 +102,13 @@ class Fixes:
         with self._working:
             self._updates.show_all()
             for fix in self._store.all():
-                if self._opening is not None and fix.status is FixStatus.OPENING and self._is_due(fix):
-                    self._carry_out(fix, self._opening)
+                if fix.status is FixStatus.OPENING and self._is_due(fix):
+                    self._carry_out(fix)
                     self._updates.show_all()
 
-    def _carry_out(self, fix: Fix, opening: FixOpening) -> None:
+    def _carry_out(self, fix: Fix) -> None:
         try:
-            request = opening.carry_out(fix)
+            request = self._opening(fix).carry_out(fix)
         except CheckStopped:
             return  # the next start takes it up
         except FixRefused as error:
@@ -117,6 +124,13 @@ class Fixes:
         outcome = str(changes.get("status", "waits"))
         log.info("a draft PR: %s", outcome, extra={"action": "fix_carried_out", "thread_id": fix.thread_id})
         self._store.change(fix.id, lambda now: now.evolve(**{"waits": None, **changes, "is_shown": False}))
+
+    def _opening(self, fix: Fix) -> FixOpening:
+        codebase = self._codebases.of(fix)
+        opening = self._opening_of(codebase) if codebase else None
+        if opening is None:
+            raise FixRefused(Refusal(code=FixCode.HOST, text=NO_HOST))
+        return opening
 
     def _later(self, fix: Fix, error: TriageError) -> dict[str, Any]:
         """Return what is noted of something that may work later: why, or after many tries that it does not."""
@@ -135,12 +149,15 @@ class Fixes:
     def _host_refusal(self, error: TriageError) -> Refusal:
         return Refusal(code=FixCode.HOST, text=redact(str(error), self._desk.known_secrets)[:SAID_CHARS])
 
-    def _wanted(self, state: ThreadState, patch: ProposedPatch, *, by: str, team: str, name: str) -> Fix:
+    def _wanted(
+        self, state: ThreadState, patch: ProposedPatch, place: PatchPlace, *, by: str, team: str, name: str
+    ) -> Fix:
         ret = state.investigator_return
         return Fix(
             thread_id=state.thread_id,
             patch=patch,
-            commit=cited_commit(state) or self._codebase.head(),
+            codebase=place.codebase.id,
+            commit=place.commit,
             question=state.question,
             permalink=state.permalink,
             evidence=ret.evidence_refs if ret else (),
@@ -152,7 +169,8 @@ class Fixes:
 
     def _by_hand(self, fix: Fix) -> str:
         lines = commands_by_hand(fix.branch, fix.commit, title_of(fix, self._desk.known_secrets))
-        return "\n".join(["In a checkout of the codebase, with this file beside it:", *lines])
+        where = f"`{fix.codebase}`" if fix.codebase and len(self._codebases) > 1 else "the codebase"
+        return "\n".join([f"In a checkout of {where}, with this file beside it:", *lines])
 
     def _show_patch(self, state: ThreadState, patch: ProposedPatch, said: str) -> None:
         diff = patch.diff if patch.diff.endswith("\n") else f"{patch.diff}\n"

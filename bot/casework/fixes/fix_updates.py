@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
+from bot.casework.fixes.fix_marks import ClientOf
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patch_of
 from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
 from bot.errors import ProviderError, Unavailable
 from bot.ports import CardFiles
-from bot.ports.codehosts import CodeHostClient
 from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
@@ -23,12 +24,18 @@ LOOKS_AT_ONCE: Final = 10
 
 
 class FixUpdates:
-    """Shows what became of fixes; without a `host` nothing is asked."""
+    """Shows what became of fixes; of a codebase without a client nothing is asked."""
 
     def __init__(
-        self, desk: ThreadService, store: Collection[Fix], files: CardFiles, host: CodeHostClient | None
+        self,
+        desk: ThreadService,
+        store: Collection[Fix],
+        files: CardFiles,
+        codebases: PatchCodebases,
+        client_of: ClientOf,
     ) -> None:
-        self._desk, self._store, self._files, self._host = desk, store, files, host
+        self._desk, self._store, self._files = desk, store, files
+        self._codebases, self._client_of = codebases, client_of
 
     def show_all(self) -> None:
         """Show every fix that is not shown as it stands; what the chat refuses now is tried again."""
@@ -41,22 +48,33 @@ class FixUpdates:
                     log.info("a fix is shown later: %s", error, extra=extra)
 
     def follow(self) -> None:
-        """Ask the code host about the open requests; what is news is shown at the next `show_all`."""
-        if self._host is None:
-            return
+        """Ask the code hosts about the open requests; what is news is shown at the next `show_all`."""
         at = self._desk.clock.now()
         due = sorted((fix for fix in self._store.all() if _is_due(fix, at)), key=_looked_at)
+        silent: set[str] = set()
         for fix in due[:LOOKS_AT_ONCE]:
-            assert fix.request is not None
-            try:
-                now = self._host.look(fix.request.number)
-            except Unavailable as error:
-                log.info("a pull request is looked at later: %s", error, extra={"action": "fix_unseen"})
-                return
-            except ProviderError:
-                log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
-                now = fix.request
-            self._store.change(fix.id, partial(_seen, now=now, at=at))
+            if fix.codebase in silent:
+                continue
+            if (now := self._look(fix)) is None:
+                silent.add(fix.codebase)
+            else:
+                self._store.change(fix.id, partial(_seen, now=now, at=at))
+
+    def _look(self, fix: Fix) -> PullRequest | None:
+        """Return how an open request stands, as it was known where the host refuses; None where it is silent now."""
+        assert fix.request is not None
+        codebase = self._codebases.of(fix)
+        client = self._client_of(codebase) if codebase else None
+        if client is None:
+            return fix.request
+        try:
+            return client.look(fix.request.number)
+        except Unavailable as error:
+            log.info("a pull request is looked at later: %s", error, extra={"action": "fix_unseen"})
+            return None
+        except ProviderError:
+            log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
+            return fix.request
 
     def _show(self, fix: Fix) -> None:
         """Name the request in a draft that waits, show the card, and put what a check printed below it."""

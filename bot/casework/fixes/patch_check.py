@@ -59,14 +59,10 @@ class PatchChecks:
         self._codebase, self._settings, self._workshop = codebase, settings, workshop
         self._hidden, self._stop, self._secrets = hidden, stop, secrets
 
-    def sweep(self) -> None:
-        """Remove what a crash left behind."""
-        shutil.rmtree(self._workshop, ignore_errors=True)
-
     @contextmanager
     def repository(self) -> Iterator[PatchRepo]:
         """Enter with an empty throw-away repository over the codebase; it is removed at the end."""
-        self.sweep()
+        sweep(self._workshop)
         try:
             self._workshop.mkdir(mode=0o700, parents=True)
             repo = PatchRepo(self._codebase, self._workshop / "repo.git")
@@ -75,7 +71,7 @@ class PatchChecks:
         try:
             yield repo
         finally:
-            self.sweep()
+            sweep(self._workshop)
 
     def apply(self, repo: PatchRepo, commit: str, diff: str) -> str:
         """Return the tree that a patch makes of a commit.
@@ -144,6 +140,11 @@ class PatchChecks:
         tail = redact(run.tail, self._secrets).rstrip("\n").split("\n")[-LOG_LINES:]
         said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread."
         return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
+
+
+def sweep(workshop: Path) -> None:
+    """Remove what a crash left behind."""
+    shutil.rmtree(workshop, ignore_errors=True)
 
 
 def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:

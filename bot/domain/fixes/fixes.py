@@ -12,10 +12,11 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import AwareDatetime
 
+from bot.domain.fixes.patch_files import without_codebase
 from bot.domain.fixes.patch_limits import Refusal
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.questions.patches import proposes_nothing
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
+from bot.domain.returns import EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState, check_thread_id, hash_draft
 from bot.errors import InputError
 
@@ -63,6 +64,8 @@ class Fix(FrozenValue):
 
     thread_id: str
     patch: ProposedPatch
+    codebase: str = ""
+    """The id of the codebase that it is for; empty where the team had one without an id."""
     commit: str
     """The commit that the draft cites and the patch was made for."""
     question: str
@@ -95,6 +98,11 @@ class Fix(FrozenValue):
         return fix_id(self.thread_id, hash_patch(self.patch))
 
     @property
+    def diff(self) -> str:
+        """The diff, its paths as they are in the codebase."""
+        return without_codebase(self.patch.diff, self.codebase)
+
+    @property
     def branch(self) -> str:
         """The branch on the code host.
 
@@ -109,10 +117,15 @@ class Fix(FrozenValue):
 
 
 class FixMark(NamedTuple):
-    """What a card shows of a thread's patches; `host` is who opens pull requests, None where nobody does."""
+    """What a card shows of a thread's patches: those somebody wanted opened, and the one of its draft."""
 
     fixes: tuple[Fix, ...] = ()
     host: str | None = None
+    """Who opens pull requests for the codebase that the draft's patch is for; None where nobody does."""
+    codebase: str = ""
+    """The id of that codebase, where the team has several."""
+    problem: str | None = None
+    """Why there can be none, in a sentence."""
     is_offered: bool = False
 
 
@@ -146,9 +159,3 @@ def patch_of(state: ThreadState) -> ProposedPatch | None:
     """Return the patch that a thread's latest draft proposes; None where there is none to show."""
     patch = state.investigator_return.proposed_patch if state.investigator_return else None
     return None if proposes_nothing(patch) else patch
-
-
-def cited_commit(state: ThreadState) -> str | None:
-    """Return the commit at which the draft's files were read; None where it cites none."""
-    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    return next((ref.commit for ref in refs if ref.kind is EvidenceKind.FILE and ref.commit), None)

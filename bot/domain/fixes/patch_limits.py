@@ -39,6 +39,7 @@ class FixCode(StrEnum):
     HIDDEN = "hidden-characters"
     SECRET = "secret"  # noqa: S105 - a kind of refusal
     PROTECTED = "protected-path"
+    SEVERAL_CODEBASES = "several-codebases"
     DOES_NOT_APPLY = "does-not-apply"
     OUTDATED = "outdated"
     NOT_PUBLISHED = "not-published"

@@ -12,6 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.approvers import Approvers
@@ -20,6 +22,7 @@ from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
 from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.patch_check import PatchChecks
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.config.fix_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix, FixStatus, NewPullRequest, PullRequest, hash_patch
@@ -88,6 +91,8 @@ class Desk:
         client.faults = self.faults
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
         repo = GitRepo(self.codebase)
+        index = SqlitePassageIndex(repo, self.folder / "index.sqlite")
+        self.codebases = PatchCodebases(Codebases.named([("", repo, index)]), lambda _: ())
         checks = PatchChecks(
             repo, self.settings, self.folder / "workshop", hidden=[], stop=threading.Event(), secrets=()
         )
@@ -101,8 +106,11 @@ class Desk:
             link_to=lambda _: None,
         )
         desk = self.office.desk
-        self.updates = FixUpdates(desk, self.store, self.files, client if token else None)
-        self.fixes = Fixes(desk, self.store, repo, self.files, self.updates, opening if token else None)
+        self.updates = FixUpdates(desk, self.store, self.files, self.codebases, lambda _: client if token else None)
+        self.fixes = Fixes(
+            desk, self.store, self.codebases, self.files, self.updates, lambda _: opening if token else None
+        )
+        self.marks = FixMarks(self.store, self.codebases, lambda _: client)
 
     def click(self) -> str:
         return self.fixes.open(THREAD_ID, hash_patch(self.patch), by=BEN, team="T1", name="ben")
@@ -157,7 +165,7 @@ def test_one_click_opens_one_draft_that_card_and_draft_name(tmp_path: Path, host
     assert desk.fix.is_shown
     with pytest.raises(Conflict, match="a draft PR already"):
         desk.click()
-    assert FixMarks(desk.store, "GitHub")(desk.state).is_offered is False
+    assert desk.marks(desk.state).is_offered is False
 
 
 def test_wherever_the_process_dies_there_is_one_branch_and_one_request(tmp_path: Path, host: CodeHost) -> None:

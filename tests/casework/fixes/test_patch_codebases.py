@@ -1,0 +1,142 @@
+"""Which codebase of a team a patch is for, over real repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.agent.codebases import Codebases
+from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
+from bot.domain.threads import ThreadState
+from tests.builders import a_return, a_thread
+from tests.casework.fixes.test_fix_words import a_fix
+from tests.codebases import make_codebases
+from tests.gitrepo import commit_files
+
+EDIT = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
+NEW = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+b\n"
+CART, QUEUE, BOTH = EDIT.format("src/cart.py"), EDIT.format("deploy/queue.py"), EDIT.format("src/both.py")
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Codebases:
+    """The codebases `shop` and `infra`; both have src/both.py and README.md."""
+    return make_codebases(tmp_path)
+
+
+def asked(team: Codebases, *cited: str) -> ThreadState:
+    """Return a thread whose draft cites these paths."""
+    refs = []
+    for path in cited:
+        repo = team.locate(path).repo
+        refs.append(EvidenceRef(kind=EvidenceKind.FILE, ref=f"{path}:1", commit=repo.head(), quote="x"))
+    return a_thread(investigator_return=a_return(evidence_refs=tuple(refs)))
+
+
+def place(team: Codebases, diff: str, *cited: str, about: Collection[str] = ()) -> str:
+    patch = ProposedPatch(title="t", diff=diff, rationale="r")
+    return PatchCodebases(team, lambda _: about).place(asked(team, *cited), patch).codebase.id
+
+
+@pytest.mark.parametrize(
+    ("diff", "cited", "expected"),
+    [
+        (CART, (), "shop"),
+        (QUEUE, ("shop:src/cart.py",), "infra"),
+        (CART + NEW.format("tests/test_cart.py"), ("shop:src/cart.py",), "shop"),
+        (EDIT.format("infra:src/both.py"), ("shop:src/both.py",), "infra"),
+        (NEW.format("shop:src/new.py"), ("infra:src/both.py",), "shop"),
+        (BOTH, ("infra:src/both.py",), "infra"),
+        (CART + BOTH, ("infra:src/both.py",), "shop"),
+        (NEW.format("src/new.py"), ("infra:deploy/queue.py",), "infra"),
+        (EDIT.format("src/nowhere.py"), ("shop:src/cart.py",), "shop"),
+    ],
+)
+def test_a_patch_is_for_the_codebase_that_its_paths_name_or_that_has_its_files(
+    team: Codebases, diff: str, cited: tuple[str, ...], expected: str
+) -> None:
+    """Where both have them, for the one that the draft cites."""
+    assert place(team, diff, *cited) == expected
+
+
+@pytest.mark.parametrize(
+    ("diff", "cited", "said"),
+    [
+        (CART + QUEUE, ("shop:src/cart.py",), "files of `shop` and `infra`; a draft PR is for one codebase"),
+        (EDIT.format("shop:src/both.py") + EDIT.format("infra:src/both.py"), (), "files of `shop` and `infra`"),
+        (BOTH, (), "does not say which codebase it is for: `shop` or `infra`"),
+        (BOTH, ("shop:src/both.py", "infra:src/both.py"), "does not say which codebase"),
+        (NEW.format("src/new.py"), (), "does not say which codebase"),
+    ],
+)
+def test_a_patch_of_two_codebases_or_of_nobody_knows_which_is_refused(
+    team: Codebases, diff: str, cited: tuple[str, ...], said: str
+) -> None:
+    """In a sentence that says what to do."""
+    with pytest.raises(FixRefused, match=said) as error:
+        place(team, diff, *cited)
+    assert error.value.refusal.code is FixCode.SEVERAL_CODEBASES
+
+
+def test_a_channel_of_one_codebase_reaches_no_other(team: Codebases) -> None:
+    """Whatever the patch names: git then finds no such file."""
+    assert place(team, QUEUE, about=("shop",)) == "shop"
+    assert place(team, EDIT.format("infra:deploy/queue.py"), about=("shop",)) == "shop"
+
+
+def test_the_commit_is_the_cited_one_of_that_codebase(team: Codebases) -> None:
+    """Not that of another, and HEAD where it is not cited."""
+    shop, infra = (one.repo for one in team)
+    state, before = asked(team, "infra:deploy/queue.py", "shop:src/cart.py"), shop.head()
+    commit_files(shop.root, {"later.txt": "x\n"})
+    patch = ProposedPatch(title="t", diff=CART, rationale="r")
+    assert PatchCodebases(team, lambda _: ()).place(state, patch).commit == before
+    patch = ProposedPatch(title="t", diff=QUEUE, rationale="r")
+    assert PatchCodebases(team, lambda _: ()).place(asked(team), patch).commit == infra.head()
+
+
+def test_a_codebase_that_cannot_be_read_has_no_files(team: Codebases) -> None:
+    """A patch for the other one is opened all the same."""
+    (team.first.repo.root / ".git" / "HEAD").write_text("damaged")
+    assert place(team, QUEUE) == "infra"
+
+
+def test_a_patch_on_file_without_a_codebase_is_for_the_one_with_its_commit(team: Codebases) -> None:
+    """It was opened when the team had one codebase, which had no id."""
+    known = PatchCodebases(team, lambda _: ())
+    infra = team.get("infra")
+    assert infra is not None
+    found = known.of(a_fix(commit=infra.repo.head()))
+    assert found is infra
+    assert known.of(a_fix(commit="f" * 40)) is None
+    assert known.of(a_fix(commit=infra.repo.head(), codebase="gone")) is None
+    assert known.of(a_fix(codebase="shop")) is team.first
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parts=st.lists(
+        st.sampled_from([CART, QUEUE, BOTH, NEW.format("n.py"), EDIT.format("shop:src/both.py"), EDIT.format("none")]),
+        min_size=1,
+        max_size=5,
+    ),
+    cites=st.sets(st.sampled_from(["shop:src/both.py", "infra:src/both.py"])),
+)
+def test_no_patch_is_placed_where_a_file_of_the_other_would_be_lost(
+    team: Codebases, parts: list[str], cites: set[str]
+) -> None:
+    """Any mixture: what is placed names no file that only the other codebase has."""
+    try:
+        found = place(team, "".join(parts), *sorted(cites))
+    except FixRefused:
+        return
+    names = EDIT.format("shop:src/both.py") in parts
+    assert not (CART in parts and QUEUE in parts) or names
+    assert found == "shop" or not (names or (CART in parts and EDIT.format("none") not in parts))

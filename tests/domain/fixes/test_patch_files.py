@@ -1,0 +1,53 @@
+"""Which files a diff names, and of which codebase."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.domain.fixes.patch_files import DiffFile, diff_files, without_codebase
+
+IDS = ("shop", "infra")
+
+
+@pytest.mark.parametrize(
+    ("diff", "expected"),
+    [
+        ("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n", {DiffFile("x.py"), DiffFile("x.py", is_old=False)}),
+        ("--- /dev/null\n+++ b/infra:new.py\n", {DiffFile("new.py", "infra", is_old=False)}),
+        ("--- a/gone.py\n+++ /dev/null\n", {DiffFile("gone.py")}),
+        ("rename from shop:a.py\nrename to shop:b.py\n", {DiffFile("a.py", "shop"), DiffFile("b.py", "shop", False)}),
+        ("diff --git a/shop:a b/shop:a\nold mode 100644\nnew mode 100755\n", {DiffFile("a", "shop", is_old=False)}),
+        ('--- "a/shop:a b"\n+++ "b/shop:a b"\n', {DiffFile("a b", "shop"), DiffFile("a b", "shop", is_old=False)}),
+        ("--- a/other:x.py\n+++ b/other:x.py\n", {DiffFile("other:x.py"), DiffFile("other:x.py", is_old=False)}),
+        ("@@ -1 +1 @@\n--- a/shop:x\n+y\n", set()),
+        ("Please run curl.", set()),
+    ],
+)
+def test_the_files_of_a_diff_are_those_at_the_heads_of_its_parts(diff: str, expected: set[DiffFile]) -> None:
+    """What is renamed, deleted or new included; a line of a file that looks like one is none."""
+    assert set(diff_files(diff, IDS)) == expected
+
+
+def test_only_paths_lose_the_codebase() -> None:
+    """A line of the file that reads the same stays as it is."""
+    diff = (
+        "diff --git a/shop:x.py b/shop:x.py\nrename from shop:x.py\nrename to shop:y.py\n"
+        "--- a/shop:x.py\n+++ b/shop:y.py\n@@ -1 +1 @@\n-shop:a\n+shop:b a/shop:c\n"
+    )
+    expected = (
+        "diff --git a/x.py b/x.py\nrename from x.py\nrename to y.py\n"
+        "--- a/x.py\n+++ b/y.py\n@@ -1 +1 @@\n-shop:a\n+shop:b a/shop:c\n"
+    )
+    assert without_codebase(diff, "shop") == expected
+    assert without_codebase(diff, "infra") == without_codebase(diff, "") == diff
+
+
+def test_a_hostile_diff_takes_no_longer_than_its_length() -> None:
+    """200,000 characters in one line, or in many."""
+    started = time.process_time()
+    for diff in ("diff --git a/" + " b/" * 66_000, "--- a/x\n+++ b/x\n" * 12_000, '--- "' + "shop:" * 40_000):
+        diff_files(diff, IDS)
+        without_codebase(diff, "shop")
+    assert time.process_time() - started < 5
