@@ -41,6 +41,7 @@ COMMANDS = {
 _MODULES = {
     "demo": "demo.run:command",
     "doctor": "bot.cli.doctor.command:command",
+    "init": "bot.cli.init.command:command",
     "open": "bot.cli.drafts:open_command",
     "brief": "bot.cli.drafts:brief_command",
     "pause": "bot.cli.pause:pause_command",

@@ -35,7 +35,9 @@ def settings_at(config: Path | None, home: Path) -> Settings:
     """
     base, here = process_home(home), home.resolve()
     settings = load_settings(find_config(config, base))
-    own = (team for name, team in settings.by_team().items() if settings.teams and team_home(base, name) == here)
+    above = (base, home.parent.parent)  # before the first start nothing tells whose a team's directory is
+    teams = settings.by_team() if settings.teams else {}
+    own = (team for name, team in teams.items() if here in {team_home(one, name) for one in above})
     return next(own, settings)
 
 

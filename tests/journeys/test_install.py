@@ -89,7 +89,7 @@ def place(tmp_path: Path) -> Place:
 def by_questions(place: Place, shop: Path) -> None:
     """Step "Configure", typed: every question is answered, the optional ones with Enter."""
     chats = f"{HELP.channel_id}=help, {ENG.channel_id}=eng"
-    answers = [str(shop), OPS.channel_id, chats, "", "", "", DEMO.bot_token, DEMO.app_token, "", ""]
+    answers = [str(shop), "", OPS.channel_id, chats, "", "", "", DEMO.bot_token, DEMO.app_token, "", ""]
     (words,) = commands(step("Configure."), "triage")
     done = place.type(words, "".join(f"{answer}\n" for answer in answers))
     assert done.returncode == 0, done.stderr

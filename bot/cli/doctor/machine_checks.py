@@ -52,9 +52,11 @@ def config(patient: DoctorContext) -> HealthCheck:
     except UnreadSettings as error:
         fix = "fix that, or write a new one with `triage init`"
         return wrong("; ".join(error.problems), fix)
-    chats, sessions = len(settings.watched_chats), len(settings.sessions)
+    by_team = settings.by_team().values()
+    chats, sessions = sum(len(team.watched_chats) for team in by_team), len(settings.sessions)
+    teams = f"{_counted(len(by_team), 'team')}, " if settings.teams else ""
     path = find_config(patient.config, process_home(patient.home))
-    return well(f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
+    return well(f"{path}: {teams}{_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
 
 
 def secrets(path: Path) -> HealthCheck:
@@ -94,8 +96,7 @@ def _checkout(name: str, settings: CodebaseSettings, home: Path, standing: Codeb
     except ConfigError as error:
         if not name:
             raise
-        problem, _, fix = str(error).partition("; ")
-        return wrong(problem, fix)
+        return well(f"{lead}{str(error).partition(': ')[2]}")  # its remote is another check's matter
     said, fixes = [f"{lead}{codebase} is at {commit[:10]}"], []
     if far := standing.words():
         said.append(far)

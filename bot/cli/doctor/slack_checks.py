@@ -14,7 +14,7 @@ from slack_sdk.web import SlackResponse
 
 from bot.casework.reports.health_checks import HealthCheck, process_check, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
-from bot.cli.init_files import read_manifest
+from bot.cli.init.files import read_manifest
 from bot.config.settings import Settings
 from bot.errors import ProviderError
 from handlers.transport.slack_clients import brief_client, translate_slack_errors

@@ -1,4 +1,4 @@
-"""Writes the first triage.yml and .env: both or neither, over no other file, for the owner's eyes.
+"""Writes triage.yml and .env: both or neither, over no other file, for the owner's eyes.
 
 The app's manifest as Slack wants it: manifest.yml of the folder one is in, else the one beside the program.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -15,43 +14,38 @@ from urllib.parse import quote
 
 import yaml
 
+from bot.cli.init.config_text import config_of
+from bot.cli.init.proposals import read_proposals
+from bot.cli.init.questions import Answers
 from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from bot.errors import InputError, refusal
 
 CONFIG: Final = "triage.yml"
 SECRETS: Final = ".env"
-_HEADER: Final = "# Written by `triage init`. Everything else that can be set: triage.example.yml.\n\n"
+PROPOSED: Final = "triage.yml.new"
+"""Where a second run puts what it makes of the triage.yml that is there."""
 
 
-def refuse_existing(folder: Path) -> None:
-    """Raise InputError if one of the files is there."""
-    there = [name for name in (CONFIG, SECRETS) if (folder / name).exists() or (folder / name).is_symlink()]
-    if there:
-        raise InputError(
-            f"{' and '.join(there)} of {folder} would be overwritten; edit what is there, or give another --folder. "
-            "Nothing was written."
-        )
+def is_there(path: Path) -> bool:
+    """Whether a name is taken, be it by a link that leads nowhere."""
+    return path.exists() or path.is_symlink()
 
 
-def write_files(folder: Path, settings: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
-    """Write both files once it is sure that the bot can read them.
+def write_files(folder: Path, texts: Mapping[str, str], answers: Answers) -> None:
+    """Write files once it is sure that the bot can read them; all or none, over no other.
+
+    `texts` has the text of each by its name: SECRETS, and CONFIG or PROPOSED, which must say what the answers do.
 
     Raises:
-        ConfigError: the bot would refuse them; nothing is written.
-        InputError: one of them came to be meanwhile; nothing is written.
+        InputError: the bot would read something else, or a file came to be meanwhile; nothing is written.
         StoreError: the disk refuses; nothing is left behind.
     """
-    config = _HEADER + yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)
-    env = "".join(f"{name}={shlex.quote(value)}\n" for name, value in secrets.items())  # Docker keeps needless quotes
-    new = {folder / CONFIG: config, folder / SECRETS: env}
-    drafts = {path: path.with_name(f".tmp-{os.getpid()}-{path.name}") for path in new}
+    drafts = {folder / name: folder / f".tmp-{os.getpid()}-{name}" for name in texts}
     done: list[Path] = []
     try:
-        for path, text in new.items():
-            _write(drafts[path], text)
-        load_settings(drafts[folder / CONFIG])
-        read_environment({}, dotenv=drafts[folder / SECRETS])
+        for path, draft in drafts.items():
+            _write(draft, texts[path.name])
+            _check(path.name, draft, answers)
         for path, draft in drafts.items():
             os.link(draft, path)  # unlike a rename it never takes the place of another file
             done.append(path)
@@ -68,6 +62,17 @@ def write_files(folder: Path, settings: Mapping[str, Any], secrets: Mapping[str,
             draft.unlink(missing_ok=True)
 
 
+def _check(name: str, draft: Path, answers: Answers) -> None:
+    if name == SECRETS:
+        read_environment({}, dotenv=draft)
+        return
+    found = read_proposals(draft)
+    if found.spoken_of != config_of(answers, found.config):
+        raise InputError(
+            f"these answers cannot be put into the {CONFIG} that is there; edit it instead. Nothing was written."
+        )
+
+
 def _write(path: Path, text: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -77,7 +82,7 @@ def _write(path: Path, text: str) -> None:
 
 
 APPS: Final = "https://api.slack.com/apps"
-_PLACES: Final = (Path("manifest.yml"), Path(__file__).parents[2] / "manifest.yml")
+_PLACES: Final = (Path("manifest.yml"), Path(__file__).parents[3] / "manifest.yml")
 
 
 def read_manifest() -> dict[str, Any] | None:

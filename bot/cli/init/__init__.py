@@ -1,0 +1,1 @@
+"""`triage init`: a few questions, then triage.yml and .env."""

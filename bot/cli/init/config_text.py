@@ -1,0 +1,164 @@
+"""From the answers of `triage init` to the text of triage.yml, and over one that is there already. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from textwrap import fill, indent
+from typing import Any, Final
+
+import yaml
+
+from bot.cli.init.answers import Place
+from bot.config.codebase_settings import SHORT_FORM
+
+Config = Mapping[str, Any]
+_HEADER: Final = """\
+# Written by `triage init`; edit it as you like. Everything else that can be set: triage.example.yml.
+# `triage doctor` says what is wrong with it; a running bot takes over changes with `kill -HUP` or at its next start.
+"""
+_COMMENTS: Final = {
+    "codebase": "The git checkout that answers come from: what is committed there. Keep it fresh (git pull).",
+    "codebases": """The repositories that answers come from, each under a name that stands in citations
+        (shop:src/x.py:3-9). path: a checkout on this machine that you keep fresh. url: an address that the bot clones
+        and fetches itself.""",
+    "ops_channel": "The private channel where drafts wait for a click on Approve.",
+    "watched_chats": """The channels whose every message is read; invite the bot to each. In any other channel only
+        mentions of the bot count.""",
+    "approvers": "Who may approve drafts: people (U…) and user groups (S…).",
+    "team_language": "Questions in this language are answered in it, any other in its own.",
+    "teams": """Each team has its own private channel for drafts (ops_channel), its own people who may approve
+        (approvers; absent: everybody in that channel), the channels where it is asked (channels) and the codebases it
+        may see (codebases; absent: all). No team sees drafts or notes of another. What stands at the top of this file,
+        such as team_language, holds for each team that does not say otherwise.""",
+    "sessions": """Folders with heartbeats. Each has a HEARTBEAT.md with checks and an owner who is told what they
+        find.""",
+}
+_BY_NAME: Final = ("codebases", "teams", "sessions")
+"""What is in an order of its own: the first team hears what is said to nobody's."""
+_COMMENT_COLUMNS: Final = 110
+_INHERITED: Final = {"ops_channel": None, "approvers": None, "team_language": "en"}
+"""What a team takes from the top of the file, and what holds where that says nothing."""
+
+
+def config_of(answers: Config, base: Config) -> dict[str, Any]:
+    """Return what the answers say as keys of triage.yml; of `base` counts what a team inherits and channels narrow."""
+    teams = answers["team_names"]
+    narrowed = _narrowed_chats(base)
+    language = (
+        {} if answers["language"] == "en" and "team_language" not in base else {"team_language": answers["language"]}
+    )
+    config = {**_code(answers["codebase"])}
+    if not teams:
+        config |= _present(ops_channel=answers["ops_channel"], watched_chats=_chats(answers["watch"], narrowed))
+        config |= {} if answers["approvers"] is None else {"approvers": answers["approvers"]}
+    config |= language
+    if teams:
+        top = {**_INHERITED, **{key: base[key] for key in _INHERITED if key in base and "teams" in base}, **language}
+        config["teams"] = {name: _team(team, top, narrowed) for name, team in answers["teams"].items()}
+    return {**config, **_present(sessions=_sessions(answers))}
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}
+
+
+def _code(codebases: Mapping[str, Place]) -> dict[str, Any]:
+    if SHORT_FORM in codebases:
+        return {"codebase": codebases[SHORT_FORM]["path"]}
+    return {"codebases": {name: dict(place) for name, place in codebases.items()}}
+
+
+def _team(answers: Config, top: Config, narrowed: Mapping[str, list[str]]) -> dict[str, Any]:
+    own = {
+        "ops_channel": answers["ops"],
+        "approvers": answers["approvers"],
+        "team_language": answers["language"],
+    }
+    picked = answers["codebases"]
+    fits = {chat: ids for chat, ids in narrowed.items() if picked is None or set(ids) <= set(picked)}
+    return {
+        **{key: value for key, value in own.items() if value != top[key]},
+        **_present(channels=_chats(answers["channels"], fits), codebases=picked),
+    }
+
+
+def _chats(chats: Iterable[Mapping[str, str]], narrowed: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    return [{**chat, **_present(codebases=narrowed.get(chat["chat_id"]))} for chat in chats]
+
+
+def _narrowed_chats(base: Config) -> dict[str, list[str]]:
+    """Return the codebases that a channel is about, by channel, where a file says so: the questions do not."""
+    lists = [base.get("watched_chats"), *(team.get("channels") for team in (base.get("teams") or {}).values())]
+    return {chat["chat_id"]: chat["codebases"] for chats in lists for chat in chats or () if chat.get("codebases")}
+
+
+def _sessions(answers: Config) -> dict[str, Any]:
+    owners, teams = answers["owner"] or {}, answers["session_teams"] or {}
+    return {
+        name: {
+            "cwd": str(folder),
+            "owner": owners.get(name, owners.get("")),
+            **_present(team=teams.get(name, teams.get(""))),
+        }
+        for name, folder in answers["sessions"].items()
+    }
+
+
+def patched(base: Config, old: Config, new: Config) -> dict[str, Any]:
+    """Return `base` with what became of `old` when it became `new`; what neither speaks of stays.
+
+    >>> patched({"a": 1, "b": {"x": 1, "y": 1}, "c": 1}, {"a": 1, "b": {"x": 1}}, {"b": {"x": 2}, "d": 3})
+    {'b': {'x': 2, 'y': 1}, 'c': 1, 'd': 3}
+    """
+    result = dict(base)
+    for key in {**old, **new}:
+        before, after, there = old.get(key), new.get(key), base.get(key)
+        if key not in new:
+            result.pop(key, None)
+        elif key in old and before == after:
+            continue
+        elif isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(there, Mapping):
+            inner = patched(there, before, after)
+            result[key] = {name: inner[name] for name in {**after, **inner}} if key in _BY_NAME else inner
+        else:
+            result[key] = after
+    return result
+
+
+def with_fitting_places(config: Config) -> dict[str, Any]:
+    """Return a config whose codebases with a path keep nothing of the address they had before."""
+    codebases = config.get("codebases") or {}
+    fitting = {
+        name: {key: value for key, value in one.items() if "path" not in one or key not in ("branch", "refresh")}
+        for name, one in codebases.items()
+    }
+    return {**config, "codebases": fitting} if codebases else dict(config)
+
+
+def rendered(config: Config) -> str:
+    """Return a config as text, each part that `triage init` knows with a comment."""
+    return "\n".join([_HEADER, *(_comment(key) + _part(key, value) for key, value in config.items())])
+
+
+def _comment(key: str) -> str:
+    words = " ".join(_COMMENTS.get(key, "").split())
+    return indent(fill(words, _COMMENT_COLUMNS, break_on_hyphens=False) + "\n", "# ") if words else ""
+
+
+def _part(key: str, value: object) -> str:
+    """Return one key of the top level, with what lies innermost on one line."""
+    if not value or not isinstance(value, dict | list):
+        return _dumped({key: value}, flow=False)
+    text = _dumped(value, flow=None)
+    return f"{key}: {text}" if text[0] in "{[" else f"{key}:\n{indent(text, '  ')}"
+
+
+def _dumped(value: object, *, flow: bool | None) -> str:
+    return yaml.dump(
+        value, Dumper=_WithoutAliases, sort_keys=False, allow_unicode=True, default_flow_style=flow, width=10_000
+    )
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is yaml's
+        return True
