@@ -38,7 +38,7 @@ class DoctorContext:
 
     def store(self) -> Store:
         """Return what the data directory holds; raises StoreError where it cannot be read."""
-        return open_store(self.environment, is_reader=True)
+        return open_store(self.environment.model_copy(update={"home": self.home}), is_reader=True)
 
     def settings(self) -> Settings:
         """Return the settings; raises Unsettled, listing what is wrong with them."""
