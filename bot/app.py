@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
 from bot.composition.storage_engine import open_engine
-from bot.composition.team_homes import end_removed, hand_over
+from bot.composition.team_homes import check_team_folders, end_removed, hand_over, refuse_renamed
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.ports import Clock
@@ -57,7 +57,9 @@ class App:
         bot_token, ear_secret = tokens(environment)
         self._lock = FileLeases(environment.home).take(HOME)
         engine = open_engine(environment)
+        check_team_folders(environment.home, settings.teams)
         handed_over = hand_over(environment.home, settings)
+        refuse_renamed(environment.home, settings, engine)
         self.process = process = open_process_services(settings, environment, engine, bot_token, clock or SystemClock())
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.teams = Teams(process, self._listeners)

@@ -12,7 +12,7 @@ from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
-from bot.casework.team_ending import end_threads
+from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.casework_services import build_casework
 from bot.composition.heartbeat_services import build_heartbeats
 from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
@@ -119,10 +119,17 @@ class Team:
         self.casework.staff.close()
         self.shared.jobs.close()
 
-    def end(self) -> None:
-        """Close what is open, for the team is no longer in triage.yml; once nothing of it runs."""
-        end_threads(self.shared.desk, REMOVED.format(team=self.name))
-        self.close()
+    def end(self) -> TeamEnd:
+        """Close what is open, for the team is no longer in triage.yml; once nothing of it runs.
+
+        Raises:
+            StoreError, Unavailable: something could not be closed now; the next start tries again.
+        """
+        try:
+            return end_team(self.shared.desk, REMOVED.format(team=self.name))
+        finally:
+            self.casework.questions.escalation_watch.poll()  # ends the long runs of closed threads
+            self.close()
 
     def handlers(self) -> JobHandlers:
         """Return what works off the team's jobs."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from bot.casework.memory.shared_notes import copy_shared_notes
 from bot.composition.process_services import ProcessServices
+from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import TriageError
@@ -45,6 +46,7 @@ class Teams:
     def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:
         """Open new teams, and have them work once the block ends without an error; raises as `Team` does."""
         new: list[Team] = []
+        check_team_folders(self._process.environment.home, teams)
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))
@@ -70,8 +72,8 @@ class Teams:
         self._add(team)
         team.start()
 
-    def remove(self, name: str) -> None:
-        """End a team, each of its open threads with a sentence; what it has on disk stays."""
+    def remove(self, name: str) -> str:
+        """End a team, each of its open threads with a sentence, and return what is said of it; its files stay."""
         team = self._teams.pop(name)
         self.router.remove(name)
         self.home.remove(name)
@@ -81,7 +83,13 @@ class Teams:
         team.interrupt()
         self.queues.wait_for(name, timeout_s=JOB_END_S)
         self._handlers.pop(name)
-        team.end()
+        try:
+            return team.end().words(name)
+        except TriageError as error:
+            log.exception("team %s was not ended", name, extra={"action": "team_unended"})
+            return f"{name} is no longer in triage.yml, but not all that it left open could be closed: {error}." + (
+                " The next start tries again."
+            )
 
     def by_name(self) -> Mapping[str, Team]:
         """Return those that run."""

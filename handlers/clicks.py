@@ -102,6 +102,17 @@ def field_of(view: Body, block: str) -> Body | None:
     return found if isinstance(found, dict) else None
 
 
+def typed_in(view: Body) -> str:
+    """Return all that was typed into a dialogue.
+
+    >>> typed_in({"state": {"values": {"a": {"x": {"type": "plain_text_input", "value": "so"}}, "b": {"x": {}}}}})
+    'so'
+    """
+    inputs = ((view.get("state") or {}).get("values") or {}).values()
+    values = [entry.get("value") for block in inputs for entry in block.values()]
+    return "\n\n".join(value for value in values if isinstance(value, str) and value)
+
+
 def text_of(view: Body, block: str) -> str | None:
     """Return what was typed, or None where the input was left as it was."""
     value = (field_of(view, block) or {}).get("value")

@@ -19,14 +19,16 @@ from bot.casework.approvers import Approvers
 from bot.domain.threads import thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
-from handlers.buttons.decision_handler import Listener
-from handlers.clicks import Body, clicking_person
+from handlers.buttons.decision_handler import Listener, Say
+from handlers.clicks import Body, Click, clicking_person, typed_in
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.shortcuts import Shortcuts
 
 _PARTS: Final = re.compile(r"[|!]")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 """What may be the id of something; `TeamListeners.owns` is asked of nothing else."""
+GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
+"""What is told to whoever clicks on what is left of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +37,7 @@ class TeamListeners:
 
     `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a proposal, a
     suggestion or a recheck of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
-    channel; `owned` names the sessions that belong to a user.
+    channel; `owned` names the sessions that belong to a user. `say` answers a click for its own team.
     """
 
     team: str
@@ -49,6 +51,7 @@ class TeamListeners:
     owns: Callable[[str], bool]
     has_card: Callable[[str], bool]
     owned: Callable[[str], frozenset[str]]
+    say: Say
 
 
 class TeamRouter:
@@ -57,16 +60,19 @@ class TeamRouter:
     def __init__(self, me: Identity) -> None:
         self._me, self.team_id = me, me.team_id
         self._teams: dict[str, TeamListeners] = {}
+        self._gone: dict[str, TeamListeners] = {}
         self._lock = threading.Lock()
 
     def add(self, listeners: TeamListeners) -> None:
         """Listen for a team from now on."""
         with self._lock:
             self._teams = {**self._teams, listeners.team: listeners}
+            self._gone.pop(listeners.team, None)
 
     def remove(self, team: str) -> None:
-        """Listen for a team no more."""
+        """Listen for a team no more, but go on telling whoever clicks on what is left of it."""
         with self._lock:
+            self._gone[team] = self._teams[team]
             self._teams = {name: one for name, one in self._teams.items() if name != team}
 
     def all(self) -> list[TeamListeners]:
@@ -126,10 +132,23 @@ class TeamRouter:
         channel = (body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id")
         return (self.of_channel(str(channel)) if channel else None) or teams[0]
 
+    def of_gone(self, body: Body) -> TeamListeners | None:
+        """Return the removed team whose a button or a dialogue is; None where it is no such team's."""
+        if not self._gone:
+            return None
+        gone, names = list(self._gone.values()), list(_names_in(body))
+        if any(one.owns(name) for name in names for one in self.all()):
+            return None
+        return next((one for name in names for one in gone if one.owns(name)), None)
+
     def action(self, action_id: str) -> Listener:
         """Return the listener of a button, which is the team's whose it is."""
 
         def listener(args: Args) -> None:
+            if (gone := self.of_gone(args.body)) is not None:
+                args.ack()
+                gone.say(Click.of(args.body, args.action or {}), GONE.format(team=gone.team))
+                return
             call(self.of_click(args.body).actions[action_id], args)
 
         return listener
@@ -138,6 +157,11 @@ class TeamRouter:
         """Return the listener of a dialogue, which is the team's whose it is."""
 
         def listener(args: Args) -> None:
+            if (gone := self.of_gone(args.body)) is not None:
+                args.ack()
+                view = args.view or {}
+                gone.say(Click.submitted(args.body, view), GONE.format(team=gone.team), typed=typed_in(view))
+                return
             call(self.of_click(args.body).views[callback_id], args)
 
         return listener

@@ -342,6 +342,9 @@ class MemoryJobQueue:
         with self._lock:
             return any(job.key == key for jobs in (self.waiting, self.running) for job in jobs.values())
 
+    def unclaimed(self) -> list[Job]:
+        return sorted(self.waiting.values(), key=lambda job: queue_order(job.name))
+
     def take_given_up(self) -> list[Job]:
         taken, self._given_up = self._given_up, []
         return taken

@@ -1,23 +1,80 @@
-"""Ends the open threads of a team that is no longer in triage.yml: each with a sentence on its card, none silently."""
+"""Ends what a team that is no longer in triage.yml left open.
+
+Each thread is closed with a sentence on its card; the questions that still waited in the queue are named in
+one sentence in the ops channel.
+"""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from typing import Final
 
 from bot.casework.thread_service import ThreadService
+from bot.domain.jobs import Job, QuestionAsked
 from bot.domain.threads import Resolution, ThreadState
+from bot.errors import ProviderError, Unavailable
+from bot.ports import JobQueue
 
 log = logging.getLogger(__name__)
 
+MAX_LINKS: Final = 10
+"""Questions that are named by a link each; of more the number is told."""
 
-def end_threads(desk: ThreadService, why: str) -> tuple[int, int]:
-    """Close every open thread; return how many, and of how many the card could not be changed now.
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamEnd:
+    """How many threads were closed, of how many the card could not be changed, and how many questions were dropped."""
+
+    closed: int = 0
+    behind: int = 0
+    dropped: int = 0
+
+    def words(self, team: str) -> str:
+        """Return what is said of it.
+
+        >>> TeamEnd(closed=2, dropped=1).words("pay")
+        'The team pay is no longer in triage.yml: 2 open threads were closed, 1 waiting question was dropped.'
+        """
+        parts = [f"{self.closed} open {_were(self.closed, 'thread')} closed"]
+        parts += [f"{self.behind} of their cards could not be changed"] * bool(self.behind)
+        parts += [f"{self.dropped} waiting {_were(self.dropped, 'question')} dropped"] * bool(self.dropped)
+        return f"The team {team} is no longer in triage.yml: {', '.join(parts)}."
+
+
+def _were(count: int, what: str) -> str:
+    return f"{what} was" if count == 1 else f"{what}s were"
+
+
+def end_team(desk: ThreadService, why: str) -> TeamEnd:
+    """Close every open thread, and take what waits out of the queue.
 
     A reply whose post is under way is settled as ever at the next start of a team of that name.
 
     Raises:
-        StoreError: a thread cannot be written; those before it are closed.
+        StoreError: something cannot be written; what came before it is done.
+        Unavailable: the chat cannot be told of the questions now; they stay in the queue.
     """
+    closed, behind = _end_threads(desk, why)
+    asked = waiting_questions(desk.jobs, {state.thread_id for state in closed})
+    if asked:
+        _tell(desk, asked, why)
+    drop_jobs(desk.jobs)
+    return TeamEnd(closed=len(closed), behind=behind, dropped=len(asked))
+
+
+def waiting_questions(jobs: JobQueue, threads: set[str]) -> list[Job]:
+    """Return the jobs of questions that are not about one of these threads."""
+    return [job for job in jobs.unclaimed() if isinstance(job.work, QuestionAsked) and job.key not in threads]
+
+
+def drop_jobs(jobs: JobQueue) -> None:
+    """Take every job that waits out of a queue of which nothing runs; raises StoreError."""
+    while (job := jobs.claim()) is not None:
+        jobs.done(job)
+
+
+def _end_threads(desk: ThreadService, why: str) -> tuple[list[ThreadState], int]:
     at = desk.clock.now()
 
     def close(state: ThreadState) -> ThreadState | None:
@@ -25,8 +82,31 @@ def end_threads(desk: ThreadService, why: str) -> tuple[int, int]:
             return None
         return state.close(Resolution.EXPIRED, at=at, why=why)
 
-    closed = [state.thread_id for state in desk.store.open_threads() if desk.store.amend(state.thread_id, close)]
-    behind = [thread_id for thread_id in closed if not desk.cards.try_to_finish(thread_id)]
+    closed = [state for state in desk.store.open_threads() if desk.store.amend(state.thread_id, close)]
+    behind = [state for state in closed if not desk.cards.try_to_finish(state.thread_id)]
     if closed:
         log.warning("%d threads closed: %s", len(closed), why, extra={"action": "team_ended"})
-    return len(closed), len(behind)
+    return closed, len(behind)
+
+
+def _tell(desk: ThreadService, asked: list[Job], why: str) -> None:
+    """Name the questions in the ops channel; one that Slack refuses for good leaves it to the log."""
+    places = [_place(desk, job) for job in asked[:MAX_LINKS]]
+    more = f" and {len(asked) - MAX_LINKS} more" if len(asked) > MAX_LINKS else ""
+    text = f"Nobody looks into {len(asked)} questions that waited, because {why}: {', '.join(places)}{more}."
+    if len(asked) == 1:
+        text = f"Nobody looks into a question that waited, because {why}: {places[0]}."
+    log.warning(text, extra={"action": "questions_dropped"})
+    try:
+        desk.messenger.tell_ops(text)
+    except Unavailable:
+        raise
+    except ProviderError:
+        log.exception("the ops channel was not told", extra={"action": "drop_untold"})
+
+
+def _place(desk: ThreadService, job: Job) -> str:
+    """Return where a question was asked."""
+    assert isinstance(job.work, QuestionAsked)
+    event = job.work.question or job.work.event
+    return desk.workspace.permalink(event.chat_id, event.message_id) or f"{event.message_id} in {event.chat_id}"

@@ -155,6 +155,7 @@ def _listeners(
         views={name: listener for kind in kinds for name, listener in kind.views.items()},
         owns=partial(_owns, on, sessions),
         has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
+        say=on.say(),
         owned=lambda user: frozenset(one.id for one in sessions.registry.all() if sessions.owners.includes(one, user)),
     )
 

@@ -3,25 +3,66 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.casework.team_ending import end_threads
+from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, waiting_questions
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import open_shared_services
-from bot.config.environment import TEAMS
+from bot.config.environment import TEAMS, team_home
 from bot.config.settings import Settings
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError, ProviderError, StoreError, refusal
+from bot.ports import Engine
 from bot.ports.threads import Threads
+from bot.runtime.config_reload import rename_refused
 
 log = logging.getLogger(__name__)
 
 REMOVED: Final = "the team {team} is no longer in triage.yml"
 """Why a thread of a team that is gone was closed."""
+
+
+def check_team_folders(home: Path, teams: Iterable[str]) -> None:
+    """Return if the folder of the teams, and those of these teams, can be used or do not exist yet.
+
+    Raises:
+        StoreError: one is no folder, cannot be read, or belongs to another user.
+    """
+    folder = home / TEAMS
+    for path in (folder, *(folder / team for team in teams)):
+        if not os.path.lexists(path):
+            continue
+        try:
+            owner = path.stat().st_uid
+            list(path.iterdir())
+        except NotADirectoryError as error:
+            raise StoreError(f"{path} is no folder; move it away: `mv {path} {path}.old`") from error
+        except OSError as error:
+            raise refusal(f"cannot read {path}", error, "make it a folder of the user who runs triage") from error
+        if owner != os.geteuid():
+            raise StoreError(
+                f"{path} belongs to another user (uid {owner}); run triage as that user, or give it to the one who"
+                f" runs triage: `chown -R {os.geteuid()} {path}`"
+            )
+
+
+def refuse_renamed(home: Path, settings: Settings, engine: Engine) -> None:
+    """Return unless a new team has the ops channel where a team that is gone left open threads; raises ConfigError."""
+    new = {name: one.ops_channel for name, one in settings.teams.items() if not (home / TEAMS / name).exists()}
+    left = set(_left(home, settings.by_team())) - {DEFAULT_TEAM} if new else ()
+    problems = []
+    for old in sorted(left):
+        threads = Threads(engine.store(team_home(home, old), is_reader=True).documents).open_threads()
+        channels = {state.card_channel for state in threads}
+        problems += [rename_refused(old, name) for name, ops_channel in new.items() if ops_channel in channels]
+    if problems:
+        raise ConfigError(*problems)
 
 
 def hand_over(home: Path, settings: Settings) -> str | None:
@@ -69,21 +110,39 @@ def _left(home: Path, teams: Collection[str]) -> list[str]:
     folder = home / TEAMS
     found = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     if home.resolve() not in {(folder / name).resolve() for name in found}:
-        found.append(DEFAULT_TEAM)
+        found += [DEFAULT_TEAM] * _was_used(home)
     in_use = {name for name in found if (folder / name).is_symlink() and DEFAULT_TEAM in teams}
     return [name for name in found if name not in teams and name not in in_use]
 
 
 def _end(process: ProcessServices, team: str) -> str | None:
     """Close what a team left open; its cards are changed where they stand."""
-    threads = Threads(process.engine.store(process.environment.of_team(team).home).documents).open_threads()
+    home = process.environment.of_team(team).home
+    threads = Threads(process.engine.store(home).documents).open_threads()
+    terminal = choose_terminal(home)
+    for session in terminal.sessions():
+        terminal.end(session)  # nobody waits for it any more
     if not threads:
-        return None
+        return _drop_queue(process, team)
     place = next((state.card_channel for state in threads if state.card_channel), process.settings.ops_channel)
     settings = process.settings.model_copy(
         update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
     )
     shared = open_shared_services(process, team, settings)
-    closed, behind = end_threads(shared.desk, REMOVED.format(team=team))
-    late = f"; {behind} of their cards could not be changed" if behind else ""
-    return f"The team {team} is no longer in triage.yml: {closed} open threads of it were closed{late}."
+    try:
+        return end_team(shared.desk, REMOVED.format(team=team)).words(team)
+    finally:
+        shared.jobs.close()
+
+
+def _drop_queue(process: ProcessServices, team: str) -> str | None:
+    """Drop what waits for a team without an open thread: nobody knows its ops channel, and no other may see more."""
+    jobs = process.engine.jobs(
+        process.environment.of_team(team).home, process.clock, max_running=1, changed=process.jobs_changed
+    )
+    try:
+        asked = waiting_questions(jobs, set())
+        drop_jobs(jobs)
+    finally:
+        jobs.close()
+    return TeamEnd(dropped=len(asked)).words(team) if asked else None

@@ -293,6 +293,10 @@ class JobQueue(ClaimableJobs, Protocol):
         """Whether a job for `key` waits or runs."""
         ...
 
+    def unclaimed(self) -> Sequence[Job]:
+        """Return the jobs that nobody works on yet, in order."""
+        ...
+
     def take_given_up(self) -> Sequence[Job]:
         """Return, once each, the jobs that are not run any more because processes died of them."""
         ...

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from bot.config.environment import TEAMS
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
 from bot.errors import ConfigError, ProviderError, StoreError
@@ -46,6 +47,11 @@ class TeamReload:
         self._chats = settings.watched_chats
         self._codebases = settings.all_codebases
         self._learn, self._see, self._unreadable = learn, see, unreadable
+
+    @property
+    def ops_channel(self) -> str:
+        """The team's ops channel, which stays the same until a restart."""
+        return self._settings.ops_channel
 
     def gains(self, settings: Settings) -> bool:
         """Whether a channel is new to the team."""
@@ -118,8 +124,8 @@ class RunningTeams(Protocol):
         """
         ...
 
-    def remove(self, name: str) -> None:
-        """End a team, each of its open threads with a sentence; what it has on disk stays."""
+    def remove(self, name: str) -> str:
+        """End a team, each of its open threads with a sentence, and return what is said of it; its files stay."""
         ...
 
 
@@ -156,21 +162,41 @@ class ConfigReload:
         new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
         if not wanted.keys() & running.keys():
             raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
+        if renamed := [
+            rename_refused(old, name)
+            for old in sorted(gone)
+            for name in wanted
+            if name in new and wanted[name].ops_channel == running[old].reload.ops_channel
+        ]:
+            raise ConfigError(*renamed)
         with self._code.reopened(settings):
             with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
                 kept = [name for name in running if name in wanted]
                 kept.sort(key=lambda name: not running[name].reload.gains(wanted[name]))  # no channel is nobody's
                 said = {name: running[name].reload.take_over(wanted[name]) for name in kept}
-            for name in sorted(gone):
-                self._teams.remove(name)
-        about = "".join(f" Team {name} is new." for name in wanted if name in new)
-        about += "".join(f" Team {name} is gone; its open threads were closed." for name in sorted(gone))
+            about = "".join(f" Team {name} is new." for name in wanted if name in new)
+            about += "".join(f" {self._teams.remove(name)}" for name in sorted(gone))
         for name, words in said.items():
             running[name].say(f"triage.yml was read again; {words}{about}")
 
     def _say(self, text: str) -> None:
         for team in self._teams.by_name().values():
             team.say(text)
+
+
+def rename_refused(old: str, new: str) -> str:
+    """Return why a team is not taken over under another name, and what to do instead.
+
+    >>> print(rename_refused("pay", "cash"))
+    teams.cash: it has the ops channel of pay, which is gone. To rename pay and keep its threads, notes and sessions: \
+stop triage, `mv teams/pay teams/cash` in the data directory, start triage. To begin anew: take pay out, reload, and \
+then add cash
+    """
+    return (
+        f"teams.{new}: it has the ops channel of {old}, which is gone. To rename {old} and keep its threads, notes and"
+        f" sessions: stop triage, `mv {TEAMS}/{old} {TEAMS}/{new}` in the data directory, start triage. To begin anew:"
+        f" take {old} out, reload, and then add {new}"
+    )
 
 
 def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:

@@ -342,6 +342,17 @@ def test_holds_tells_whether_work_waits_or_runs(backing: Backing) -> None:
     assert not queue.holds("k")
 
 
+def test_what_nobody_works_on_is_listed_in_order(backing: Backing) -> None:
+    """Without being claimed; what runs is not among it, what came back is."""
+    queue = backing.open()
+    for key in ("a", "b", "c"):
+        queue.put(some_work(key))
+    job = claimed(queue)
+    assert [one.key for one in queue.unclaimed()] == ["b", "c"]
+    queue.give_back(job, why="the bot stopped", count=False)
+    assert [one.key for one in queue.unclaimed()] == ["a", "b", "c"]
+
+
 def test_ids_do_not_repeat_after_a_restart(backing: Backing) -> None:
     """Two jobs of one millisecond, one before and one after a restart, are two jobs."""
     backing.open().put(some_work("a"))

@@ -144,13 +144,22 @@ class CompanyProcess(CompanyHands):
                 process.wait()
                 self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "its socket to close")
 
-    def reload(self, process: subprocess.Popen[bytes], told: str, teams: dict[str, Any], **more: Any) -> None:
-        """Write another triage.yml, send SIGHUP, and return once the log has the line with `told` about it."""
+    def start_in_vain(self, teams: dict[str, Any], **more: Any) -> str:
+        """Run `triage run` with these teams, which must be refused, and return what it printed."""
+        config = write_company(self.home, self.codebase, teams, **more)
+        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode, done.stdout
+        return done.stdout + done.stderr
+
+    def reload(self, process: subprocess.Popen[bytes], told: str, teams: dict[str, Any], **more: Any) -> str:
+        """Write another triage.yml, send SIGHUP, and return the log's line with `told` once it is there."""
         before = self.log.stat().st_size
         write_company(self.home, self.codebase, teams, **more)
         process.send_signal(signal.SIGHUP)
 
-        def new() -> str:
-            return self.log.read_bytes()[before:].decode()
+        def new() -> str | None:
+            lines = self.log.read_bytes()[before:].decode().splitlines()
+            return next((line for line in lines if told in line), None)
 
-        self.control.wait_for(lambda: told in new(), f"the log to say {told!r}")
+        return self.control.wait_for(new, f"the log to say {told!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,23 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.config.environment import TEAMS as TEAMS_FOLDER
 from demo.control import Control
 from demo.headless import shown_text
+from demo.modals import text_value
 from demo.slack_server import LocalSlack
-from demo.workspace import CHLOE, ENG, HELP
+from demo.workspace import BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo
 from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
-from tests.journeys.shop import RETRIES, SESSIONS
+from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
 
 pytestmark = pytest.mark.timeout(240)
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
+BURST = 40
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +89,64 @@ def test_a_reload_clones_what_has_an_address_and_goes_on_without_what_has_a_bad_
         ts = company.control.say(ENG.channel_id, CHLOE.user_id, RETRIES)
         assert "shop · shop/retry.py:" in shown_text(company.card(PLAT_OPS, ts, ENG, offering=ids.APPROVE))
         company.reload(process, "Codebases now: shop.", TEAMS, codebases=shop)
+
+
+def test_whatever_a_removed_team_had_under_way_ends_with_a_word(company: CompanyProcess) -> None:
+    """An open dialogue, a long run, questions that nobody had begun with; the other team goes on."""
+    home = company.home / TEAMS_FOLDER / "platform"
+    platform = {**PLATFORM, "escalation": {"command": ["sleep", "600"]}}
+    control = company.control
+    with company.running({"payments": PAYMENTS, "platform": platform}, max_concurrent_sessions=1) as process:
+        drafted = control.say(ENG.channel_id, CHLOE.user_id, TIMEOUTS)
+        company.click(PLAT_OPS, company.card(PLAT_OPS, drafted, ENG, offering=ids.APPROVE), ids.EDIT, BEN.user_id)
+        control.wait_for(control.modals.current, "the editor")
+        audited = control.say(ENG.channel_id, CHLOE.user_id, f"Audit every place: {SESSIONS}")
+        control.wait_for(choose_terminal(home).sessions, "the long run to begin")
+        for number in range(BURST):
+            control.say(ENG.channel_id, CHLOE.user_id, f"How do we sign cookies of kind {number}?")
+        said = company.reload(process, "were dropped.", {"payments": PAYMENTS}, max_concurrent_sessions=1)
+        closed, dropped = map(int, re.findall(r"(\d+) (?:open threads|waiting questions) were", said))
+        assert closed + dropped == BURST + 2
+        for ts in (drafted, audited):
+            company.card(PLAT_OPS, ts, ENG, showing="the team platform is no longer in triage.yml")
+        company.told(PLAT_OPS, f"Nobody looks into {dropped} questions that waited, because the team platform is")
+        assert not list_files(home / "queue", "user_*.json")
+        control.wait_for(lambda: not choose_terminal(home).sessions(), "the long run to end")
+        control.modals.submit(BEN.user_id, {ids.REPLY: {ids.INPUT: text_value("45 s, since March.")}})
+        told = company.told(PLAT_OPS, "platform is no longer in triage.yml, so nothing was done", user=BEN.user_id)
+        assert "45 s, since March." in shown_text(told)
+        assert company.replies(drafted, ENG) == []
+        ts = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        company.card(PAY_OPS, ts, HELP, offering=ids.APPROVE)
+
+
+def test_a_team_is_renamed_only_with_its_directory(company: CompanyProcess) -> None:
+    """Neither a reload nor a start closes its threads; once the folder has the new name, all is there."""
+    renamed = {"payments": PAYMENTS, "infra": PLATFORM}
+    control = company.control
+    with company.running(TEAMS) as process:
+        ts = control.say(ENG.channel_id, CHLOE.user_id, TIMEOUTS)
+        card = company.card(PLAT_OPS, ts, ENG, offering=ids.APPROVE)
+        company.reload(process, "`mv teams/platform teams/infra`", renamed)
+        company.told(PLAT_OPS, "it has the ops channel of platform, which is gone")
+    refused = company.start_in_vain(renamed)
+    assert "`mv teams/platform teams/infra`" in " ".join(refused.split())
+    folder = company.home / TEAMS_FOLDER
+    (folder / "platform").rename(folder / "infra")
+    with company.running(renamed):
+        company.click(PLAT_OPS, card, ids.APPROVE, BEN.user_id)
+        company.reply(ts, ENG)
+
+
+def test_a_folder_of_teams_that_is_none_is_refused_with_one_sentence(company: CompanyProcess) -> None:
+    """At the start, and by a reload that adds a team."""
+    folder = company.home / TEAMS_FOLDER
+    with company.running(TEAMS) as process:
+        folder.joinpath("third").write_text("")
+        third = {**TEAMS, "third": {"ops_channel": PAY_OPS.channel_id}}
+        company.reload(process, f"{folder / 'third'} is no folder; move it away", third)
+    folder.rename(company.home / "moved")
+    folder.write_text("")
+    said = "".join(company.start_in_vain(TEAMS).split())
+    assert f"isnofolder;moveitaway:`mv{folder}{folder}.old`" in said
+    assert "Traceback" not in said

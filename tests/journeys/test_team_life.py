@@ -72,7 +72,7 @@ def test_a_removed_team_ends_each_open_thread_with_a_sentence(company: Company) 
     pay = company.card(PAY_OPS, asked_pay, HELP, offering=ids.APPROVE)
     company.reload({"payments": PAYMENTS})
     company.card(PLAT_OPS, asked_plat, ENG, showing="the team platform is no longer in triage.yml")
-    company.told(PAY_OPS, "Team platform is gone; its open threads were closed.")
+    company.told(PAY_OPS, "The team platform is no longer in triage.yml: 1 open thread was closed.")
     company.click(PAY_OPS, pay, ids.APPROVE, ANA.user_id)
     company.reply(asked_pay, HELP)
     unheard = company.control.say(ENG.channel_id, CHLOE.user_id, SESSIONS)
@@ -97,7 +97,7 @@ def test_a_team_removed_while_the_bot_was_down_is_ended_at_the_next_start(
     second.start()
     try:
         second.card(PLAT_OPS, asked, ENG, showing="the team platform is no longer in triage.yml")
-        second.told(PAY_OPS, "1 open threads of it were closed")
+        second.told(PAY_OPS, "1 open thread was closed")
     finally:
         second.bot.stop()
 
@@ -153,6 +153,6 @@ def test_what_one_team_left_between_several_is_ended_with_a_sentence(
     several.start()
     try:
         several.card(PAY_OPS, asked, HELP, showing="the team default is no longer in triage.yml")
-        several.told(PAY_OPS, "1 open threads of it were closed")
+        several.told(PAY_OPS, "1 open thread was closed")
     finally:
         several.bot.stop()

@@ -61,8 +61,9 @@ class RecordedTeams:
         yield
         self.teams |= {name: RecordedTeam(None, []) for name in teams}
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> str:
         del self.teams[name]
+        return f"The team {name} is gone."
 
 
 class RecordedCode:
@@ -248,6 +249,8 @@ class Company:
         self.teams = RecordedTeams(**{name: RecordedTeam(self, said) for name, said in self.said.items()})  # type: ignore[arg-type]
         self._reload = ConfigReload(self.teams, RecordedCode())
 
+    ops_channel = "C0PLATOPS"
+
     def gains(self, settings: Settings) -> bool:
         return settings.ops_channel in self.gaining
 
@@ -267,7 +270,7 @@ def test_a_team_that_is_gone_ends_and_the_others_are_told(tmp_path: Path) -> Non
     assert list(company.teams.teams) == ["pay"]
     assert list(company.taken) == ["C0PAYOPS"]
     [said] = company.said["pay"]
-    assert said.endswith("Team plat is gone; its open threads were closed.")
+    assert said.endswith(" The team plat is gone.")
     company.write(COMPANY + PLATFORM)
     assert list(company.teams.teams) == ["pay", "plat"]
     assert company.said["pay"][1].endswith("Team plat is new.")
@@ -281,6 +284,14 @@ def test_a_team_that_cannot_be_opened_changes_nothing(tmp_path: Path) -> None:
     assert list(company.teams.teams) == ["pay", "plat"]
     assert company.taken == {}
     assert all("C0NEW is not private" in said for [said] in company.said.values())
+
+
+def test_a_team_under_another_name_is_refused_with_what_to_type(tmp_path: Path) -> None:
+    """Its threads would be closed, and its notes left behind; nothing changes."""
+    company = Company(tmp_path)
+    company.write(COMPANY + PLATFORM.replace("plat:", "infra:"))
+    assert list(company.teams.teams) == ["pay", "plat"]
+    assert "`mv teams/plat teams/infra` in the data directory, start triage" in company.said["pay"][0]
 
 
 def test_one_team_does_not_become_several_under_way(tmp_path: Path) -> None:

@@ -126,6 +126,11 @@ class SpoolQueue:
         with self._changed:
             return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
 
+    def unclaimed(self) -> list[Job]:
+        """Return the jobs that nobody works on yet, in order."""
+        with self._changed:
+            return self._in_order()
+
     def take_given_up(self) -> list[Job]:
         """Return, once each, the jobs of which the process died too often."""
         with self._changed:
@@ -161,10 +166,15 @@ class SpoolQueue:
             self._waiting[returned.name] = returned
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        waiting = sorted(self._waiting.values(), key=lambda job: queue_order(job.name))
         return next_job(
-            filter(wanted, waiting), self._running.values(), max_running=self._max_running, put_off=self._put_off
+            filter(wanted, self._in_order()),
+            self._running.values(),
+            max_running=self._max_running,
+            put_off=self._put_off,
         )
+
+    def _in_order(self) -> list[Job]:
+        return sorted(self._waiting.values(), key=lambda job: queue_order(job.name))
 
     def _recover(self) -> None:
         left = self._load(self._running_dir)

@@ -132,6 +132,11 @@ class ProcrastinateQueue:
             ).fetchone()
         return found is not None
 
+    def unclaimed(self) -> list[Job]:
+        """Return the jobs that nobody works on yet, in order."""
+        with self._changed:
+            return [row.job for row in self._look()[0]]
+
     def take_given_up(self) -> list[Job]:
         """Return, once each, the jobs that this process found that processes died of too often."""
         taken = []
