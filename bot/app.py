@@ -58,7 +58,7 @@ class App:
         self._lock = FileLeases(environment.home).take(HOME)
         engine = open_engine(environment)
         check_team_folders(environment.home, settings.teams)
-        handed_over = hand_over(environment.home, settings)
+        handed_over = hand_over(engine, environment.home, settings)
         refuse_renamed(environment.home, settings, engine)
         self.process = process = open_process_services(settings, environment, engine, bot_token, clock or SystemClock())
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")

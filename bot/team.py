@@ -22,9 +22,10 @@ from bot.composition.slack_edge import build_team_edge
 from bot.composition.startup_report import StartupReport
 from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
-from bot.domain.jobs import Job
+from bot.domain.jobs import Job, RunBeat
 from bot.errors import StoreError
 from bot.runtime.config_reload import TeamReload
+from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import JobHandlers
@@ -36,6 +37,7 @@ CATCH_UP_EVERY_S = 1
 FIX_EVERY_S = 1
 PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
+RECONCILE_EVERY_S = 30
 TIDY_EVERY_S = 60
 TRACKED_CHECK_S = 600
 """A git process for each session."""
@@ -76,6 +78,10 @@ class Team:
         )
         self._ticker = Ticker()
         self._fixing = Ticker()  # apart: a codebase's check may take minutes
+        leases = self.shared.leases if process.engine.is_shared else None
+        self._questions = Duty("questions", leases, self._settle_questions)
+        self._beating = Duty("heartbeats", leases, self._settle_heartbeats)
+        self._fixes = Duty("fixes", leases)
         self.reload = TeamReload(
             settings,
             self.heartbeats.sessions.registry,
@@ -87,13 +93,19 @@ class Team:
 
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
-        self._report.say()
         self.shared.approvers.refresh()
+        self._questions.take()
+        self.casework.questions.escalation_watch.poll()
+        self.heartbeats.learn_zones()
+        self._beating.take()
+
+    def _settle_questions(self) -> None:
+        self._report.say()
         self.recover()
         self.shared.desk.asker.recall()
-        self.casework.questions.escalation_watch.poll()
+
+    def _settle_heartbeats(self) -> None:
         self._settle("proposals", self.beats.proposals.settle)
-        self.heartbeats.learn_zones()
         self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
 
     def start(self) -> None:
@@ -118,6 +130,8 @@ class Team:
         self.shared.desk.asker.tick(at_once=True)
         self.casework.staff.close()
         self.shared.jobs.close()
+        for duty in (self._questions, self._beating, self._fixes, self.edge.backfilling, self.heartbeats.here):
+            duty.end()
 
     def end(self) -> TeamEnd:
         """Close what is open, for the team is no longer in triage.yml; once nothing of it runs.
@@ -148,6 +162,8 @@ class Team:
 
     def wants(self, job: Job) -> bool:
         """Whether a job of the team may begin now."""
+        if isinstance(job.work, RunBeat) and not self.heartbeats.here.has(job.work.session_id):
+            return False
         return self.shared.pausing.allows(job) and self.heartbeats.commands.is_ready(job)
 
     def interrupt(self) -> None:
@@ -173,33 +189,43 @@ class Team:
         every = self._ticker.every
         every(CATCH_UP_EVERY_S, shared.desk.cards.catch_up)
         every(CATCH_UP_EVERY_S, shared.desk.asker.tick)
-        every(CATCH_UP_EVERY_S, casework.questions.twins.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, shared.ops.flush)
-        every(TIDY_EVERY_S, shared.desk.cards.tidy)
         every(TIDY_EVERY_S, shared.approvers.refresh)
-        every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
-        every(TIDY_EVERY_S, casework.upkeep.pages.tick)
-        every(TIDY_EVERY_S, casework.questions.autonomy.arming.tick)
-        every(FLUSH_EVERY_S, casework.questions.autonomy.replies.tick)
-        every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
-        every(TIDY_EVERY_S, casework.upkeep.reviews.schedule.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
-        every(TIDY_EVERY_S, casework.upkeep.lessons.tick)
-        every(TIDY_EVERY_S, casework.upkeep.rechecks.tick)
-        every(TIDY_EVERY_S, beats.proposals.settle)
-        every(BEAT_TICK_S, heartbeats.scheduler.tick)
-        every(BEAT_TICK_S, heartbeats.rings.tick)
         every(TIDY_EVERY_S, heartbeats.learn_zones)
-        every(TIDY_EVERY_S, heartbeats.faults.check_sessions)
-        every(TRACKED_CHECK_S, heartbeats.faults.check_playbooks)
-        every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
-        every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
+        every(BEAT_TICK_S, heartbeats.here.tick)
         every(COUNT_EVERY_S, shared.metrics.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
-        self._fixing.every(FIX_EVERY_S, casework.fixes.fixes.tick)
-        self._fixing.every(TIDY_EVERY_S, casework.fixes.updates.follow)
+        every(PAUSE_CHECK_S, self._report.say_given_up)
+        for seconds, tick in (
+            (CATCH_UP_EVERY_S, casework.questions.twins.tick),
+            (TIDY_EVERY_S, shared.desk.cards.tidy),
+            (TIDY_EVERY_S, casework.upkeep.waiting.tick),
+            (TIDY_EVERY_S, casework.upkeep.pages.tick),
+            (TIDY_EVERY_S, casework.questions.autonomy.arming.tick),
+            (FLUSH_EVERY_S, casework.questions.autonomy.replies.tick),
+            (TIDY_EVERY_S, casework.upkeep.briefs.tick),
+            (TIDY_EVERY_S, casework.upkeep.reviews.schedule.tick),
+            (TIDY_EVERY_S, casework.upkeep.lessons.tick),
+            (TIDY_EVERY_S, casework.upkeep.rechecks.tick),
+        ):
+            every(seconds, self._questions.when_ours(tick))
+        if shared.storage.shared:
+            every(RECONCILE_EVERY_S, self._questions.when_ours(casework.questions.recovery.reconcile))
+        for seconds, tick in (
+            (TIDY_EVERY_S, beats.proposals.settle),
+            (BEAT_TICK_S, heartbeats.scheduler.tick),
+            (BEAT_TICK_S, heartbeats.rings.tick),
+            (TIDY_EVERY_S, heartbeats.faults.check_sessions),
+            (TRACKED_CHECK_S, heartbeats.faults.check_playbooks),
+            (BEAT_TICK_S, beats.suggestion_office.cards.tick),
+            (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
+        ):
+            every(seconds, self._beating.when_ours(tick))
+        self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(casework.fixes.fixes.tick))
+        self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(casework.fixes.updates.follow))
 
     def _settle(self, what: str, settle: Callable[[], object]) -> None:
         """Settle what the rest can do without; where that cannot be read, the ticks try it again."""

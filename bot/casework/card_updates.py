@@ -107,11 +107,15 @@ class CardUpdates:
         state = self._store.get(thread_id)
         if state is None or state.card_ts is None:
             return
-        is_same = state.is_open and self._shown.get(thread_id).digest == self._messenger.card_digest(state)
+        is_same = state.is_open and not self.is_behind(state)
         if is_same and (state.status is not ThreadStatus.PENDING_USER or self._messenger.has_card(state)):
             return
         self._restored.add(thread_id)
         self.turns.postpone(thread_id, 0)
+
+    def is_behind(self, state: ThreadState) -> bool:
+        """Whether an open thread's card last showed something else."""
+        return self._shown.get(state.thread_id).digest != self._messenger.card_digest(state)
 
     def show_card(self, thread_id: str) -> bool:
         """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.

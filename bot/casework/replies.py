@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from bot.domain.questions.conditions import AutoJudgement
 from bot.domain.returns import Verdict
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
-from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import may_still_arrive
 
@@ -37,6 +37,10 @@ POST_WITHIN: Final = timedelta(minutes=5)
 
 class ReplyInFlight(Unconfirmed):
     """A reply is not in its thread, and may yet come."""
+
+
+class BeingPosted(Conflict):
+    """The reply is being posted just now, here or by another replica."""
 
 
 class GivenBack(InputError):
@@ -147,16 +151,34 @@ class Replies:
         """Let nobody else post to the thread meanwhile; a slow post is not an interrupted one."""
         with self._lock:
             if thread_id in self._under_way:
-                raise Conflict("The reply is being posted right now.")
+                raise BeingPosted("The reply is being posted right now.")
             self._under_way.add(thread_id)
         try:
-            yield
+            with self._alone_of_replicas(thread_id):
+                yield
         except Unconfirmed:
             self.recall(thread_id)
             raise
         finally:
             with self._lock:
                 self._under_way.discard(thread_id)
+
+    @contextmanager
+    def _alone_of_replicas(self, thread_id: str) -> Iterator[None]:
+        """Hold the thread's lease; a replica that comes back after it lost that can write nothing more."""
+        if self._desk.leases is None:
+            yield
+            return
+        try:
+            lease = self._desk.leases.take(f"reply.{thread_id}")
+        except ConfigError as error:
+            raise BeingPosted("The reply is being posted right now.") from error
+        try:
+            with lease.fenced():
+                yield
+        finally:
+            with suppress(StoreError):  # it expires
+                lease.release()
 
     def _adopt(self, state: ThreadState, reply: ChatMessage) -> ThreadState:
         now = self._desk.store.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)

@@ -11,7 +11,7 @@ from bot.casework.card_updates import CardUpdates
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.threads import CardShown
-from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
+from bot.ports import Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Workspace
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
@@ -45,6 +45,8 @@ class ThreadService:
     clock: Clock
     asker: Acknowledgements
     shown: Collection[CardShown]
+    leases: Leases | None = None
+    """Where other replicas work on the same threads; None where no other process does."""
     known_secrets: frozenset[str] = frozenset()
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""

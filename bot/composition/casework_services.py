@@ -36,6 +36,7 @@ from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
+from bot.ports import Leases
 from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS, SPEND
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
@@ -46,7 +47,9 @@ from handlers.commands.casework_commands import CaseworkCommands
 from handlers.ops_channel import OpsChannelPosts
 
 
-def build_long_runs(settings: Settings, environment: Environment, spending: Budget | None) -> LongRuns:
+def build_long_runs(
+    settings: Settings, environment: Environment, spending: Budget | None, leases: Leases | None = None
+) -> LongRuns:
     """Return what long runs need; `spending` is the models' budget, None where none is used here."""
     return LongRuns(
         terminal=choose_terminal(environment.home),
@@ -63,6 +66,8 @@ def build_long_runs(settings: Settings, environment: Environment, spending: Budg
         has_model=uses_models(settings, environment) or settings.escalation.command is not None,
         spending=spending,
         allowance=thread_allowance(settings),
+        spends_apart=leases is not None,
+        leases=leases,
     )
 
 
@@ -129,7 +134,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
 
 def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> QuestionServices:
     still_stands, rules, me = quotes_at_head(on.code.codebases), on.rules(), on.slack.me
-    runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
+    runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None, on.desk.leases)
     replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
     twins = Twins(on.desk, still_stands)
     autonomy = build_autonomy(on, replies, still_stands, _working_hours(on))

@@ -48,6 +48,7 @@ from bot.heartbeat.sharing.sharing_tools import SharingTools
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
+from bot.runtime.duties import SessionDuties
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -88,6 +89,7 @@ class Heartbeats:
     commands: CommandPool
     rings: Rings
     faults: SessionFaults
+    here: SessionDuties
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -103,7 +105,8 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
     scheduler = _build_scheduler(on, sessions, alerts)
     sharing = _build_sharing(on, sessions, scheduler)
     worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)
-    faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces)
+    here = SessionDuties(on.leases if on.storage.shared else None, registry.all)
+    faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces, runs_elsewhere=here.elsewhere)
     faults.log_tracked_playbooks()
     zone_of, workspace = sessions.zones.zone_name, on.desk.workspace
     return Heartbeats(
@@ -114,6 +117,7 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
         commands=commands,
         rings=Rings(registry, store, alerts, workspace, on.clock, zone_of=zone_of, say=on.ops.say),
         faults=faults,
+        here=here,
     )
 
 

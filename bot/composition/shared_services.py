@@ -147,6 +147,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         clock=clock,
         asker=_asker(settings, slack, storage, store, noted),
         shown=Collection(storage.documents, CARDS_SHOWN, on_damage=lambda where: noted.append(set_aside_line(where))),
+        leases=process.engine.leases(environment.home) if process.engine.is_shared else None,
         known_secrets=environment.secrets(),
         chat_ahead=slack.clock.ahead,
     )

@@ -41,6 +41,7 @@ from bot.ports.collections import (
     SUGGESTIONS,
     Collection,
 )
+from bot.runtime.duties import Duty
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.fix_buttons import FixButtons
 from handlers.commands.dispatcher import CommandDispatcher
@@ -63,6 +64,7 @@ class TeamEdge:
     sorter: MessageSorter
     watcher: Watcher
     backfill: Backfill
+    backfilling: Duty
     listeners: TeamListeners
     home: HomeTeam
 
@@ -90,10 +92,12 @@ def build_team_edge(
         session_names=heartbeats.sessions.registry.names,
     )
     watcher = _watcher(on, sorter, casework.questions.orchestrator)
+    backfilling = Duty("backfill", on.leases if on.storage.shared else None)
     return TeamEdge(
         sorter=sorter,
         watcher=watcher,
-        backfill=_backfill(on, watcher, router),
+        backfill=_backfill(on, watcher, router, backfilling),
+        backfilling=backfilling,
         listeners=_listeners(on, casework, heartbeats.sessions, beats, watcher, home),
         home=HomeTeam(
             name=on.team,
@@ -194,6 +198,7 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
         clock=on.clock,
         on_trouble=on.ops.say,
         on_follow_up=orchestrator.note_follow_up,
+        shared=on.storage.shared,
     )
 
 
@@ -270,7 +275,7 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter) -> Backfill:
+def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Duty) -> Backfill:
     client = on.slack.patient
 
     def set_clock() -> None:
@@ -288,6 +293,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter) -> Backf
         say=on.ops.say,
         hear=lambda body: router.of_message(body).watcher.receive(body),
         set_clock=set_clock,
+        may_read=duty.take if on.storage.shared else None,
     )
 
 
@@ -301,9 +307,16 @@ def _over_socket(
         stored=process.single(PRESENCE),
         clock=process.clock,
         on_session=on_session,
-        on_others=lambda count: process.noted.append(others_line(count)),
+        on_others=_tell_of_others(process),
         connections=process.settings.slack.connections,
     )
+
+
+def _tell_of_others(process: ProcessServices) -> Callable[[int], None]:
+    """Return what is done about connections of other processes: nothing where replicas are meant to have some."""
+    if process.engine.is_shared:
+        return lambda _: None
+    return lambda count: process.noted.append(others_line(count))
 
 
 def _over_http(

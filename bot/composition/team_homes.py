@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
@@ -18,7 +18,8 @@ from bot.config.environment import TEAMS, team_home
 from bot.config.settings import Settings
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError, ProviderError, StoreError, refusal
-from bot.ports import Engine
+from bot.ports import Engine, Store
+from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument
 from bot.ports.threads import Threads
 from bot.runtime.config_reload import rename_refused
 
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 REMOVED: Final = "the team {team} is no longer in triage.yml"
 """Why a thread of a team that is gone was closed."""
+
+_HANDED_OVER: Final = "There are several teams now; what was known until today belongs to {team}."
 
 
 def check_team_folders(home: Path, teams: Iterable[str]) -> None:
@@ -54,8 +57,9 @@ def check_team_folders(home: Path, teams: Iterable[str]) -> None:
 
 def refuse_renamed(home: Path, settings: Settings, engine: Engine) -> None:
     """Return unless a new team has the ops channel where a team that is gone left open threads; raises ConfigError."""
-    new = {name: one.ops_channel for name, one in settings.teams.items() if not (home / TEAMS / name).exists()}
-    left = set(_left(home, settings.by_team())) - {DEFAULT_TEAM} if new else ()
+    known = engine.teams()
+    new = {name: one.ops_channel for name, one in settings.teams.items() if name not in known}
+    left = set(_left(known, home, settings.by_team())) - {DEFAULT_TEAM} if new else ()
     problems = []
     for old in sorted(left):
         threads = Threads(engine.store(team_home(home, old), is_reader=True).documents).open_threads()
@@ -65,16 +69,21 @@ def refuse_renamed(home: Path, settings: Settings, engine: Engine) -> None:
         raise ConfigError(*problems)
 
 
-def hand_over(home: Path, settings: Settings) -> str | None:
+def hand_over(engine: Engine, home: Path, settings: Settings) -> str | None:
     """Give what one team left in the data directory to the first of several; return what is said of it.
 
-    Done once, by a link `teams/<first>` to the directory itself, and for good: teams may change their order.
+    Done once, by a link `teams/<first>` to the directory itself, and for good: teams may change their order. Where
+    replicas share what it left, each makes the link that the first one wrote down.
 
     Raises:
-        StoreError: the link cannot be made.
+        StoreError: the link cannot be made, or the database does not answer.
     """
     folder, first = home / TEAMS, next(iter(settings.teams), None)
-    if first is None or folder.exists() or not _was_used(home):
+    if first is None:
+        return None
+    if engine.is_shared:
+        return _hand_over_once(engine.store(home), folder, first)
+    if folder.exists() or not _was_used(home):
         return None
     new = home / f".{TEAMS}.new"
     try:
@@ -84,7 +93,28 @@ def hand_over(home: Path, settings: Settings) -> str | None:
         new.rename(folder)
     except OSError as error:
         raise refusal(f"cannot make {folder}", error, "check the disk and the folder's owner") from error
-    return f"There are several teams now; what was known until today belongs to {first}."
+    return _HANDED_OVER.format(team=first)
+
+
+def _hand_over_once(store: Store, folder: Path, first: str) -> str | None:
+    written, is_news = SingleDocument(store.documents, HANDED_OVER), False
+    if "to" not in written.read():
+        was_used = any(True for _ in store.journal(EVENTS).newest_first()) or bool(store.documents.list(THREADS.name))
+
+        def note(known: Mapping[str, Any]) -> Mapping[str, Any]:
+            nonlocal is_news
+            is_news = "to" not in known and was_used
+            return known if "to" in known else {**known, "to": first if was_used else ""}
+
+        written.change(note)
+    to = str(written.read()["to"])
+    if to and not (folder / to).exists():
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / to).symlink_to("..", target_is_directory=True)
+        except OSError as error:
+            raise refusal(f"cannot make {folder / to}", error, "check the disk and the folder's owner") from error
+    return _HANDED_OVER.format(team=to) if is_news else None
 
 
 def _was_used(home: Path) -> bool:
@@ -94,7 +124,7 @@ def _was_used(home: Path) -> bool:
 def end_removed(process: ProcessServices) -> list[str]:
     """Close the open threads of teams that are not in triage.yml any more; return what is said of it."""
     said = []
-    for team in _left(process.environment.home, process.settings.by_team()):
+    for team in _left(process.engine.teams(), process.environment.home, process.settings.by_team()):
         try:
             said += [line] if (line := _end(process, team)) else []
         except (ConfigError, ProviderError, StoreError) as error:
@@ -102,13 +132,12 @@ def end_removed(process: ProcessServices) -> list[str]:
     return said
 
 
-def _left(home: Path, teams: Collection[str]) -> list[str]:
-    """Return the teams that have a directory and are not in the file; what the link leads to may be the one team's.
+def _left(known: Sequence[str], home: Path, teams: Collection[str]) -> list[str]:
+    """Return the teams that left something and are not in the file; what the link leads to may be the one team's.
 
     The one team of a file without `teams` is among them where it worked in between: then nothing was handed over.
     """
-    folder = home / TEAMS
-    found = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    folder, found = home / TEAMS, list(known)
     if home.resolve() not in {(folder / name).resolve() for name in found}:
         found += [DEFAULT_TEAM] * _was_used(home)
     in_use = {name for name in found if (folder / name).is_symlink() and DEFAULT_TEAM in teams}

@@ -19,19 +19,22 @@ from typing import Any
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import Event, MessageType
-from bot.domain.jobs import FollowUpArrived, QuestionAsked
+from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
-from bot.ports import Clock, JobQueue, Journal
+from bot.ports import Clock, JobQueue, Journal, SharedWrites
+from bot.ports.collections import EVENTS
 from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
 
 REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
+SHARED_TAIL_BYTES = 1024 * 1024
+"""Which message is known the database knows; here only when each channel was heard of last."""
 RETRY_S = 5.0
 _FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
@@ -55,7 +58,8 @@ def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
-    `on_follow_up` gets what may belong to an open thread, once it is queued.
+    `on_follow_up` gets what may belong to an open thread, once it is queued. With `shared` other processes hear the
+    same channels: each message is journaled and queued in one transaction, by whoever comes first.
     """
 
     def __init__(
@@ -71,12 +75,14 @@ class Watcher:
         clock: Clock,
         on_trouble: Callable[[str], None],
         on_follow_up: Callable[[FollowUpArrived], object],
+        shared: SharedWrites | None = None,
         retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
         self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
+        self._shared = shared
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
@@ -139,10 +145,24 @@ class Watcher:
             keys = _identities(event)
             if any(key in self._seen for key in keys):
                 return False
+            if self._shared is not None:
+                return self._take_first(self._shared, event, keys)
             self._events.append(event.model_dump(mode="json"))
             self._remember(event, keys)
             self._inbox.put(event)
         return True
+
+    def _take_first(self, shared: SharedWrites, event: Event, keys: list[tuple[str, ...]]) -> bool:
+        """Journal and queue an event together, unless another process has; False where it has."""
+        work = None
+        with shared.transaction():
+            is_first = shared.append_once(EVENTS, event.model_dump(mode="json"), keys)
+            if is_first:
+                work = self._sort(event)
+        self._remember(event, keys)
+        if isinstance(work, FollowUpArrived):
+            self._on_follow_up(work)
+        return is_first
 
     def force_enqueue(self, body: Body) -> ForcedEnqueue:
         """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
@@ -223,33 +243,34 @@ class Watcher:
             self._on_trouble("Messages can be stored again; waiting ones are being handled.")
         return True
 
-    def _sort(self, event: Event) -> None:
+    def _sort(self, event: Event) -> Work | None:
         """Classify one event and queue it if it deserves work, once however often the journal refuses it after that.
 
         Whatever is written in an open thread is handed over: the thread has to know of an answer or a "never mind",
         whatever its class.
         """
-        inflight = self._in_flight(event)
+        inflight, work = self._in_flight(event), None
         found = classify(event, self._sorter.rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
         if (found.classification == "actionable" or inflight) and event is not self._queued:
             work = self._sorter.sort(event, found)
             self._jobs.put(work)
             self._queued = event
-            if isinstance(work, FollowUpArrived):
+            if isinstance(work, FollowUpArrived) and self._shared is None:
                 self._on_follow_up(work)
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
+        return work
 
     def _in_flight(self, event: Event) -> bool:
         return self.has_open(thread_key(event))
 
     def _recall(self) -> None:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
-        last = None
-        for record in self._classified.records(last_bytes=TAIL_BYTES):
+        last, tail_bytes = None, TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES
+        for record in self._classified.records(last_bytes=tail_bytes):
             last = _record_identity(record)
         pending: list[Event] = []
-        for record in self._events.records(last_bytes=TAIL_BYTES):
+        for record in self._events.records(last_bytes=tail_bytes):
             try:
                 event = Event.model_validate(record)
             except ValueError:
@@ -258,7 +279,7 @@ class Watcher:
             pending.append(event)
             if _record_identity(record) == last:
                 pending.clear()
-        for event in pending:
+        for event in pending if self._shared is None else ():
             self._inbox.put(event)
 
     def _remember(self, event: Event, keys: list[tuple[str, ...]]) -> None:

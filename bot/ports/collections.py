@@ -122,6 +122,8 @@ LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 RECHECKS: Final = "rechecks"
 """Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
+HANDED_OVER: Final = "handed_over"
+"""Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
 INDEX: Final = "index"
 """How far the passage index is, and why the code cannot be searched (bot/ports/index_standing.py)."""
 CLONES: Final = "clones"
@@ -164,6 +166,7 @@ ALL_COLLECTIONS: Final = (
     TASK_LISTS,
     REMOVED_CHECKS,
     PEOPLE,
+    HANDED_OVER,
 )
 """Every collection by its name, but for `rollups`, which is a cache: what another version wrote is made anew."""
 

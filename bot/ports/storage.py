@@ -338,6 +338,10 @@ class Engine(Protocol):
         """Return the leases of a team, or of the process."""
         ...
 
+    def teams(self) -> Sequence[str]:
+        """Return the teams beside the one of old that have left something."""
+        ...
+
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where writes are refused, or less room is free."""
         ...

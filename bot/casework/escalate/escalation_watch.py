@@ -47,7 +47,10 @@ class EscalationWatch:
 
     def _settle(self) -> None:
         alive, held = self._runs.terminal.sessions(), self._held()
-        escalated = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.ESCALATED]
+        waiting = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.ESCALATED]
+        for thread_id in self._runs.held.keys() - {state.thread_id for state in waiting}:
+            self._runs.let_go(thread_id)
+        escalated = [state for state in waiting if self._runs.is_ours(state.thread_id)]
         for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):
             log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
             self._safely(session, lambda session=session: self._runs.terminal.end(session))  # type: ignore[misc]
@@ -136,7 +139,10 @@ class EscalationWatch:
         request = self._runs.folder_of(thread_id).request()
         if self._runs.spending is None or request is None:
             return
-        if request.spend_usd is not None and self._recorder.usage(request.run_id) is None:
+        usage = self._recorder.usage(request.run_id)
+        if usage is not None and self._runs.spends_apart:
+            self._runs.spending.record(request.run_id, "long run", usage)
+        elif usage is None and request.spend_usd is not None:
             self._runs.spending.record(request.run_id, "unfinished", Usage(cost_usd=request.spend_usd))
         self._runs.spending.release(thread_id)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import expected_minutes, session_name
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import NO_DOUBTS, PendingReason, ThreadState, ThreadStatus
-from bot.errors import InputError, TriageError
-from bot.ports import Terminal
+from bot.errors import ConfigError, InputError, StoreError, TriageError
+from bot.ports import Lease, Leases, Terminal
 
 log = logging.getLogger(__name__)
 
@@ -41,10 +42,33 @@ class LongRuns:
     has_model: bool
     spending: Budget | None = None
     allowance: Allowance | None = None
+    spends_apart: bool = False
+    """Whether a run notes what it cost where the budget does not look: in a file, beside a database."""
+    leases: Leases | None = None
+    """Where other replicas may have the run of a thread; None where no other process does."""
+    held: dict[str, Lease] = field(default_factory=dict)
+    """The runs that are this replica's, by their thread."""
 
     def folder_of(self, thread_id: str) -> EscalationFolder:
         """Return a thread's folder."""
         return EscalationFolder(self.folder / thread_id)
+
+    def is_ours(self, thread_id: str) -> bool:
+        """Whether a thread's run belongs to this replica, from now on at the latest; raises StoreError."""
+        if self.leases is None or (thread_id in self.held and self.held[thread_id].is_held):
+            return True
+        try:
+            self.held[thread_id] = self.leases.take(f"run.{thread_id}")
+        except ConfigError:  # the replica that started it lives
+            self.held.pop(thread_id, None)
+            return False
+        return True
+
+    def let_go(self, thread_id: str) -> None:
+        """Have a thread's run belong to nobody."""
+        if (lease := self.held.pop(thread_id, None)) is not None:
+            with suppress(StoreError):  # it expires
+                lease.release()
 
 
 class Escalations:
@@ -102,7 +126,7 @@ class Escalations:
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
         state = self._desk.store.get(thread_id)
-        if state is None or state.status is not ThreadStatus.ESCALATED:
+        if state is None or state.status is not ThreadStatus.ESCALATED or not self._runs.is_ours(thread_id):
             return
         try:
             self._start(state)

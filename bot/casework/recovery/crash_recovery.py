@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.casework.replies import GivenBack, Replies, ReplyInFlight, standing_reply
+from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight, standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -31,10 +31,30 @@ class CrashRecovery:
         self._tried_at: dict[str, datetime] = {}
         self._unlooked: set[str] = set()
         self._settling = threading.Lock()
+        self._seen: dict[str, int] = {}
 
     def recover(self) -> list[str]:
         """Settle every thread in the store; returns one line for each that could not be."""
         return self._settle_all(self._desk.store.threads())
+
+    def reconcile(self) -> None:
+        """Take up what another replica left: claims past their time, threads nobody works on, cards that are behind.
+
+        What changed since the last look is somebody's.
+        """
+        before, self._seen = self._seen, {}
+        for state in self._desk.store.open_threads():
+            self._seen[state.thread_id] = state.version
+            if before.get(state.thread_id) == state.version:
+                self._reconcile(state)
+
+    def _reconcile(self, state: ThreadState) -> None:
+        if state.post_intent is not None:
+            self._replies.recall(state.thread_id)
+        elif state.status in _MACHINE:
+            self._continue(state)
+        elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._desk.cards.is_behind(state):
+            self._desk.cards.show_later(state.thread_id)
 
     def is_due(self) -> bool:
         """Whether there is something for `settle_late` to do."""
@@ -66,7 +86,7 @@ class CrashRecovery:
         for state in states:
             try:
                 self._settle(state)
-            except (ReplyInFlight, Unconfirmed):
+            except (BeingPosted, ReplyInFlight, Unconfirmed):
                 self._again(state)
             except GivenBack as error:
                 problems.append(f"{state.thread_id}: {error}")
@@ -95,7 +115,11 @@ class CrashRecovery:
             self._unlooked.add(state.thread_id)
         if state.post_intent is not None:
             self._replies.settle(state)
-        elif state.status in _MACHINE and not self._desk.jobs.holds(state.thread_id):
+        elif state.status in _MACHINE:
+            self._continue(state)
+
+    def _continue(self, state: ThreadState) -> None:
+        if not self._desk.jobs.holds(state.thread_id):
             self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
 
     def _look(self) -> list[str]:

@@ -26,7 +26,7 @@ _REST: Final = "Its heartbeats start again by themselves after that. Other sessi
 class SessionFaults:
     """Looks at every enabled session; an owner who cannot be reached now is told at a later look.
 
-    `surfaces` are the names of the ways to reach people.
+    `surfaces` are the names of the ways to reach people; `runs_elsewhere` says whether another replica has a session.
     """
 
     def __init__(
@@ -37,9 +37,10 @@ class SessionFaults:
         alerts: AlertRouter,
         *,
         surfaces: Collection[str],
+        runs_elsewhere: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
-        self._surfaces = surfaces
+        self._surfaces, self._runs_elsewhere = surfaces, runs_elsewhere
         self._unread: set[str] = set()
 
     def log_tracked_playbooks(self) -> None:
@@ -79,7 +80,8 @@ class SessionFaults:
     def _check_folder(self, session: Session) -> None:
         name = session.id
         missing = f"its folder {session.cwd} is not there. Put it back, or correct sessions.{name}.cwd in triage.yml"
-        self._note(session, "folder_missing_told_at", None if session.cwd.is_dir() else missing)
+        is_there = session.cwd.is_dir() or self._runs_elsewhere(name)
+        self._note(session, "folder_missing_told_at", None if is_there else missing)
 
     def _check_way(self, session: Session) -> None:
         fault = unreachable(session.id, session.beat.deliver, has_telegram="telegram" in self._surfaces)

@@ -61,6 +61,8 @@ def _count(number: int, what: str) -> str:
 
 FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 600.0
+LOOK_EVERY_S = 5.0
+"""How often replicas look for what others missed."""
 
 
 @dataclass(slots=True)
@@ -77,7 +79,8 @@ class _Absence:
 class Backfill:
     """Makes up for absences; `hear` takes what is read back, else `watcher` does.
 
-    `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError.
+    `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError. Where replicas share the gaps,
+    `may_read` says whether this one reads back now, and each looks for what others opened.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class Backfill:
         hear: Callable[[Body], bool] | None = None,
         set_clock: Callable[[], None] = lambda: None,
         wait: Wait | None = None,
+        may_read: Callable[[], bool] | None = None,
     ) -> None:
         self._watched = names_of(settings.watched_chats)
         self._reach = settings.watcher.backfill_max
@@ -101,6 +105,7 @@ class Backfill:
         self._stopping, self._wake = threading.Event(), threading.Event()
         self._missed = MissedMessages(history, team_id=team_id, wait=wait or self._stopping.wait)
         self._set_clock, self._hear = set_clock, hear or watcher.receive
+        self._may_read = may_read
         self._absence: _Absence | None = None
         self._lock = threading.Lock()
         self._refused: set[str] = set()
@@ -175,7 +180,16 @@ class Backfill:
             self._wake.wait(pause_s)
             self._wake.clear()
             if not self._stopping.is_set():
-                pause_s = self.catch_up()
+                pause_s = self.catch_up() if self._may_read is None else self._catch_up_for_all(self._may_read)
+
+    def _catch_up_for_all(self, may_read: Callable[[], bool]) -> float:
+        """Fill what any replica opened, if this one does it; return when to look again, in seconds."""
+        try:
+            if may_read() and (pause_s := self.catch_up()) is not None:
+                return pause_s
+        except StoreError as error:
+            log.warning("what was missed waits: %s", error, extra={"action": "backfill_waits"})
+        return LOOK_EVERY_S
 
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""

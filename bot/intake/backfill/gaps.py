@@ -6,8 +6,7 @@ while no new one began; so neither a live message nor a crash makes it forgotten
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,15 +29,10 @@ class Gap:
 
 
 class Gaps:
-    """The holes of all chats; any thread may open one."""
+    """The holes of all chats, as any thread of any replica opens them."""
 
     def __init__(self, stored: SingleDocument) -> None:
         self._stored = stored
-        document = stored.read()
-        self._since = _times(document.get("gaps"))
-        self._watching = _times(document.get("watching_since"))
-        self._lock = threading.Lock()
-        self._number = 0
 
     def open(self, chats: Iterable[tuple[str, datetime | None]], *, watched: Iterable[str], at: datetime) -> None:
         """Note that something may be missing in these chats; for each, when it was last heard of (None: never).
@@ -51,34 +45,53 @@ class Gaps:
         Raises:
             StoreError: it could not be written; nothing is noted, and nothing later may be heard.
         """
-        with self._lock:
-            start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
-            watching = {chat_id: min(self._watching.get(chat_id, start), start) for chat_id in watched}
-            since = dict(self._since)
+        chats, watched = list(chats), list(watched)
+        start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
+
+        def opened(known: Mapping[str, Any]) -> Mapping[str, Any]:
+            since, before = _times(known.get("gaps")), _times(known.get("watching_since"))
+            watching = {chat_id: min(before.get(chat_id, start), start) for chat_id in watched}
             for chat_id, last in chats:
                 begin = _begin(last, watching.get(chat_id))
                 if begin is not None:
                     since.setdefault(chat_id, begin)
-            self._number += 1
-            self._save(since, watching)
+            return _document(known, since, watching, number=_number(known) + 1)
+
+        self._stored.change(opened)
 
     def pending(self) -> list[Gap]:
-        """Return the open holes."""
-        with self._lock:
-            return [Gap(chat_id=chat, since=since, number=self._number) for chat, since in self._since.items()]
+        """Return the open holes; raises StoreError."""
+        known = self._stored.read()
+        return [
+            Gap(chat_id=chat, since=since, number=_number(known)) for chat, since in _times(known.get("gaps")).items()
+        ]
 
     def close(self, gap: Gap) -> bool:
         """Forget a hole that was read to its end, unless one was opened meanwhile; raises StoreError."""
-        with self._lock:
-            if gap.number != self._number:
-                return False
-            self._save({chat: since for chat, since in self._since.items() if chat != gap.chat_id}, self._watching)
-            return True
+        is_closed = False
 
-    def _save(self, since: dict[str, datetime], watching: dict[str, datetime]) -> None:
-        if (since, watching) != (self._since, self._watching):
-            self._stored.update({"watching_since": _texts(watching), "gaps": _texts(since)})
-        self._since, self._watching = since, watching
+        def closed(known: Mapping[str, Any]) -> Mapping[str, Any]:
+            nonlocal is_closed
+            is_closed = gap.number == _number(known)
+            since = _times(known.get("gaps"))
+            if is_closed:
+                since.pop(gap.chat_id, None)
+            return _document(known, since, _times(known.get("watching_since")), number=_number(known))
+
+        self._stored.change(closed)
+        return is_closed
+
+
+def _document(
+    known: Mapping[str, Any], since: dict[str, datetime], watching: dict[str, datetime], *, number: int
+) -> Mapping[str, Any]:
+    return {**known, "watching_since": _texts(watching), "gaps": _texts(since), "opened": number}
+
+
+def _number(known: Mapping[str, Any]) -> int:
+    """Return how often holes had been opened."""
+    number = known.get("opened")
+    return number if isinstance(number, int) else 0
 
 
 def _begin(last: datetime | None, start: datetime | None) -> datetime | None:

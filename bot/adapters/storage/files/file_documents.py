@@ -19,7 +19,7 @@ from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, 
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.config.environment import process_home
 from bot.errors import Conflict
-from bot.ports.collections import CLONES, INDEX, PEOPLE, PRESENCE
+from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
 FILES: Final[Mapping[str, str]] = {
@@ -46,6 +46,7 @@ FILES: Final[Mapping[str, str]] = {
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
     "people": "people.json",
+    "handed_over": "handed_over.json",
     "rollups": "rollups/*.json",
 }
 """Below the data directory; `*` stands for the document's id, and a path without one is a single document.
@@ -53,7 +54,7 @@ FILES: Final[Mapping[str, str]] = {
 `overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
 """
 
-OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE})
+OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER})
 """What all teams of a process have in common, and find in its own data directory."""
 
 

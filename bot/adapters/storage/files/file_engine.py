@@ -10,6 +10,7 @@ from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.config.environment import TEAMS
 from bot.ports import Clock
 
 
@@ -32,6 +33,11 @@ class FileEngine:
     def leases(self, home: Path) -> FileLeases:
         """Return the leases of a data directory."""
         return FileLeases(home)
+
+    def teams(self) -> list[str]:
+        """Return the teams that have a data directory in the process's own."""
+        folder = self._home / TEAMS
+        return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the process's data directory takes no writes, or less room is free."""

@@ -16,6 +16,7 @@ from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.adapters.storage.postgres.replica_documents import ReplicaDocuments
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.ports import Clock
+from bot.ports.collections import THREADS
 
 
 class PostgresEngine:
@@ -45,6 +46,15 @@ class PostgresEngine:
         """Return the leases of a team; always the same ones, for they know what this process holds."""
         namespace = self.namespace(home)
         return self._leases.setdefault(namespace, PostgresLeases(self.database, namespace))
+
+    def teams(self) -> list[str]:
+        """Return the teams that have threads."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT namespace FROM triage_documents WHERE collection = %s AND namespace <> %s ORDER BY 1",
+                [THREADS.name, DEFAULT_TEAM],
+            ).fetchall()
+        return [name for (name,) in rows]
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the database takes no writes, or the data directory, or less room is free there."""

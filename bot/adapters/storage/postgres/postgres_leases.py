@@ -12,7 +12,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final
 
@@ -117,21 +117,21 @@ class PostgresLeases:
                 if not held:
                     self._renewing = False
                     return
-            for fence in held:
-                try:
-                    self._renew(fence)
-                except StoreError as error:
-                    log.warning("a lease was not renewed: %s", error, extra={"action": "lease_not_renewed"})
+            try:
+                self._renew(held)
+            except StoreError as error:
+                log.warning("leases were not renewed: %s", error, extra={"action": "lease_not_renewed"})
 
-    def _renew(self, fence: Fence) -> None:
+    def _renew(self, held: Sequence[Fence]) -> None:
         with self._database.writing() as connection:
-            renewed = connection.execute(_RENEW, [self._lasts_s, *fence]).rowcount
-        if not renewed:
-            with self._changed:
-                was_held = fence in self._held
-                self._held.pop(fence, None)
-            if was_held:
-                log.warning("another process took over %s", fence.name, extra={"action": "lease_lost"})
+            given = [[fence.name for fence in held], [fence.token for fence in held]]
+            renewed = set(connection.execute(_RENEW, [self._lasts_s, *given, self._namespace]).fetchall())
+        with self._changed:
+            lost = [fence for fence in held if (fence.name, fence.token) not in renewed and fence in self._held]
+            for fence in lost:
+                del self._held[fence]
+        for fence in lost:
+            log.warning("another process took over %s", fence.name, extra={"action": "lease_lost"})
 
 
 class PostgresLease:
@@ -167,8 +167,10 @@ _HOLDER: Final = """
     WHERE namespace = %s AND name = %s AND holder IS NOT NULL AND expires_at > clock_timestamp()
 """
 _RENEW: Final = """
-    UPDATE triage_leases SET expires_at = clock_timestamp() + make_interval(secs => %s)
-    WHERE namespace = %s AND name = %s AND token = %s AND holder IS NOT NULL
+    UPDATE triage_leases AS known SET expires_at = clock_timestamp() + make_interval(secs => %s)
+    FROM unnest(%s::text[], %s::bigint[]) AS held (name, token)
+    WHERE known.namespace = %s AND known.name = held.name AND known.token = held.token AND known.holder IS NOT NULL
+    RETURNING known.name, known.token
 """
 _RELEASE: Final = """
     UPDATE triage_leases SET holder = NULL WHERE namespace = %s AND name = %s AND token = %s

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.ports import ArchivedDocument, DamagedDocument, Document, Documents
-from bot.ports.collections import CLONES, INDEX, PEOPLE, PRESENCE
+from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE
 
 OF_MACHINE: Final = frozenset({CLONES, INDEX})
-OF_PROCESS: Final = frozenset({PEOPLE, PRESENCE})
+OF_PROCESS: Final = frozenset({HANDED_OVER, PEOPLE, PRESENCE})
 
 
 class ReplicaDocuments:

@@ -1,0 +1,123 @@
+"""What only one replica does: whoever holds a duty's lease, until it stops or gives no more signs of life.
+
+Where one process works on the data directory every duty is its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Final
+
+from bot.errors import ConfigError, StoreError
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import Lease, Leases
+
+log = logging.getLogger(__name__)
+
+ASK_EVERY_S: Final = 1.0
+"""How often a duty of another replica is asked for."""
+
+
+class Duty:
+    """One duty; `begin` is called each time this process takes it over, before anything else is done for it."""
+
+    def __init__(
+        self,
+        name: str,
+        leases: Leases | None,
+        begin: Callable[[], object] = bool,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name, self._leases, self._begin, self._monotonic = name, leases, begin, monotonic
+        self._lease: Lease | None = None
+        self._asked_at: float | None = None
+        self._is_begun = self._has_ended = False
+        self._lock = threading.Lock()
+
+    def take(self) -> bool:
+        """Whether the duty is this process's, from now on at the latest; raises StoreError and what `begin` raises."""
+        with self._lock:
+            if not self._is_ours():
+                return False
+            if not self._is_begun:
+                with self._fenced():
+                    self._begin()
+                self._is_begun = True
+            return True
+
+    def when_ours(self, job: Callable[[], object]) -> Callable[[], object]:
+        """Return a job that is done only where the duty is this process's; what it writes too late is refused."""
+
+        def do() -> None:
+            if self.take():
+                with self._fenced():
+                    job()
+
+        return do
+
+    def end(self) -> None:
+        """Leave the duty to another at once."""
+        with self._lock:
+            self._has_ended = True
+            if self._lease is not None:
+                with suppress(StoreError):  # it expires
+                    self._lease.release()
+
+    def _is_ours(self) -> bool:
+        if self._has_ended or self._leases is None:
+            return not self._has_ended
+        if self._lease is not None and self._lease.is_held:
+            return True
+        now = self._monotonic()
+        if self._asked_at is not None and now - self._asked_at < ASK_EVERY_S:
+            return False
+        self._asked_at, self._is_begun = now, False
+        try:
+            self._lease = self._leases.take(f"duty.{self.name}")
+        except ConfigError:  # another replica's
+            self._lease = None
+            return False
+        log.info("this replica does %s from now on", self.name, extra={"action": "duty_taken"})
+        return True
+
+    def _fenced(self) -> AbstractContextManager[None]:
+        lease = self._lease
+        return nullcontext() if lease is None else lease.fenced()
+
+
+class SessionDuties:
+    """Which sessions beat here: those whose folder this machine has, each on one replica as long as that lives."""
+
+    def __init__(self, leases: Leases | None, sessions: Callable[[], Iterable[Session]]) -> None:
+        self._leases, self._sessions = leases, sessions
+        self._duties: dict[str, Duty] = {}
+
+    def tick(self) -> None:
+        """Take the sessions that nobody has; raises StoreError."""
+        if self._leases is None:
+            return
+        for session in self._sessions():
+            duty = self._duties.setdefault(session.id, Duty(f"beats.{session.id}", self._leases))
+            if session.beat.enabled and session.cwd.is_dir():
+                duty.take()
+
+    def has(self, session_id: str) -> bool:
+        """Whether a session's beats run here; raises StoreError."""
+        if self._leases is None:
+            return True
+        duty = self._duties.get(session_id)
+        return duty is not None and duty.take()
+
+    def elsewhere(self, session_id: str) -> bool:
+        """Whether another replica has a session; raises StoreError."""
+        return self._leases is not None and self._leases.holder(f"duty.beats.{session_id}") is not None
+
+    def end(self) -> None:
+        """Leave them to others."""
+        for duty in self._duties.values():
+            duty.end()
