@@ -35,6 +35,7 @@ REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
 HOME_EVERY_S = 30
 SHARE_EVERY_S = 10
+APPROVERS_EVERY_S = 5
 
 
 class App:
@@ -98,6 +99,7 @@ class App:
         """Settle what the last run left, then take work and listen."""
         for line in end_removed(self.process):
             self.teams.say(line)
+        self.teams.approvers.tick()
         self.teams.each(Team.settle)
         self._tick()
         self._workers.start()
@@ -129,6 +131,7 @@ class App:
         """Say what is done every so often."""
         self._ticker.every(HOME_EVERY_S, self.teams.home.tick)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
+        self._ticker.every(APPROVERS_EVERY_S, self.teams.approvers.tick)
         self._ticker.every(SHARE_EVERY_S, self.teams.share_notes)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)

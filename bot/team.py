@@ -93,7 +93,6 @@ class Team:
 
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
-        self.shared.approvers.refresh()
         self._questions.take()
         self.casework.questions.escalation_watch.poll()
         self.heartbeats.learn_zones()
@@ -192,7 +191,6 @@ class Team:
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, shared.ops.flush)
-        every(TIDY_EVERY_S, shared.approvers.refresh)
         every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, heartbeats.learn_zones)
         every(BEAT_TICK_S, heartbeats.here.tick)

@@ -13,6 +13,7 @@ from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import TriageError
+from bot.runtime.approver_rounds import ApproverRounds
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
 from bot.team import Team
@@ -33,6 +34,7 @@ class Teams:
         self.router = TeamRouter(process.slack.me)
         self.home = HomeTab(process.slack.client, process.clock, team_id=process.slack.me.team_id)
         self.queues = TeamQueues(process.jobs_changed)
+        self.approvers = ApproverRounds(process.clock)
         self._teams: dict[str, Team] = {}
         self._handlers: dict[str, JobHandlers] = {}
 
@@ -70,6 +72,7 @@ class Teams:
                 " The next start tries again."
             )
         self._add(team)
+        self.approvers.tick()
         team.start()
 
     def remove(self, name: str) -> str:
@@ -78,6 +81,7 @@ class Teams:
         self.router.remove(name)
         self.home.remove(name)
         self.queues.remove(name)
+        self.approvers.remove(name)
         self._process.noted.detach(team.shared.ops.lines)
         team.stop_hearing()
         team.interrupt()
@@ -129,5 +133,6 @@ class Teams:
         self._teams[team.name], self._handlers[team.name] = team, team.handlers()
         self.router.add(team.edge.listeners)
         self.home.add(team.edge.home)
+        self.approvers.add(team.name, team.shared.approvers)
         self.queues.add(team.name, team.shared.jobs, team.wants)
         log.info("team %s is open", team.name, extra={"action": "team_open"})

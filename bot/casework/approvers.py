@@ -114,6 +114,11 @@ class Approvers:
         people = [user for user in known[:ROLL_CALL] if not self._never(user)] + known[ROLL_CALL:]
         return ApproverList(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
 
+    @property
+    def group_count(self) -> int:
+        """How many user groups are listed to know who may decide."""
+        return sum(name.startswith("S") for name in self._configured or ())
+
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""
         try:

@@ -85,7 +85,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
     if state == "stuck":
         return f"triage (process {seen.pid}) has not responded for {duration(now - seen.at)}; restart it"
     events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
-    event = f"last event {time_ago(now, max(events))}" if events else "no event yet"
+    event = f"last event {time_ago(now, max(events))}" if events else "no event since the start"
     if state == "down":
         why = f": {seen.problem}" if seen.problem else ""
         return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"

@@ -49,7 +49,7 @@ def gone() -> int:
         ({"reconnects_today": 1}, "last event 4 s ago · connected since 2026-11-20 08:52 UTC · 1 reconnect today"),
         (
             {"reconnects_today": 2, "last_event_at": None},
-            "no event yet · connected since 2026-11-20 08:52 UTC · 2 reconnects today",
+            "no event since the start · connected since 2026-11-20 08:52 UTC · 2 reconnects today",
         ),
         (
             {"down_since": NOW - 3 * MINUTE, "connected_since": None, "problem": "Slack could not be reached"},
@@ -71,7 +71,7 @@ def test_one_line_says_how_things_stand(changes: dict[str, Any], line: str) -> N
         (None, NOW - timedelta(seconds=2), "last event 2 s ago"),
         (NOW - timedelta(seconds=4), NOW - timedelta(seconds=2), "last event 2 s ago"),
         (NOW - timedelta(seconds=4), NOW - MINUTE, "last event 4 s ago"),
-        (None, NOW - timedelta(days=2), "no event yet"),
+        (None, NOW - timedelta(days=2), "no event since the start"),
     ],
 )
 def test_a_message_on_record_counts_though_the_process_has_not_written_of_it(
