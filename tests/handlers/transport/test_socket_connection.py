@@ -97,7 +97,7 @@ def ear(slack: SlackStub) -> Iterator[Ear]:
 def test_an_outage_is_told_with_its_length_and_its_reason(ear: Ear, caplog: pytest.LogCaptureFixture) -> None:
     """In the file others read, and after some minutes, once, in the log: no line can be said in Slack now."""
     ear.connection.open()
-    assert ear.after(60).startswith("no connection for 1 min (no event since the start): Slack could not open the Socket Mode")
+    assert ear.after(60).startswith("no connection for 1 min (no event since the start): Slack could not open")
     with caplog.at_level(logging.ERROR, "handlers.transport.socket_connection"):
         ear.after(LONG_DOWN.total_seconds())
         ear.after(60)
