@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.agent.cost import DEFAULT_PRICES
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
@@ -252,7 +253,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     commands = CommandPool(inputs.run_ahead, lambda: None)
     screening = ScriptedScreen(world, bill) if screen else None
     pipeline = BeatPipeline(inputs, commands, screening, ScriptedRun(world, bill), alerts, store)
-    recorder, peers = BeatRecorder(folder / "runs", store, log), peer_sessions(sessions, store, clock)
+    recorder, peers = BeatRecorder(FileRunFolders(folder), store, log), peer_sessions(sessions, store, clock)
     beats = BeatWorker(sessions, store, scheduler, pipeline, recorder, alerts, peers, clock)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:

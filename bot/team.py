@@ -74,7 +74,11 @@ class Team:
         questions = self.casework.questions
         self._report = StartupReport(self.shared, self.edge.sorter, questions.rebuilding, questions.giving_up)
         self._old_runs = RunRetention(
-            self.shared.home, settings.keep_runs_for, self.shared.clock, self.shared.desk.store.open_threads
+            self.shared.home,
+            settings.keep_runs_for,
+            self.shared.clock,
+            self.shared.desk.store.open_threads,
+            self.shared.storage.runs,
         )
         self._ticker = Ticker()
         self._fixing = Ticker()  # apart: a codebase's check may take minutes

@@ -100,7 +100,7 @@ def _hire(
         )
 
     chosen = OneCodebaseInvestigator(sources.code.codebases, harness)
-    return chosen, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())
+    return chosen, RunRecorder(sources.runs, sources.clock, environment.secrets())
 
 
 def _within(request: EscalationRequest) -> Settings:

@@ -268,6 +268,7 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         memory=FileNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.changed),
         notes=storage.notes,
         spend=storage.journal(SPEND),
+        runs=storage.runs,
         clock=SystemClock(),
         is_long=is_long,
     )

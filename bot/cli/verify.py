@@ -84,12 +84,13 @@ def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, confi
     repo: Repositories = (
         GitRepo(codebase) if codebase else open_team_code(settings_at(config, home), environment).codebases
     )
-    runs, notes = RunRecorder(home / "runs", SystemClock()), store_at(home).notes
+    store = store_at(home)
+    runs = RunRecorder(store.runs, SystemClock())
     reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
     findings: list[Finding] = []
     for answer in answers:
         ledger = runs.ledger(answer.run_id) if answer.run_id else None
-        sources = CitationSources(repo=repo, ledger=ledger, notes=notes)
+        sources = CitationSources(repo=repo, ledger=ledger, notes=store.notes)
         found = [_finding(ref, sources) for ref in answer.refs]
         print(render(answer, found))
         if lines:

@@ -206,6 +206,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
             settings=on.settings,
             environment=on.environment,
             spend=on.storage.journal(SPEND),
+            runs=on.storage.runs,
             code=on.code,
             memory=on.memory.index,
             notes=on.memory.notes,

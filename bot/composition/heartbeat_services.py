@@ -174,7 +174,7 @@ def _build_worker(
     tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
     prescreen, full = _build_models(on, models, tools)
     pipeline = BeatPipeline(inputs, commands, prescreen, full, alerts, store)
-    recorder = BeatRecorder(on.home / "runs", store, sessions.log, secrets)
+    recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
     return BeatWorker(registry, store, scheduler, pipeline, recorder, alerts, sharing.peers, on.clock), commands
 
 

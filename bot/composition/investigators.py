@@ -29,7 +29,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.ports import Clock, Journal, NoteIndex, NoteStore
+from bot.ports import Clock, Journal, NoteIndex, NoteStore, RunFolders
 
 if TYPE_CHECKING:
     from bot.adapters.mcp.mcp_tools import McpServers
@@ -48,6 +48,7 @@ class InvestigationInputs:
     memory: NoteIndex
     notes: NoteStore
     spend: Journal
+    runs: RunFolders
     clock: Clock
     is_long: bool = False
 
@@ -96,7 +97,7 @@ def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> 
 def _records(
     sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
 ) -> tuple[RunRecorder, CodeValidator]:
-    runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
+    runs = RunRecorder(sources.runs, sources.clock, secrets)
     codebases, notes = sources.code.codebases, sources.notes
     code = CodeValidator(codebases, notes, runs, sources.clock, secrets=secrets, team_language=team_language)
     return runs, code

@@ -23,6 +23,7 @@ from bot.ports.chat import (
     Workspace,
     is_stranger,
 )
+from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
 from bot.ports.storage import (
     ArchivedDocument,
@@ -74,6 +75,7 @@ __all__ = [
     "Person",
     "ProposalChat",
     "RecheckChat",
+    "RunFolders",
     "SharedWrites",
     "Store",
     "Surface",

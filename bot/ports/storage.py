@@ -11,6 +11,7 @@ from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
+from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteStore
 from bot.ports.system import Clock
 
@@ -233,8 +234,13 @@ class Store(Protocol):
         ...
 
     @property
+    def runs(self) -> RunFolders:
+        """What runs leave for people and later checks: runs/, escalations/."""
+        ...
+
+    @property
     def files(self) -> Path:
-        """The folder of what stays files, for people and other processes: runs/, escalations/."""
+        """The data directory on this machine."""
         ...
 
     def journal(self, name: str) -> Journal:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from blocks.cards.draft_card import click_of
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
@@ -187,7 +188,7 @@ class Office:
 
     def rehire(self) -> None:
         """Put the same people to work at the desk as it is now."""
-        runs = RunRecorder(self.folder / "runs", self.clock)
+        runs = RunRecorder(FileRunFolders(self.folder), self.clock)
         self.escalations = Escalations(self.desk, self.long_runs)
         self.watch = EscalationWatch(self.desk, self.long_runs, runs)
         self.replies = Replies(self.desk, self._still_stands)

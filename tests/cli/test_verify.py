@@ -10,6 +10,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
@@ -46,7 +47,7 @@ class Archive:
         ledger = Ledger().record_query("loki", "errors{app}")
         found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="m")
         about = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)
-        with RunRecorder(self.home / "runs", SystemClock()).recording("r1", "round 1") as run:
+        with RunRecorder(FileRunFolders(self.home), SystemClock()).recording("r1", "round 1") as run:
             run.trace, run.transcript = found.as_trace(), found.as_transcript(about)
         known = {"investigator_return": ret, "investigator_task_id": "r1"}
         state = store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **known))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.code_findings import CodeFindings
@@ -38,6 +39,7 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
             memory=FileNoteIndex(NoteFiles(folder / "memory"), MemoryJournal(), unchanged),
             notes=NoteFiles(folder / "memory"),
             spend=MemoryJournal(),
+            runs=FileRunFolders(folder),
             clock=FakeClock(),
         )
     )

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
@@ -118,7 +119,7 @@ class BeatRoom:
             self.store,
             self,  # type: ignore[arg-type]  # stands for the scheduler
             BeatPipeline(inputs, commands, screen, self.full, alerts, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
-            BeatRecorder(self.runs, self.store, self.log),
+            BeatRecorder(FileRunFolders(folder), self.store, self.log),
             alerts,
             peer_sessions(self.sessions, self.store, self.clock),
             self.clock,

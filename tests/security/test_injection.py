@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from blocks.cards.draft_card import card_blocks, reply_sections
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
@@ -93,7 +94,7 @@ def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_p
 def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp_path: Path, text: str) -> None:
     """The validator reads it as data, and has read_file and nothing else."""
     clock, runner = FakeClock(), ScriptedRunner(judged())
-    code = CodeValidator(repo.root, NoteFiles(tmp_path / "memory"), RunRecorder(tmp_path / "runs", clock), clock)
+    code = CodeValidator(repo.root, NoteFiles(tmp_path / "memory"), RunRecorder(FileRunFolders(tmp_path), clock), clock)
     specialist = a_specialist(runner, tmp_path, validator=True)
     ret = a_return(text, open_questions=(text,), research_notes=text)
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=text, investigator_return=ret)

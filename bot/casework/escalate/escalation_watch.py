@@ -96,6 +96,7 @@ class EscalationWatch:
         return one_line(redact(folder.last_line(), self._secrets), LAST_WORDS_CHARS)
 
     def _collect(self, state: ThreadState, folder: EscalationFolder) -> None:
+        self._recorder.publish_long_run(state.thread_id, run_id_of(state))
         ret = folder.returned()
         if ret is None:
             self._failed(state, folder, "the long investigation ended without a usable answer")
@@ -125,6 +126,7 @@ class EscalationWatch:
         )
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
+        self._recorder.publish_long_run(state.thread_id, run_id_of(state))
         said = self._last_words(folder)
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)

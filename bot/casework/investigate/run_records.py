@@ -22,7 +22,7 @@ from bot.agent.model_run import RunFailed
 from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET, redact, redact_values
 from bot.errors import TriageError, refusal
-from bot.ports import Clock
+from bot.ports import Clock, RunFolders
 
 log = logging.getLogger(__name__)
 
@@ -42,17 +42,17 @@ class RunRecord:
 class RunRecorder:
     """Writes and reads the folders under runs/."""
 
-    def __init__(self, folder: Path, clock: Clock, secrets: Collection[str] = ()) -> None:
-        self._folder, self._clock, self._secrets = folder, clock, secrets
+    def __init__(self, folders: RunFolders, clock: Clock, secrets: Collection[str] = ()) -> None:
+        self._folders, self._clock, self._secrets = folders, clock, secrets
 
     @contextmanager
     def recording(self, run_id: str, what: str) -> Iterator[RunRecord]:
-        """Yield the record of a run that begins now, and leave it on disk at the end, also when the run fails.
+        """Yield the record of a run that begins now, and leave it at the end for all, also when the run fails.
 
         Raises:
             StoreError: the record could not be written.
         """
-        folder, started = self._folder / run_id, self._clock.now()
+        folder, started = self._folders.here(f"runs/{run_id}"), self._clock.now()
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -64,6 +64,7 @@ class RunRecorder:
         except TriageError as error:
             self._log(folder, f"failed: {error}")
             self._trace(folder, started, {"error": str(error), **_failure(error)})
+            self._folders.publish(f"runs/{run_id}")
             raise
         self._trace(folder, started, record.trace)
         took = self._seconds(started)
@@ -74,19 +75,27 @@ class RunRecorder:
         transcript = folder / "transcript.md"
         if record.transcript is not None and not transcript.is_file():
             self._write(transcript, self._cut(record.transcript))
+        self._folders.publish(f"runs/{run_id}")
+
+    def publish_long_run(self, thread_id: str, run_id: str) -> None:
+        """Have what an escalation left be read everywhere; raises StoreError."""
+        for folder in (f"runs/{run_id}", f"escalations/{thread_id}"):
+            self._folders.publish(folder)
 
     def ledger(self, run_id: str) -> Ledger | None:
-        """Return what a run read, or None if its record is gone or unreadable."""
+        """Return what a run read, or None if its record is gone or unreadable; raises StoreError."""
+        folder = self._folders.fetch(f"runs/{run_id}")
         try:
-            trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
+            trace = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
             return Ledger.model_validate(trace["ledger"], extra="ignore")
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 
     def usage(self, run_id: str) -> Usage | None:
-        """Return what a run cost, whether it succeeded or not; None where there is no record of it."""
+        """Return what a run cost, whether it succeeded or not; None where there is no record of it. StoreError."""
+        folder = self._folders.fetch(f"runs/{run_id}")
         try:
-            trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
+            trace = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
             return Usage.model_validate(trace["usage"] or {}, extra="ignore")
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None

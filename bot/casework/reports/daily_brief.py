@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Final
 
 from bot.casework.reports.journal_history import BeatSummary, read_spent, recent_beats
 from bot.casework.reports.journal_records import recent_records
 from bot.casework.reports.measures import measure_total, middle
 from bot.casework.reports.open_findings import FindingLine, count_findings
-from bot.casework.reports.rollups import ESCALATIONS, Rollups
+from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.status_overview import ThreadLine, overview, thread_line
 from bot.casework.reports.thread_facts import ThreadFacts, to_us
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
-from bot.errors import refusal
 from bot.ports import Store
 from bot.ports.collections import REPLIES, THREADS, Collection
 
@@ -78,12 +76,11 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
     posted = recent_records(store, REPLIES, "posted_at", since)
     waits = (record.get("latency_s") for record in posted)
     spent = read_spent(store, since)
-    done = sum(_at(path) >= since for path in (store.files / ESCALATIONS).glob("*/.done"))
     return DailyBrief(
         since=since,
         now=now,
         drafts=seen.drafts,
-        long_runs=done,
+        long_runs=store.runs.long_runs_since(since),
         replies=len(posted),
         findings=tuple(_findings(beats)),
         beats=len(beats),
@@ -154,10 +151,3 @@ def _flat(text: str, limit: int) -> str:
 def counted(number: int, one: str) -> str:
     """Return a number with its noun."""
     return f"{number} {one}{'s' * (number != 1)}"
-
-
-def _at(path: Path) -> datetime:
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError as error:
-        raise refusal(f"cannot read {path}", error, "run this as the user who runs triage") from error

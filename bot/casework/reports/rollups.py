@@ -40,7 +40,6 @@ ALL_TEAMS: Final = "all"
 """The key between kind and day in a document's id."""
 LOOK_BACK: Final = timedelta(days=400)
 """How far back the latest day of a journal is looked for; one that was idle for longer is counted anew."""
-ESCALATIONS: Final = "escalations"
 RECORDS_AT_ONCE: Final = 2_000
 """Between two writes: what a kill in the middle costs."""
 THREADS_AT_ONCE: Final = 300
@@ -184,7 +183,7 @@ class Rollups:
         """Return the row of a thread as it stands, with what is left of its long run."""
         if not state.is_escalated:
             return facts_of(state)
-        folder = EscalationFolder(self._store.files / ESCALATIONS / state.thread_id)
+        folder = EscalationFolder(self._store.runs.fetch(f"escalations/{state.thread_id}"))
         if folder.launched_at() is None:
             return facts_of(state)
         return facts_of(state, LongRun(folder.is_done(), folder.returned() is not None))

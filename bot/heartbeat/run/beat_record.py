@@ -32,6 +32,7 @@ from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_afte
 from bot.heartbeat.schedule.admission import record_failure, record_success
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.ports import RunFolders
 
 OUTPUT_CHARS = 4_000
 LINES_LOOKED_AT = 20
@@ -100,8 +101,8 @@ class BeatEnd:
 class BeatRecorder:
     """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
 
-    def __init__(self, runs: Path, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
-        self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
+    def __init__(self, folders: RunFolders, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
+        self._folders, self._store, self._log, self._secrets = folders, store, log, secrets
 
     def close(self, session: Session, begun: BeatStart, ending: BeatEnd, *, now: datetime) -> None:
         """Write down how a beat ended; raises StoreError where the disk refuses.
@@ -122,7 +123,7 @@ class BeatRecorder:
         return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))
 
     def _trace(self, begun: BeatStart, ending: BeatEnd, now: datetime) -> None:
-        folder = self._runs / begun.run_id
+        folder = self._folders.here(f"runs/{begun.run_id}")
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
             self._write(folder / "trace.json", json.dumps(_trace(begun, ending, now), ensure_ascii=False, indent=1))
@@ -134,6 +135,7 @@ class BeatRecorder:
                 file.write(f"{now:%Y-%m-%dT%H:%M:%SZ} {ending.result}: {redact(ending.why or '', self._secrets)}\n")
         except OSError as error:
             raise StoreError(f"cannot record the beat in {folder}: {error.strerror}") from error
+        self._folders.publish(f"runs/{begun.run_id}")
 
     def _write(self, path: Path, text: str) -> None:
         path.write_text(redact(text, self._secrets), encoding="utf-8", errors="replace")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunTimedOut
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -42,7 +43,7 @@ def fail(runs: RunRecorder, why: str, run_id: str = RUN_ID) -> None:
 def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
     """Everything SPEC §2 names, and the ledger can be read back."""
     clock = FakeClock()
-    runs = RunRecorder(tmp_path / "runs", clock)
+    runs = RunRecorder(FileRunFolders(tmp_path), clock)
     found = record(runs, clock)
     folder = tmp_path / "runs" / RUN_ID
     trace = json.loads((folder / "trace.json").read_text())
@@ -60,10 +61,10 @@ def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
     """The error goes on to whoever asked, and the log holds it."""
-    runs = RunRecorder(tmp_path, FakeClock())
+    runs = RunRecorder(FileRunFolders(tmp_path), FakeClock())
     with pytest.raises(ProviderError):
         fail(runs, "the model is away")
-    assert "failed: the model is away" in (tmp_path / RUN_ID / "run.log").read_text()
+    assert "failed: the model is away" in (tmp_path / "runs" / RUN_ID / "run.log").read_text()
     assert runs.ledger(RUN_ID) is None
 
 
@@ -71,9 +72,9 @@ def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
 def test_a_run_that_took_too_long_names_the_limit(tmp_path: Path, kind: str) -> None:
     """The trace says which limit expired, and both limits."""
     late = RunTimedOut("too late", usage=Usage(input_tokens=7), timeout_kind=kind, timeout_s=300.0, stall_s=None)
-    with pytest.raises(RunTimedOut), RunRecorder(tmp_path, FakeClock()).recording(RUN_ID, "round 1"):
+    with pytest.raises(RunTimedOut), RunRecorder(FileRunFolders(tmp_path), FakeClock()).recording(RUN_ID, "round 1"):
         raise late
-    trace = json.loads((tmp_path / RUN_ID / "trace.json").read_text())
+    trace = json.loads((tmp_path / "runs" / RUN_ID / "trace.json").read_text())
     assert (trace["timeout_kind"], trace["timeout_s"], trace["stall_s"]) == (kind, 300.0, None)
     assert trace["usage"]["input_tokens"] == 7
 
@@ -84,9 +85,9 @@ def test_what_people_may_take_from_a_run_stands_in_files(tmp_path: Path) -> None
     note = TriageFile(filename="../retries.md", content=f"Key: {'ghp' + '_' + 'aB3dE5gH7jK9' * 3}")
     ret = a_return("five").model_copy(update={"proposed_patch": patch, "proposed_triage_file": note})
     found = Investigation(ret=ret, ledger=None, usage=Usage(), investigator="scripted")
-    with RunRecorder(tmp_path, FakeClock()).recording(RUN_ID, "round 1") as run:
+    with RunRecorder(FileRunFolders(tmp_path), FakeClock()).recording(RUN_ID, "round 1") as run:
         run.products = found.as_products()
-    files = {path.name: path.read_text() for path in (tmp_path / RUN_ID / "work_products").iterdir()}
+    files = {path.name: path.read_text() for path in (tmp_path / "runs" / RUN_ID / "work_products").iterdir()}
     assert sorted(files) == ["draft.md", "proposed-note.md", "proposed.patch"]
     assert (files["draft.md"], files["proposed.patch"]) == ("five\n", patch.diff)
     assert "aB3dE5gH7jK9" not in files["proposed-note.md"]
@@ -100,31 +101,31 @@ def test_a_run_that_cannot_be_recorded_does_not_begin(tmp_path: Path) -> None:
     """Without a ledger no citation of it could be trusted."""
     (tmp_path / "runs").write_text("in the way")
     with pytest.raises(StoreError):
-        fail(RunRecorder(tmp_path / "runs", FakeClock()), "this was not to begin")
+        fail(RunRecorder(FileRunFolders(tmp_path), FakeClock()), "this was not to begin")
 
 
 @pytest.mark.parametrize("name", ["run.log", "trace.json", "transcript.md"])
 def test_a_disk_that_refuses_any_part_is_a_store_error(tmp_path: Path, name: str) -> None:
     """A folder in the way of any file of the record."""
     clock = FakeClock()
-    (tmp_path / RUN_ID / name).mkdir(parents=True)
+    (tmp_path / "runs" / RUN_ID / name).mkdir(parents=True)
     with pytest.raises(StoreError):
-        record(RunRecorder(tmp_path, clock), clock)
+        record(RunRecorder(FileRunFolders(tmp_path), clock), clock)
 
 
 @pytest.mark.parametrize("trace", ["", "{", "[]", "{}", '{"ledger": 5}', '{"ledger": {"reads": [1]}}'])
 def test_a_damaged_trace_has_no_ledger(tmp_path: Path, trace: str) -> None:
     """Nothing is taken for read that cannot be proved."""
-    (tmp_path / RUN_ID).mkdir()
-    (tmp_path / RUN_ID / "trace.json").write_text(trace)
-    assert RunRecorder(tmp_path, FakeClock()).ledger(RUN_ID) is None
-    assert RunRecorder(tmp_path, FakeClock()).ledger("unknown") is None
+    (tmp_path / "runs" / RUN_ID).mkdir(parents=True)
+    (tmp_path / "runs" / RUN_ID / "trace.json").write_text(trace)
+    assert RunRecorder(FileRunFolders(tmp_path), FakeClock()).ledger(RUN_ID) is None
+    assert RunRecorder(FileRunFolders(tmp_path), FakeClock()).ledger("unknown") is None
 
 
 def test_no_file_of_a_run_holds_a_credential(tmp_path: Path) -> None:
     """A credential in the question, in the draft or in the reason of a failure is blacked out in every file."""
     clock, token = FakeClock(), "ghp" + "_" + "aB3dE5gH7jK9" * 3
-    runs = RunRecorder(tmp_path / "runs", clock)
+    runs = RunRecorder(FileRunFolders(tmp_path), clock)
     asked = replace(ASSIGNMENT, question=f"Why is {token} refused?")
     record(runs, clock, asked, f"{token} is too old.")
     with pytest.raises(ProviderError):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
@@ -43,7 +44,7 @@ class Court:
         )
         ret = a_return("Retries stop after 5.", **{"evidence_refs": (ref,), **draft})
         clock = FakeClock()
-        self.runs = RunRecorder(folder / "runs", clock)
+        self.runs = RunRecorder(FileRunFolders(folder), clock)
         code = CodeValidator(repo.root, NoteFiles(folder / "memory"), self.runs, clock)
         self.commit = repo.head()
         self.runner = ScriptedRunner(*(script or (after_reading(),)))

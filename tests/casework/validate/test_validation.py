@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import GROUNDED
@@ -175,7 +176,7 @@ ENGLISH = "The queue is read by the worker, and it is safe when there is a failu
 def failures(folder: Path, question: str, *, secrets: frozenset[str] = frozenset(), **draft: Any) -> dict[str, str]:
     """Return the reasons of the checks of speech that fail."""
     repo, clock = make_repo(folder / "code", {"a.py": "LIMIT = 5\n"}), FakeClock()
-    runs = RunRecorder(folder / "runs", clock)
+    runs = RunRecorder(FileRunFolders(folder), clock)
     validator = CodeValidator(repo, NoteFiles(folder / "memory"), runs, clock, secrets=secrets, team_language="en")
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=question, investigator_return=a_return(**draft))
     checks = validator.validate(state, run_id="v1").checks

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
@@ -72,7 +73,7 @@ def test_commands_there_was_no_time_for_are_said_and_left_to_the_model(tmp_path:
 def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> None:
     """A run that was cancelled or failed may have edited its list before; a refusal leaves no folder."""
     store, journal = SessionMemory(MemoryStore()), MemoryJournal()
-    record = BeatRecorder(tmp_path / "runs", store, BeatLog(journal))
+    record = BeatRecorder(FileRunFolders(tmp_path), store, BeatLog(journal))
     edit = PlaybookEdit(what=EditKind.NOTE, text="n", at=AT)
     for name, made, result in [
         ("cancelled", [edit], BeatResult.SKIPPED),

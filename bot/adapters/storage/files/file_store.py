@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.note_files import NoteFiles
@@ -32,6 +33,7 @@ class FileStore:
             list_names(home)
         self.files, self.documents = home, FileDocuments(home, is_reader=is_reader)
         self.notes, self.decisions = NoteFiles(home / "memory"), DecisionLogFile(home)
+        self.runs = FileRunFolders(home)
         self._lock = threading.Lock()
         self._journals: dict[str, NdjsonJournal] = {}
 

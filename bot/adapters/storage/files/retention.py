@@ -11,15 +11,16 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from bot.domain.threads import ThreadState
-from bot.ports import Clock
+from bot.errors import StoreError
+from bot.ports import Clock, RunFolders
 
 log = logging.getLogger(__name__)
 
@@ -65,43 +66,81 @@ LOOKS_PER_TICK: Final = 100
 REST: Final = timedelta(hours=6)
 """Between one walk over all folders and the next."""
 _DOOMED: Final = ".old-"
+UNFINISHED: Final = ".new-"
+"""How a folder is called until it is whole."""
 
 
 class RunRetention:
-    """Removes what is older than `keep`, a little at every tick; None keeps everything."""
+    """Removes what is older than `keep`, here and what is published; a little at every tick. None keeps everything.
+
+    What a run left that ended without a word (a crash, a long run) is published, so that every replica reads it.
+    """
 
     def __init__(
-        self, home: Path, keep: timedelta | None, clock: Clock, open_threads: Callable[[], Iterable[ThreadState]]
+        self,
+        home: Path,
+        keep: timedelta | None,
+        clock: Clock,
+        open_threads: Callable[[], Iterable[ThreadState]],
+        folders: RunFolders,
     ) -> None:
         self._home, self._keep, self._clock, self._open_threads = home, keep, clock, open_threads
+        self._folders = folders
         self._walk: Iterator[Path] | None = None
         self._rested_since: datetime | None = None
 
     def tick(self) -> None:
-        """Look at a few folders, remove those that are too old; what the disk refuses is left for another walk."""
+        """Look at a few folders, the newest first; what the disk refuses is left for another walk."""
         now = self._clock.now()
-        if self._keep is None or (self._rested_since is not None and timedelta() <= now - self._rested_since < REST):
+        if self._rested_since is not None and timedelta() <= now - self._rested_since < REST:
             return
         self._walk = self._walk or _records(self._home)
         met = list(islice(self._walk, LOOKS_PER_TICK))
         if not met:
             self._walk, self._rested_since = None, now
-        self._remove([path for path in met if now - _last_touched(path) > self._keep or _is_doomed(path)])
+        self._publish(path for path in met if not path.name.startswith("."))
+        if self._keep is not None:
+            before = _moment_before(now, self._keep)
+            old = [path for path in met if last_touched(path) < before or _is_doomed(path)]
+            self._remove(old, self._folders.published_before(before))
 
-    def _remove(self, old: list[Path]) -> None:
-        needed = tuple(state.thread_id for state in self._open_threads()) if old else ()
+    def _publish(self, met: Iterable[Path]) -> None:
+        for path in met:
+            try:
+                self._folders.publish(path.relative_to(self._home).as_posix())
+            except StoreError:
+                log.warning("a record is not published: %s", path, extra={"action": "run_unpublished"}, exc_info=True)
+
+    def _remove(self, old: Sequence[Path], published: Sequence[str]) -> None:
+        needed = tuple(state.thread_id for state in self._open_threads()) if old or published else ()
         gone = sum(_removed(path) for path in old if not path.name.startswith(needed))
+        if unneeded := [folder for folder in published if not PurePosixPath(folder).name.startswith(needed)]:
+            self._folders.withdraw(unneeded)
         if gone:
             log.info("%d old records of runs removed", gone, extra={"action": "old_runs_removed"})
 
 
+def _moment_before(now: datetime, span: timedelta) -> datetime:
+    """Return when a span that ends now began, be it longer than there were years."""
+    return now - span if span < now - datetime.min.replace(tzinfo=UTC) else datetime.min.replace(tzinfo=UTC)
+
+
 def _records(home: Path) -> Iterator[Path]:
-    """Yield the folders of all runs; a link is none, whether it stands for one of them or for all."""
+    """Yield the folders of all runs, the newest first; a link is none, whether it stands for one or for all."""
     for parent in (home / name for name in FOLDERS):
         if parent.is_symlink() or not parent.is_dir():
             continue
         with os.scandir(parent) as entries:
-            yield from (Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
+            found = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (Path(entry.path) for entry in sorted(found, key=_changed_at, reverse=True))
+
+
+def _changed_at(entry: os.DirEntry[str]) -> float:
+    """Return when a file was last added to a folder; 0 where it is gone meanwhile."""
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _is_doomed(path: Path) -> bool:
@@ -109,7 +148,7 @@ def _is_doomed(path: Path) -> bool:
     return path.name.startswith(_DOOMED)
 
 
-def _last_touched(path: Path) -> datetime:
+def last_touched(path: Path) -> datetime:
     """Return when a folder or a file in it was changed last; the far future where that cannot be told."""
     try:
         times = [path.lstat().st_mtime, *(entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(path))]

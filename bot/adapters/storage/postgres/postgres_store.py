@@ -1,4 +1,4 @@
-"""The port Store over one namespace of a database; what people read as files stays in a folder."""
+"""The port Store over one namespace of a database; runs write their folders on this machine first."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_decisions import PostgresDecisions
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
 from bot.ports import Documents, JobCounts
 from bot.ports.collections import DECISIONS
 
 
 class PostgresStore:
-    """What one namespace holds; `files` is the folder of this machine for runs/ and escalations/."""
+    """What one namespace holds; `files` is its data directory on this machine."""
 
     def __init__(self, database: Database, namespace: str, files: Path, documents: Documents | None = None) -> None:
         self.files = files
         self.documents: Documents = documents or PostgresDocuments(database, namespace)
         self.notes = DocumentNotes(self.documents)
+        self.runs = PostgresRunFolders(database, namespace, files)
         self._database, self._namespace = database, namespace
         self.decisions = PostgresDecisions(self.journal(DECISIONS))
 

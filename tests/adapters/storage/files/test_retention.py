@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.file_run_folders import FileRunFolders
 from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, RunRetention, disk_used
 from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, in_status
@@ -21,7 +22,7 @@ class Attic:
 
     def __init__(self, home: Path, keep: timedelta | None = KEEP) -> None:
         self.home, self.clock, self.threads = home, FakeClock(), list[ThreadState]()
-        self.old_runs = RunRetention(home, keep, self.clock, lambda: self.threads)
+        self.old_runs = RunRetention(home, keep, self.clock, lambda: self.threads, FileRunFolders(home))
 
     def run(self, name: str, *, days_old: float, under: str = "runs") -> Path:
         """Make the record of a run."""
