@@ -11,7 +11,7 @@ from pathlib import Path
 
 from blocks import ids
 from demo.control import Control, Json
-from demo.headless import find_element, find_replies
+from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
 from tests.journeys.office import environment_of, write_config
@@ -26,22 +26,26 @@ class Fleet:
         self._slack, self._folder, self._codebase = slack, folder, codebase
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, number: int, *, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start a replica and return once it says that it watches."""
+    def start(self, *numbers: int, environment: Mapping[str, str] | None = None) -> None:
+        """Start replicas beside each other and return once all of them hear Slack."""
+        before = {number: len(self.log(number)) for number in numbers}
+        for number in numbers:
+            self.running[number] = self._spawn(number, environment or {})
+        for number in numbers:
+
+            def hears(number: int = number) -> bool:
+                return "connected to Slack" in self.log(number)[before[number] :]
+
+            self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=60)
+
+    def _spawn(self, number: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         home = self.home(number)
-        config = write_config(home, self._codebase)
-        env = {
-            **os.environ,
-            **environment_of(self._slack, home),
-            "TRIAGE_DATABASE_URL": self.url,
-            **(environment or {}),
-        }
-        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        before = self.log(number)
+        argv = [sys.executable, "-m", "bot", "run", "--config", str(write_config(home, self._codebase))]
+        own = {"TRIAGE_DATABASE_URL": self.url, **environment}
         with self._log(number).open("ab") as log:
-            self.running[number] = subprocess.Popen(argv, env=env, stdout=log, stderr=log)
-        self.control.wait_for(lambda: "connected to Slack" in self.log(number)[len(before) :], f"replica {number}")
-        return self.running[number]
+            return subprocess.Popen(
+                argv, env={**os.environ, **environment_of(self._slack, home), **own}, stdout=log, stderr=log
+            )
 
     def kill(self, number: int, how: signal.Signals = signal.SIGKILL) -> None:
         """Send a replica a signal and return once it has ended."""
@@ -68,6 +72,18 @@ class Fleet:
         marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
         messages = self.control.messages(OPS.channel_id)
         return [m for m in messages if any(b.get("block_id") == marker for b in m.get("blocks") or [])]
+
+    def ask(self, text: str, user: str) -> str:
+        """Post a message in #help; return its ts."""
+        return self.control.say(HELP.channel_id, user, text)
+
+    def can_approve(self, ts: str) -> bool:
+        """Whether a message has a draft that waits, or had one."""
+        return any(find_element(card, ids.APPROVE) for card in self.cards(ts)) or bool(self.replies(ts))
+
+    def shown(self, ts: str) -> str:
+        """Return what the cards of a message show."""
+        return "\n".join(map(shown_text, self.cards(ts)))
 
     def draft(self, ts: str) -> Json:
         """Return the card of a message once it has a draft."""

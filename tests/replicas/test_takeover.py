@@ -27,8 +27,7 @@ def fleet(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Fleet
 
 def test_a_question_is_answered_once_whoever_dies(fleet: Fleet, control: Control) -> None:
     """Two replicas hear; the card and the reply come once, before and after one of them is killed."""
-    fleet.start(1)
-    fleet.start(2)
+    fleet.start(1, 2)
     first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
     card = fleet.draft(first)
     fleet.kill(1)
