@@ -34,6 +34,7 @@ COMMANDS = {
     "why": "the history of one message, from the rules to the reply",
     "verify": "check every citation of a thread again, without a model",
     "schema": "the form of the stored files, and back to an earlier release",
+    "migrate": "move all state into PostgreSQL, or back into a directory",
     "search": "rank the passages of a codebase for a text",
     "replay": "apply today's rules to past events; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",

@@ -7,21 +7,24 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileEngine
 from bot.config.environment import Environment, process_home
-from bot.errors import ConfigError
-from bot.ports import Engine, Store
+from bot.errors import ConfigError, TriageError
+from bot.ports import Documents, Engine, Store
+from bot.ports.collections import MOVED, SingleDocument
 
 
 def open_engine(environment: Environment) -> Engine:
     """Return the engine of a process; `environment.home` may be that of one of its teams.
 
     Raises:
-        ConfigError: the driver is not installed.
+        ConfigError: the driver is not installed, or the state moved elsewhere.
         StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
     """
     home = process_home(environment.home)
     if environment.database_url is None:
+        _refuse_moved(FileDocuments(home, is_reader=True), home)
         return FileEngine(home)
     return _open_database(environment.database_url.get_secret_value(), home)
 
@@ -51,4 +54,26 @@ def _open_database(url: str, home: Path) -> Engine:
         raise ConfigError(
             f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; type `pip install 'triage-bot[postgres]'`"
         ) from error
-    return PostgresEngine(Database(url), home)
+    engine = PostgresEngine(Database(url), home)
+    try:
+        _refuse_moved(engine.store(home, is_reader=True).documents, home)
+    except TriageError:
+        engine.close()
+        raise
+    return engine
+
+
+def _refuse_moved(documents: Documents, home: Path) -> None:
+    """Raise ConfigError for the copy that `triage migrate` left behind: working on it would say things twice."""
+    mark = SingleDocument(documents, MOVED).read()
+    if mark.get("unfinished"):
+        raise ConfigError(f"{home} holds a copy that was not finished; remove it and type `triage migrate` again")
+    if "to" not in mark:
+        return
+    moved = f"moved to {mark['to']} on {str(mark.get('at'))[:10]}"
+    if isinstance(documents, FileDocuments):
+        raise ConfigError(
+            f"the state of {home} {moved}; set TRIAGE_DATABASE_URL to its address. "
+            "If it holds nothing, the move was cut off: type `triage migrate --to postgresql` again"
+        )
+    raise ConfigError(f"the state of the database {moved}; set TRIAGE_HOME to that and leave TRIAGE_DATABASE_URL out")

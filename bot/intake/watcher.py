@@ -11,7 +11,7 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -313,3 +313,20 @@ def _reason(error: StoreError) -> str:
 
 def _record_identity(record: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(record.get(key) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
+
+
+def names_of_record(record: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return under which names a journaled message may be delivered again; none where the record holds no message."""
+    try:
+        return _identities(Event.model_validate(record))
+    except ValueError:
+        return []
+
+
+def has_unsorted(events: Journal, classified: Journal) -> bool:
+    """Whether a message was journaled last and not classified: a crash came between, and the next start does it."""
+    last = next(classified.newest_first(), {})
+    for record in events.newest_first():
+        if names_of_record(record):
+            return _record_identity(record) != _record_identity(last)
+    return False

@@ -142,6 +142,9 @@ PEOPLE: Final = "people"
 ROLLUPS: Final = "rollups"
 """Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
 
+MOVED: Final = "moved"
+"""Where the state moved that was kept here, or that a copy is not finished (bot/adapters/storage/state_mark.py)."""
+
 ALL_COLLECTIONS: Final = (
     THREADS.name,
     SESSIONS.name,
@@ -167,6 +170,7 @@ ALL_COLLECTIONS: Final = (
     REMOVED_CHECKS,
     PEOPLE,
     HANDED_OVER,
+    MOVED,
 )
 """Every collection by its name, but for `rollups`, which is a cache: what another version wrote is made anew."""
 

@@ -48,6 +48,7 @@ FILES: Final[Mapping[str, str]] = {
     "people": "people.json",
     "handed_over": "handed_over.json",
     "rollups": "rollups/*.json",
+    "moved": "moved.json",
 }
 """Below the data directory; `*` stands for the document's id, and a path without one is a single document.
 

@@ -39,9 +39,8 @@ class FileStore:
 
     def journal(self, name: str) -> NdjsonJournal:
         """Return `<name>.ndjson`, or a session's inbox.ndjson; always the same one, so that its appends do not mix."""
-        path = f"sessions/{name.removeprefix(_INBOX)}/inbox" if name.startswith(_INBOX) else name
         with self._lock:
-            return self._journals.setdefault(name, NdjsonJournal(self.files / f"{path}.ndjson"))
+            return self._journals.setdefault(name, NdjsonJournal(journal_path(self.files, name)))
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs there are; raises StoreError where the queue cannot be read."""
@@ -50,3 +49,9 @@ class FileStore:
             for folder in ("queue", "queue/failed")
         )
         return JobCounts(waiting=waiting, failed=failed)
+
+
+def journal_path(home: Path, name: str) -> Path:
+    """Return the live file of a journal."""
+    path = f"sessions/{name.removeprefix(_INBOX)}/inbox" if name.startswith(_INBOX) else name
+    return home / f"{path}.ndjson"

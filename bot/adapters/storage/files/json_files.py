@@ -69,7 +69,7 @@ class JsonFiles:
         """Return every document, by id; every write renames a file into its folder, whose time tells of it."""
         stamp = file_stamp(self.folder) if self._is_flat else None
         if self._listed is None or self._listed[0] != stamp or not self._is_flat:
-            self._listed = stamp, [one for doc_id in self._ids() if (one := self.get(doc_id)) is not None]
+            self._listed = stamp, [one for doc_id in self.ids() if (one := self.get(doc_id)) is not None]
         return self._listed[1]
 
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
@@ -85,7 +85,8 @@ class JsonFiles:
         """Take note that the file is gone."""
         self._known.pop(doc_id, None)
 
-    def _ids(self) -> list[str]:
+    def ids(self) -> list[str]:
+        """Return the ids of what may be there; a document of that name may still be missing."""
         if self._is_single:
             return [self._name]
         suffix = self._after.partition("/")[0]
@@ -103,7 +104,7 @@ class CompactJsonFiles(JsonFiles):
 
     def all(self) -> list[Document]:
         """Return every document, by id."""
-        return [one for doc_id in self._ids() if (one := self.get(doc_id)) is not None]
+        return [one for doc_id in self.ids() if (one := self.get(doc_id)) is not None]
 
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
         """Replace or delete the file."""
@@ -154,7 +155,8 @@ class OneJsonFile(JsonFiles):
         kept = {name: one for name, one in (self._content()[0] or {}).items() if name != doc_id}
         replace_json(self.path(doc_id), {**kept, doc_id: content} if content is not None else kept)
 
-    def _ids(self) -> list[str]:
+    def ids(self) -> list[str]:
+        """Return the ids of the documents in the file; where it cannot be read, the collection's name."""
         content, _ = self._content()
         return [self._name] if content is None else sorted(content)
 

@@ -70,7 +70,7 @@ class NdjsonJournal:
         """
         wanted = json.dumps(containing, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         with self._reading():
-            for line in _lines(self._path, last_bytes):
+            for line in journal_lines(self._path, last_bytes):
                 if wanted in line:
                     yield from self._read(line)
 
@@ -137,7 +137,7 @@ def read_records(path: Path, *, on_bad: Callable[[], None] = lambda: None) -> It
     Raises:
         OSError: a file or its folder cannot be read.
     """
-    for line in _lines(path, None):
+    for line in journal_lines(path):
         record = _parsed(line)
         if record is not None:
             yield record
@@ -145,7 +145,7 @@ def read_records(path: Path, *, on_bad: Callable[[], None] = lambda: None) -> It
             on_bad()
 
 
-def _lines(path: Path, last_bytes: int | None) -> Iterator[bytes]:
+def journal_lines(path: Path, last_bytes: int | None = None) -> Iterator[bytes]:
     """Yield the lines of a journal, oldest first; raises OSError."""
     for part, skip in _spans(path, last_bytes):
         with part.open("rb") as file:

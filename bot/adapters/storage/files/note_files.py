@@ -35,7 +35,7 @@ class NoteFiles:
 
     def all(self) -> Sequence[KeptNote]:
         """Return every note that is not retired, by name."""
-        found = sorted(_note_files(self.folder))
+        found = sorted(note_files(self.folder))
         with self._lock:
             if found != self._signature:
                 self._notes = tuple(note for path, _, _ in found if (note := _read(path, self.folder)) is not None)
@@ -126,7 +126,7 @@ def _names(folder: Path, name: str) -> Iterator[Path]:
     yield from (folder / f"{name}-{number}.md" for number in range(2, 100_000))
 
 
-def _note_files(memory: Path) -> Iterator[_Stamp]:
+def note_files(memory: Path) -> Iterator[_Stamp]:
     """Yield the notes that are plain files below `memory`, and when they changed last.
 
     Links out of it are not followed, very large and half-written files not read; what goes meanwhile is passed over.
@@ -146,8 +146,13 @@ def _note_files(memory: Path) -> Iterator[_Stamp]:
 def _read(path: Path, memory: Path) -> KeptNote | None:
     """Return a note; None where it went or cannot be read: the others are worth finding all the same."""
     try:
-        whole = path.read_text(encoding="utf-8-sig", errors="replace")
+        whole = read_note(path)
     except OSError as error:
         log.warning("a note was not read: %s", error.strerror, extra={"action": "note_unread"})
         return None
     return KeptNote.read(f"memory/{path.relative_to(memory).as_posix()}", whole)
+
+
+def read_note(path: Path) -> str:
+    """Return the whole of a note; raises OSError."""
+    return path.read_text(encoding="utf-8-sig", errors="replace")

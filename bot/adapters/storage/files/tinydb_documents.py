@@ -137,7 +137,7 @@ class TinyFiles(JsonFiles):
 
 
 _NAME: Final = re.compile(r"(?P<id>[^/]+)\.(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:\.(?P<number>\d+))?\.json")
-_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
+ARCHIVED_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class FileArchive:
@@ -154,7 +154,7 @@ class FileArchive:
         With `since` only the months from then on are looked at.
         """
         if doc_id is not None:
-            return sorted(self._index().get(doc_id, []), key=_age, reverse=True)
+            return sorted(self._index().get(doc_id, []), key=archive_order, reverse=True)
         months = sorted(self._months_from(f"{since.astimezone(UTC):%Y-%m}" if since else ""), reverse=True)
         found = [one for month in months for one in reversed(self._month(month))]
         return found if since is None else [one for one in found if one.at >= since]
@@ -179,7 +179,7 @@ class FileArchive:
             StoreError: the disk refuses; the file is where it was.
         """
         folder = self._folder / f"{at:%Y-%m}"
-        stem = f"{doc_id}.{at.astimezone(UTC):{_AT}}"
+        stem = f"{doc_id}.{at.astimezone(UTC):{ARCHIVED_AT}}"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             target, number = folder / f"{stem}.json", 1
@@ -191,9 +191,9 @@ class FileArchive:
             sync_folder(folder)
         except OSError as error:
             raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
-        if (one := _archived(f"{folder.name}/{target.name}")) is not None:
+        if (one := archived_document(f"{folder.name}/{target.name}")) is not None:
             index.setdefault(doc_id, []).append(one)
-            insort(month, one, key=_age)
+            insort(month, one, key=archive_order)
 
     def _index(self) -> dict[str, list[ArchivedDocument]]:
         if self._known is None:
@@ -213,12 +213,12 @@ class FileArchive:
         if month not in self._by_month:
             folder = self._folder / month
             names = list_names(folder) if folder.is_dir() else []
-            found = [one for name in names if (one := _archived(f"{month}/{name}")) is not None]
-            self._by_month[month] = sorted(found, key=_age)
+            found = [one for name in names if (one := archived_document(f"{month}/{name}")) is not None]
+            self._by_month[month] = sorted(found, key=archive_order)
         return self._by_month[month]
 
 
-def _archived(name: str) -> ArchivedDocument | None:
+def archived_document(name: str) -> ArchivedDocument | None:
     """Return what a file's name says; None where it is no archived document's."""
     found = _NAME.fullmatch(name.rpartition("/")[2])
     if found is None:
@@ -230,6 +230,6 @@ def _archived(name: str) -> ArchivedDocument | None:
     return ArchivedDocument(doc_id=found["id"], at=at, name=name)
 
 
-def _age(one: ArchivedDocument) -> tuple[datetime, int, str]:
+def archive_order(one: ArchivedDocument) -> tuple[datetime, int, str]:
     """Return what to sort by: the second or tenth ending of a second has a longer name."""
     return one.at, len(one.name), one.name

@@ -90,6 +90,11 @@ class Database:
         """Return a connection of its own, beside the pool; raises StoreError."""
         return connect(self._url)
 
+    def place(self) -> str:
+        """Return which database this is, without who uses it."""
+        with self.reading() as connection:
+            return f"the database {connection.info.dbname} on {connection.info.host}:{connection.info.port}"
+
     @contextmanager
     def reading(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         """Enter with a connection for statements that commit by themselves, or inside this thread's transaction.

@@ -59,6 +59,33 @@ def insert(connection: Connection, namespace: str, job: Job) -> Job:
     return _numbered(job, queued.id or 0)
 
 
+def restore(connection: Connection, namespace: str, job: Job, status: str, worker_id: int | None) -> None:
+    """Store a job that was in another engine, behind what is there; one that ran belongs to a worker."""
+    is_doing = status == "doing"
+    connection.execute(
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, priority, lock, args, status, worker_id) "
+        "VALUES (%s, %s, %s, %s, %s::jsonb, %s::procrastinate_job_status, %s)",
+        [
+            namespace,
+            type(job.work).__name__,
+            PRIORITIES[job.kind],
+            lock_of(namespace, job.key),
+            # what is stored of a job that runs does not count its attempt yet, see `start`
+            json.dumps(_args(job.model_copy(update={"attempts": job.attempts - is_doing}))),
+            status,
+            worker_id if is_doing else None,
+        ],
+    )
+
+
+def dead_worker(connection: Connection) -> int:
+    """Return the id of a new worker that died an hour ago: what it holds is returned, and counts as its death."""
+    [(number,)] = connection.execute(
+        "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour') RETURNING id"
+    )
+    return int(number)
+
+
 def look(connection: Connection, namespace: str) -> QueueState:
     """Return what waits and what runs, as it is at one moment."""
     rows = connection.execute(

@@ -1,0 +1,143 @@
+"""Writes what another engine kept into a data directory that holds nothing yet, without a sync for each file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final
+
+from bot.adapters.storage.files.atomic_write import create_folder
+from bot.adapters.storage.files.decision_log import FILE, HEAD
+from bot.adapters.storage.files.file_documents import FILES
+from bot.adapters.storage.files.file_store import journal_path
+from bot.adapters.storage.files.tinydb_documents import ARCHIVED_AT
+from bot.adapters.storage.job_records import encode_job
+from bot.adapters.storage.state_rows import (
+    ArchivedRow,
+    DamagedRow,
+    JobState,
+    Row,
+    StoredDocument,
+    StoredJob,
+    StoredRecord,
+    damaged_bytes,
+)
+from bot.config.environment import TEAMS
+from bot.domain.jobs import Job, queue_order
+from bot.domain.memory.kept_notes import check_note_path
+from bot.domain.memory.notes import RETIRED
+from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES
+
+QUEUES: Final[Mapping[JobState, str]] = {
+    JobState.WAITING: "queue",
+    JobState.RUNNING: "queue/running",
+    JobState.FAILED: "queue/failed",
+}
+"""Where the jobs of each state lie."""
+
+
+class DirectoryWriter:
+    """Writes rows; what is known only at the end is written when it is left. Raises OSError and StoreError."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._folders: set[Path] = set()
+        self._overrides: dict[str, Any] = {}
+        self._journal: tuple[str, BinaryIO] | None = None
+        self._last_job: Job | None = None
+
+    def __enter__(self) -> DirectoryWriter:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if self._journal is not None:
+            self._journal[1].close()
+        if self._overrides and failed is None:
+            self._write(self._home / FILES["overrides"], _lines(self._overrides))
+
+    def write(self, row: Row) -> None:
+        """Write one row."""
+        match row:
+            case StoredRecord():
+                self._append(row)
+            case StoredJob():
+                self._put(row)
+            case ArchivedRow(archived_for, document):
+                at = archived_for.astimezone(UTC)
+                stem = f"closed/{at:%Y-%m}/{document.id}.{at:{ARCHIVED_AT}}"
+                self._write(self._free(stem, ".json"), _content(document), document.written_at)
+            case DamagedRow(document):
+                path = self._free(str(self._path(document).relative_to(self._home)), ".corrupt")
+                self._write(path, _content(document), document.written_at)
+            case _ if row.collection == NOTES.name:
+                note = json.loads(row.text)
+                folder = f"memory/{RETIRED}" if note.get("is_retired") else "memory"
+                path = self._home / folder / check_note_path(row.id)
+                self._write(path, str(note.get("whole", "")).encode("utf-8", "replace"), row.written_at)
+            case _ if row.collection == "overrides" and row.id != "overrides":
+                self._overrides[row.id] = json.loads(_content(row))
+            case _:
+                self._write(self._path(row), b"" if row.collection == "wakes" else _content(row), row.written_at)
+                if row.collection == HANDED_OVER and (team := json.loads(row.text).get("to")):
+                    self._made(self._home / TEAMS / team).symlink_to("..", target_is_directory=True)
+
+    def _append(self, row: StoredRecord) -> None:
+        if self._journal is None or self._journal[0] != row.journal:
+            if self._journal is not None:
+                self._journal[1].close()
+            path = self._home / FILE if row.journal == DECISIONS else journal_path(self._home, row.journal)
+            self._journal = row.journal, self._made(path).open("ab")
+            self._journal[1].write(HEAD.encode() if row.journal == DECISIONS else b"")
+        raw = damaged_bytes(row.text)
+        line = raw if raw is not None else row.text.replace("\n", " ").encode("utf-8", "surrogatepass")
+        if row.journal == DECISIONS:
+            line = f"- {json.loads(row.text).get('line')}".encode("utf-8", "replace")
+        self._journal[1].write(line + b"\n")
+
+    def _put(self, row: StoredJob) -> None:
+        """Write a job under a name that comes behind those before it: clocks of replicas may differ."""
+        job, last = row.job, self._last_job
+        if last is not None and job.kind is last.kind and queue_order(job.name) <= queue_order(last.name):
+            job = job.model_copy(update={"epoch_ms": last.epoch_ms + 1})
+        self._last_job = job
+        self._write(self._home / QUEUES[row.state] / job.name, _lines(encode_job(job)))
+
+    def _path(self, document: StoredDocument) -> Path:
+        return self._home / FILES[document.collection].replace("*", document.id)
+
+    def _free(self, stem: str, ending: str) -> Path:
+        """Return the first path that is free: the second one has a number before its ending."""
+        path, number = self._home / f"{stem}{ending}", 1
+        while path.exists():
+            number += 1
+            path = self._home / f"{stem}.{number}{ending}"
+        return path
+
+    def _write(self, path: Path, content: bytes, at: datetime | None = None) -> None:
+        with self._made(path).open("wb") as file:
+            file.write(content)
+        if at is not None:
+            os.utime(path, (at.timestamp(), at.timestamp()))
+
+    def _made(self, path: Path) -> Path:
+        if path.parent not in self._folders:
+            create_folder(path.parent)
+            self._folders.add(path.parent)
+        return path
+
+
+def _content(document: StoredDocument) -> bytes:
+    raw = damaged_bytes(document.text)
+    return raw if raw is not None else _lines(_with_version(document))
+
+
+def _with_version(document: StoredDocument) -> dict[str, Any]:
+    return {**json.loads(document.text), "version": document.version}
+
+
+def _lines(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n"
