@@ -132,7 +132,7 @@ class App:
         self._ticker.every(HOME_EVERY_S, self.teams.home.tick)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self._ticker.every(APPROVERS_EVERY_S, self.teams.approvers.tick)
-        self._ticker.every(SHARE_EVERY_S, self.teams.share_notes)
+        self._ticker.every(SHARE_EVERY_S, self.teams.share)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)

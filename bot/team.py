@@ -24,6 +24,7 @@ from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import StoreError
+from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table
@@ -181,6 +182,10 @@ class Team:
     def say(self, text: str) -> None:
         """Tell the team's ops channel."""
         self.shared.ops.say(text)
+
+    def checks_to_share(self) -> list[TeamCheck]:
+        """Return the checks that other teams may be offered."""
+        return self.heartbeats.sharing.pollination.checks_to_share(self.name)
 
     def missed_since(self, since: datetime | None) -> None:
         """Note that messages may have been missed since then; None: the very first start."""

@@ -104,16 +104,20 @@ class Teams:
         for team in list(self._teams.values()):
             do(team)
 
-    def share_notes(self) -> None:
-        """Bring every team's copies of what others share up to date; raises StoreError."""
+    def share(self) -> None:
+        """Bring up to date what each team gets of those that share: copies of notes, checks to suggest.
+
+        Raises:
+            StoreError: the disk refuses; the next call goes on.
+        """
         teams = list(self._teams.values())
+        checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
         for team in teams:
-            sharing = {
-                other.name: other.shared.memory.notes
-                for other in teams
-                if other is not team and "notes" in other.shared.settings.share
-            }
-            copy_shared_notes(team.shared.memory.notes, sharing)
+            others = [other for other in teams if other is not team]
+            notes = {other.name: other.shared.memory.notes for other in others if "notes" in other.reload.shared}
+            copy_shared_notes(team.shared.memory.notes, notes)
+            offered = [check for other in others for check in checks.get(other.name, ())]
+            team.heartbeats.sharing.pollination.take_checks(offered)
 
     def say(self, text: str) -> None:
         """Tell every team's ops channel what concerns the process."""

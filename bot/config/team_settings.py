@@ -24,7 +24,7 @@ from bot.config.casework_settings import (
     SaveNotes,
 )
 from bot.config.codebase_settings import Picked
-from bot.config.field_types import ApproverId, ChannelId, SettingsBlock
+from bot.config.field_types import ApproverId, ChannelId, InheritedValue, SettingsBlock
 from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.merging import merged_blocks
 from bot.config.model_settings import BudgetSettings
@@ -103,8 +103,10 @@ class TeamMatters(SettingsBlock):
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 
-    share: tuple[Literal["notes"], ...] = ()
-    """What other teams get to see of this one: `notes`, what was remembered of its answers. Nothing else is shared."""
+    share: Annotated[tuple[Literal["notes", "checks"], ...], InheritedValue()] = ()
+    """What other teams get to see of this one. `notes`: what was remembered of its answers. `checks`: commands of its
+    sessions' HEARTBEAT.md whose findings people acted on, or that several sessions make; other teams get them as
+    suggestions, on which a human there decides."""
 
 
 class TeamSettings(TeamMatters):

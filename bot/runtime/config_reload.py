@@ -6,7 +6,7 @@ A file that cannot be used changes nothing; every problem is told to the ops cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -46,6 +46,8 @@ class TeamReload:
         self._settings, self._sessions, self._listeners = settings, sessions, listeners
         self._chats = settings.watched_chats
         self._codebases = settings.all_codebases
+        self.shared: Collection[str] = settings.share
+        """What other teams get to see, as the file says now."""
         self._learn, self._see, self._unreadable = learn, see, unreadable
 
     @property
@@ -61,6 +63,7 @@ class TeamReload:
         """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
         changed = self._watch(settings.watched_chats)
         changed += self._look_at(settings)
+        changed += self._share(settings)
         self._sessions.replace(settings.sessions)
         self._learn()
         rest = "" if self._same_otherwise(settings) else " Other changes apply after a restart."
@@ -74,6 +77,11 @@ class TeamReload:
         self._see(settings)
         self._codebases = wanted
         return f" Codebases now: {', '.join(name or str(one.path) for name, one in wanted.items())}."
+
+    def _share(self, settings: Settings) -> str:
+        """Take over what is shared; return what is said of it."""
+        before, self.shared = self.shared, settings.share
+        return "" if before == self.shared else f" Shared with other teams now: {', '.join(self.shared) or 'nothing'}."
 
     def _watch(self, chats: tuple[WatchedChat, ...]) -> str:
         """Take over the watched channels; return what is said of it."""

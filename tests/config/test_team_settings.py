@@ -116,7 +116,7 @@ def test_two_teams_with_the_same_approvers_may_share_an_ops_channel(folder: Path
         ({**PAY, "ops_channel": "pay"}, "teams.payments.ops_channel: 'pay' is no channel id"),
         ({**PAY, "approvrs": []}, "teams.payments.approvrs: unknown key; did you mean approvers?"),
         ({**PAY, "channels": [{"name": "x"}]}, "teams.payments.channels.0.chat_id: is required"),
-        ({**PAY, "share": ["all"]}, "teams.payments.share.0: input should be 'notes'"),
+        ({**PAY, "share": ["all"]}, "teams.payments.share.0: input should be 'notes' or 'checks'"),
         (None, "teams.payments: must hold keys and values"),
         ([], "teams.payments: must hold keys and values"),
     ],

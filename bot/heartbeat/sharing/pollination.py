@@ -23,7 +23,14 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_candidates import Candidate, SessionPlaybook, candidates
+from bot.heartbeat.sharing.suggestion_candidates import (
+    Candidate,
+    SessionPlaybook,
+    TeamCheck,
+    candidates,
+    candidates_of_teams,
+    good_checks,
+)
 from bot.ports import Clock
 from bot.ports.collections import Collection
 
@@ -48,6 +55,22 @@ class Pollination:
     ) -> None:
         self._sessions, self._states, self._suggestions, self._mail = sessions, states, suggestions, mail
         self._clock, self._secrets = clock, known_secrets
+        self._of_teams: tuple[TeamCheck, ...] = ()
+
+    def take_checks(self, checks: Sequence[TeamCheck]) -> None:
+        """Learn what other teams share at the moment; of it only what a session here allows is ever offered."""
+        self._of_teams = tuple(checks)
+
+    def checks_to_share(self, team: str) -> list[TeamCheck]:
+        """Return the good checks of this team's sessions; lines of a known form only, so no words of anybody."""
+        known = [each for each in map(self._known, self._workers()) if each is not None]
+        found = {}
+        for source, tier, task in good_checks(known):
+            commands = self._commands(source.id)
+            text = travelling_form(task.text, commands)
+            if quarantine_code(text, self._secrets, commands=commands) is None:
+                found[text] = TeamCheck(team=team, tier=tier, task=text)
+        return list(found.values())
 
     def offers(self) -> list[Candidate]:
         """Return what may be offered now, the best first: nothing suspicious, nothing a second time."""
@@ -109,8 +132,10 @@ class Pollination:
 
     def _new(self) -> list[Candidate]:
         """Return the candidates that were not offered to their session before, in whatever words."""
-        known = [self._known(session) for session in self._workers()]
-        found = candidates([each for each in known if each is not None], _basics(), self.sender())
+        known = [each for each in map(self._known, self._workers()) if each is not None]
+        own = candidates(known, _basics(), self.sender())
+        of_teams = candidates_of_teams(known, self._of_teams, own)
+        found = [*own, *(each for each in of_teams if self._code(each) is None)]
         past = self._suggestions.all()
         places = {session.id: checkout_at(session.cwd) for session in self._workers()} if found else {}
         able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
@@ -153,10 +178,15 @@ class Pollination:
 
     def _suspicious(self, candidate: Candidate) -> str | None:
         """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
-        code = quarantine_code(candidate.task, self._secrets, commands=self._commands(candidate.to))
+        if candidate.team:
+            return f"it comes from the team {candidate.team}, so a human decides"
+        code = self._code(candidate)
         if code is None or (candidate.moves_from and code is QuarantineCode.NEW_WORDING):
             return None
         return code.words
+
+    def _code(self, candidate: Candidate) -> QuarantineCode | None:
+        return quarantine_code(candidate.task, self._secrets, commands=self._commands(candidate.to))
 
     def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
         suggestion = Suggestion(

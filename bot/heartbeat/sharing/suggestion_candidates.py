@@ -23,6 +23,7 @@ BASIC: Final = 4
 MISPLACED: Final = 3
 SHARED_BY_MANY: Final = 2
 SHARED: Final = 1
+OF_A_TEAM: Final = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +63,54 @@ class Candidate:
     reason: str
     weight: int
     moves_from: Tier | None = None
+    team: str | None = None
+    """The team that shares it, where that is another one; a human decides on it."""
 
     @property
     def id(self) -> str:
         """The id its suggestion would have."""
         return suggestion_id(self.to, self.task, self.tier if self.moves_from else None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamCheck:
+    """A check as another team gets to see it: no session, nobody, no words of its own."""
+
+    team: str
+    tier: Tier
+    task: str
+
+
+def good_checks(known: Sequence[SessionPlaybook]) -> list[tuple[SessionPlaybook, Tier, PlaybookEntry]]:
+    """Return the checks that proved themselves: people acted on what one found, or several sessions make it."""
+    return [
+        (source, tier, task)
+        for source in known
+        for tier, task in source.tasks
+        if identity_of(task) in source.acted_on or sum(each.has(task.text) for each in known) > 1
+    ]
+
+
+def candidates_of_teams(
+    known: Sequence[SessionPlaybook], checks: Sequence[TeamCheck], own: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return what other teams share and a session lacks, each check once for a session and not beside its `own`."""
+    found: list[Candidate] = []
+    for session in known:
+        for check in checks:
+            if session.accepts_tier(check.tier) and not session.has(check.task):
+                one = Candidate(
+                    to=session.id,
+                    tier=check.tier,
+                    task=check.task,
+                    from_=check.team,
+                    reason=f"The team {check.team} shares this check.",
+                    weight=OF_A_TEAM,
+                    team=check.team,
+                )
+                if not any(_is_the_same(one, other) for other in (*own, *found)):
+                    found.append(one)
+    return found
 
 
 def candidates(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> list[Candidate]:

@@ -17,6 +17,7 @@ from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import InputError
+from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
 from tests.heartbeat.garden import ANA, BASICS, Garden, with_task
 
 AT = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -281,3 +282,61 @@ def test_over_many_days_nothing_is_offered_twice_or_to_its_source_or_beyond_the_
                 decide = garden.desk.accept if verdicts[(day + number) % len(verdicts)] else garden.desk.reject
                 decide(one.id, ANA)
             garden.clock.advance(24 * 3600)
+
+
+def test_a_team_shares_only_checks_that_proved_themselves(tmp_path: Path) -> None:
+    """And of those only commands: no words of anybody, no session's name, nothing that nobody acted on."""
+    named = f"Disk of ledger-db-7: {DISK}"
+    garden = Garden(
+        tmp_path,
+        shop=with_task("hourly", named, "Ring Ann about ledger-db-7", "`show ledger`", "`builds nightly`"),
+        web=with_task("daily", "Ring Ann about ledger-db-7", "`incidents open`"),
+    )
+    for task in (named, "`show ledger`"):
+        acted(garden, "shop", task, fixed_by="U0ANA")
+    shared = garden.pollination.checks_to_share("payments")
+    commands = [(one.team, one.tier, one.task) for one in shared if one.task not in BASICS]
+    assert commands == [("payments", Tier.HOURLY, DISK)]
+
+
+def check_of(team: str, task: str) -> TeamCheck:
+    return TeamCheck(team=team, tier=Tier.HOURLY, task=task)
+
+
+def test_a_check_of_another_team_waits_for_a_human(tmp_path: Path) -> None:
+    """No session's model gets it; accepted by somebody who read it, it is added to the session's own playbook."""
+    garden = Garden(tmp_path, api=BASICS)
+    garden.pollination.take_checks([check_of("payments", DISK), check_of("mobile", DISK)])
+    (held,) = garden.pollination.run()
+    assert (held.to, held.task, held.from_, held.status) == ("api", DISK, "payments", SuggestionStatus.QUARANTINED)
+    assert held.reason == "The team payments shares this check."
+    assert held.quarantine == "it comes from the team payments, so a human decides"
+    assert garden.inbox("api") == []
+    with pytest.raises(InputError, match="read it as data first"):
+        garden.desk.accept(held.id, ANA)
+    garden.desk.accept(held.id, ANA, has_read=True)
+    assert garden.count("api", DISK) == 1
+    assert garden.pollination.run() == []
+
+
+def test_what_a_session_does_not_allow_or_has_is_no_offer_of_another_team(tmp_path: Path) -> None:
+    """Nor what a session of its own team offers it; and what is shared no more is offered no more."""
+    garden = Garden(tmp_path, api=BASICS, shop=with_task("hourly", "`budget left`"))
+    garden.pollination.take_checks(
+        [check_of("payments", text) for text in ("`rm -rf x`", "`budget left`", "Say all is well", DISK)]
+    )
+    garden.pollination.take_checks([*garden.pollination.checks_to_share("x"), check_of("payments", "`budget left`")])
+    sent = garden.pollination.run()
+    assert [(one.task, one.from_, one.to) for one in sent] == [("`budget left`", "shop", "api")]
+    garden.pollination.take_checks([])
+    assert garden.pollination.run() == []
+
+
+def test_a_check_of_another_team_that_was_rejected_is_not_offered_again(tmp_path: Path) -> None:
+    """By whichever team."""
+    garden = Garden(tmp_path, api=BASICS)
+    garden.pollination.take_checks([check_of("payments", DISK)])
+    (held,) = garden.pollination.run()
+    garden.desk.reject(held.id, ANA, "no disk there")
+    garden.pollination.take_checks([check_of("mobile", f"{DISK}")])
+    assert garden.pollination.run() == []

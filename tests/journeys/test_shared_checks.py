@@ -1,0 +1,96 @@
+"""A team that shares its checks: another team is offered commands of it, decides itself, and sees nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from demo.control import Control, Json
+from demo.headless import find_element, shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, ENG, HELP
+from tests.journeys.beat_office import Watched, sessions_of, watched
+from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
+
+DISK, LOAD = "df -h", "uptime"
+SECRET = "Ask Dan about the ledger"
+COMMANDS = [DISK, LOAD, "ledger {word}"]
+SHARED = {"payments": {**PAYMENTS, "share": ["checks"]}, "platform": PLATFORM}
+UNSHARED = {"payments": PAYMENTS, "platform": PLATFORM}
+
+
+@pytest.fixture(scope="module")
+def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
+    """The throw-away workspace of two teams."""
+    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
+        yield server
+
+
+class Checks:
+    """Two sessions of payments that make the same checks, and one of platform that makes others."""
+
+    def __init__(self, folder: Path) -> None:
+        tasks = f"- [ ] Disk of ledger-7: `{DISK}`\n- [ ] {SECRET}\n- [ ] `ledger balance`"
+        self.vault, self.till = (watched(folder, name, tasks=tasks) for name in ("vault", "till"))
+        self.api = watched(folder, "api", tasks="- [ ] The errors of last night")
+
+    def sessions(self) -> dict[str, Any]:
+        """Return the part of triage.yml."""
+        found = sessions_of(self.vault, self.till, self.api, commands=COMMANDS)
+        for name, session in found.items():
+            session["team"] = "platform" if name == "api" else "payments"
+        found["api"]["owner"] = BEN.user_id
+        return found
+
+
+def add(place: Watched, task: str) -> None:
+    text = place.playbook.replace("\n\n## Notes", f"\n- [ ] {task}\n\n## Notes")
+    (place.cwd / "HEARTBEAT.md").write_text(text)
+
+
+def suggested(company: Company) -> Json:
+    """Return the card of the suggestion in platform's ops channel."""
+    return company.control.wait_for(
+        lambda: next((m for m in company.control.messages(PLAT_OPS.channel_id) if DISK in shown_text(m)), None),
+        "a suggestion",
+        channel=PLAT_OPS.channel_id,
+    )
+
+
+def test_a_shared_check_waits_for_the_other_team(company_server: LocalSlack, tmp_path: Path, shop: Path) -> None:
+    """Its command alone crosses the wall, an approver there adds it, and taking back the share ends it."""
+    checks = Checks(tmp_path)
+    with Control(company_server.url) as control:
+        control.reset()
+        company = Company(company_server, control, tmp_path / "home", shop, SHARED, sessions=checks.sessions())
+        company.start()
+        try:
+            company.bot.teams.share()
+            control.command(BEN.user_id, ENG.channel_id, "pollinate run")
+            card = suggested(company)
+            assert "The team payments shares this check." in shown_text(card)
+            assert find_element(card, ids.READ_SUGGESTION) is not None
+            said = " ".join(shown_text(m) for m in control.messages(PLAT_OPS.channel_id))
+            assert not any(word in said for word in ("ledger", "Dan", "vault", "till"))
+            assert checks.api.playbook.count(DISK) == 0
+            control.command(ANA.user_id, HELP.channel_id, "pollinate run")
+            company.told(HELP, "sent.", user=ANA.user_id)
+            said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
+            assert not any(word in said for word in ("errors of last night", "api"))
+            company.reload(UNSHARED, sessions=checks.sessions())
+            company.told(PAY_OPS, "Shared with other teams now: nothing.")
+            for place in (checks.vault, checks.till):
+                add(place, f"`{LOAD}`")
+            company.bot.teams.share()
+            control.command(BEN.user_id, ENG.channel_id, "pollinate run")
+            company.told(ENG, "Nothing new to suggest", user=BEN.user_id)
+            [waiting] = company.bot.teams.by_name()["platform"].heartbeats.sharing.suggestions.all()
+            control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id} anyway")
+            control.wait_for(lambda: DISK in checks.api.playbook, "the check in platform's playbook")
+        finally:
+            company.bot.stop()
