@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
@@ -18,10 +18,13 @@ SHOP: Files = {"src/cart.py": CART, "src/both.py": "LIMIT = 5\n", "README.md": "
 INFRA: Files = {"deploy/queue.py": QUEUE, "src/both.py": "LIMIT = 7\n", "README.md": "# Machines\n"}
 
 
-def make_codebases(folder: Path, **repositories: Files) -> Codebases:
-    """Return the codebases `shop` and `infra`, or those given, below a folder, none of them indexed yet."""
+def make_codebases(folder: Path, docs: Collection[str] = (), **repositories: Files) -> Codebases:
+    """Return the codebases `shop` and `infra`, or those given, below a folder, none of them indexed yet.
+
+    `docs` are the ids of those that are handbooks.
+    """
     members = []
     for name, files in (repositories or {"shop": SHOP, "infra": INFRA}).items():
         repo = GitRepo(make_repo(folder / name, files))
         members.append((name, repo, SqlitePassageIndex(repo, folder / "index" / f"{name}.sqlite")))
-    return Codebases.named(members)
+    return Codebases.named(members, docs)

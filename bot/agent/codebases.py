@@ -27,6 +27,8 @@ class Codebase:
     repo: GitRepo
     index: PassageIndex
     prefix: str = ""
+    is_docs: bool = False
+    """Whether it is a handbook: its code is examples, which no stack trace and no question after a name is about."""
 
     @property
     def name(self) -> str:
@@ -48,11 +50,14 @@ class Codebases:
         self._members = tuple(members)
 
     @classmethod
-    def named(cls, members: Iterable[tuple[str, GitRepo, PassageIndex]]) -> Codebases:
-        """Return the codebases of a team by id, with their names in citations where there are several."""
+    def named(cls, members: Iterable[tuple[str, GitRepo, PassageIndex]], docs: Collection[str] = ()) -> Codebases:
+        """Return the codebases of a team by id, with their names in citations where there are several.
+
+        `docs` has the ids of those that are handbooks.
+        """
         given = list(members)
         return cls(
-            Codebase(id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "")
+            Codebase(id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "", is_docs=name in docs)
             for name, repo, index in given
         )
 

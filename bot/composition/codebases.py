@@ -86,7 +86,8 @@ class ProcessCode:
     def members(self, settings: Settings) -> Codebases:
         """Return the codebases that a team's settings name, which must be open."""
         found = {name: self._open[name] for name in settings.all_codebases}
-        return Codebases.named((name, one.repo, one.index) for name, one in found.items())
+        docs = {name for name, one in settings.all_codebases.items() if one.kind == "docs"}
+        return Codebases.named(((name, one.repo, one.index) for name, one in found.items()), docs)
 
     def settings_of(self, name: str) -> CodebaseSettings | None:
         """Return a codebase's settings as they are now; None where there is none of this id."""

@@ -88,7 +88,8 @@ class CodebaseSettings(SettingsBlock):
     refresh: Interval = REFRESH
     """How old a clone may become before it is fetched again, of a `url` only."""
     kind: CodebaseKind = "code"
-    """`docs`: a handbook, whose files all count as prose."""
+    """`docs`: a handbook. Its pages are found and cited as any, but it is not looked at for the frames of a stack trace
+    and for where a name of code is defined, and models are told that it is a handbook."""
     code_host: CodeHost | None = None
     """What shows this code to a browser, where its remote's host does not say by its name; absent: `code_host`."""
     fixes: FixSettings = FixSettings()

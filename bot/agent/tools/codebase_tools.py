@@ -98,7 +98,8 @@ class _Views:
         self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str], **more: bool
     ) -> Tool:
         """Return a tool that also takes `codebase`."""
-        known = ", ".join(list(self._views)[:MAX_NAMED])
+        docs = {one.id for one in self._codebases if one.is_docs}
+        known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
         which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
         wanted = create_model(f"{arguments.__name__}In", __base__=arguments, codebase=(which, ""))
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."

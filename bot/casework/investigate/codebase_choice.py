@@ -1,7 +1,8 @@
 """Which of several codebases a question is about, and the investigator that works in that one.
 
 What names one decides first: its id, then the frames of a stack trace, then paths, then names of code that only some
-of them define. Else the passages of all are ranked together and the best of each are compared. Reads the indexes.
+of them define; handbooks (`kind: docs`) are not looked at for frames and definitions. Else the passages of all are
+ranked together and the best of each are compared. Reads the indexes.
 """
 
 from __future__ import annotations
@@ -67,10 +68,10 @@ def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
         return []
     found = {
         one.id: len(trace_places(question, one.repo, one.index, commit))
-        for one, commit in ((one, one.repo.head()) for one in codebases)
+        for one, commit in ((one, one.repo.head()) for one in _of_code(codebases))
     }
-    most = max(found.values())
-    return [one for one in codebases if most and found[one.id] == most]
+    most = max(found.values(), default=0)
+    return [one for one in _of_code(codebases) if most and found[one.id] == most]
 
 
 def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
@@ -82,7 +83,11 @@ def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
 def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that define what is surely a name of code, in code of their own."""
     names = [one.name for one in names_in(question).names if one.is_code]
-    return [one for one in codebases if names and all(_defines(one, name) for name in names)]
+    return [one for one in _of_code(codebases) if names and all(_defines(one, name) for name in names)]
+
+
+def _of_code(codebases: Codebases) -> Sequence[Codebase]:
+    return [one for one in codebases if not one.is_docs]
 
 
 def _defines(codebase: Codebase, name: str) -> bool:

@@ -48,6 +48,34 @@ def test_names_frames_paths_and_code_decide_before_the_ranking(code: Codebases, 
     assert choose_codebase(question, code).id == chosen
 
 
+HANDBOOK = {
+    "snippets/queue.py": "def scale_workers(queue):\n    return queue\n",
+    "workers.md": "# Workers\n\nFor a queue, scale_workers returns how many workers the queue gets.\n",
+    "deploy/queue.py": "def start():\n    scale_workers(1)\n",
+    "oncall.md": "# On call\n\nWho is paged answers within 15 minutes.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "as_code", "as_docs"),
+    [
+        (TRACE, "handbook", "infra"),
+        ("How many workers does `scale_workers` return for a queue?", "handbook", "infra"),
+        ("Within how many minutes does who is paged answer?", "handbook", "handbook"),
+        ("In the handbook, what does `scale_workers` do?", "handbook", "handbook"),
+    ],
+)
+def test_a_handbook_is_no_place_of_frames_and_definitions(
+    tmp_path: Path, question: str, as_code: str, as_docs: str
+) -> None:
+    """Its examples look like code; its pages are found as before."""
+    for place, docs, chosen in (("code", (), as_code), ("docs", ("handbook",), as_docs)):
+        code = make_codebases(tmp_path / place, docs, handbook=HANDBOOK, infra=INFRA)
+        for one in code:
+            one.index.refresh()
+        assert choose_codebase(question, code).id == chosen
+
+
 def asked_of(question: str, *among: str) -> Assignment:
     return Assignment(
         question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1, codebases=tuple(among)
