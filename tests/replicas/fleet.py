@@ -15,7 +15,7 @@ from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
 from tests.journeys.office import environment_of, write_config
-from tests.postgres import new_database
+from tests.postgres import driver, new_database
 
 
 class Fleet:
@@ -57,6 +57,30 @@ class Fleet:
         """Kill what still runs."""
         for number in list(self.running):
             self.kill(number)
+
+    def holder_of(self, lease: str) -> int | None:
+        """Return which replica holds a lease of the team, or None."""
+        with driver().connect(self.url, autocommit=True) as connection:
+            row = connection.execute(
+                "SELECT holder FROM triage_leases WHERE name = %s AND holder IS NOT NULL AND expires_at > now()",
+                [lease],
+            ).fetchone()
+        pid = str(row[0]).rpartition(":")[2] if row else ""
+        return next((number for number, process in self.running.items() if str(process.pid) == pid), None)
+
+    @property
+    def database(self) -> str:
+        """The name of the database."""
+        from psycopg.conninfo import conninfo_to_dict
+
+        return str(conninfo_to_dict(self.url)["dbname"])
+
+    @property
+    def server_url(self) -> str:
+        """The address of another database of the same server."""
+        from psycopg.conninfo import make_conninfo
+
+        return make_conninfo(self.url, dbname="postgres")
 
     def home(self, number: int) -> Path:
         """Return a replica's data directory."""
