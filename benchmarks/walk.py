@@ -1,7 +1,8 @@
 """What one question and one beat really pass through: files, edges between files, deepest stack, stops in order.
 
 The ordinary bot in HTTP mode, offline, over a stub of Slack's Web API; calls between this project's own functions are
-counted while the listener and the worker handle one message up to its card, and while one beat runs up to its alert.
+counted while the listener, the sorter and the worker handle one message up to its card, and while one beat runs up to
+its alert. The code is indexed before the question is asked, as it is a minute after the bot's start.
 Target: a question at most 45 files, 90 edges, 8 frames; a beat at most 40 files.
 """
 
@@ -77,13 +78,14 @@ class Tracer:
     def __init__(self) -> None:
         self.trace = Trace()
         self._is_on = False
+        self._entries: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._names: dict[str, str | None] = {}
 
     @contextmanager
-    def tracing(self) -> Iterator[Trace]:
-        """Count from here on; yields what was counted."""
-        self.trace = Trace()
+    def tracing(self, entries: tuple[str, ...]) -> Iterator[Trace]:
+        """Count from here on what is called from the files that begin so; yields what was counted."""
+        self.trace, self._entries = Trace(), entries
         self._is_on = True
         try:
             yield self.trace
@@ -95,7 +97,7 @@ class Tracer:
         if event != "call" or not self._is_on or self._own(frame) is None:
             return
         path = self._path(frame)
-        if _is_traced(path):
+        if _is_traced(path, self._entries):
             self._count(path)
 
     def _path(self, frame: FrameType | None) -> list[str]:
@@ -129,14 +131,14 @@ class Tracer:
 
 
 PACKAGES = ("bot", "handlers", "blocks")
-ENTRIES = ("handlers/messages.py", "bot/casework/", "bot/heartbeat/")
-"""Where counted work begins: the listener, and the handlers that the worker calls."""
+ENTRIES = {"question": ("handlers/messages.py", "bot/intake/", "bot/casework/"), "beat": ("bot/heartbeat/",)}
+"""Where counted work begins: the listener, the sorter of messages, and the handlers that the worker calls."""
 BACKGROUND = ("bot/runtime/ticker.py", "bot/app.py")
 """What looks after the bot meanwhile is no part of the walk."""
 
 
-def _is_traced(names: list[str]) -> bool:
-    return any(name.startswith(ENTRIES) for name in names) and not any(name in BACKGROUND for name in names)
+def _is_traced(names: list[str], entries: tuple[str, ...]) -> bool:
+    return any(name.startswith(entries) for name in names) and not any(name in BACKGROUND for name in names)
 
 
 def _codebase(folder: Path) -> Path:
@@ -216,7 +218,9 @@ def _is_idle(home: Path) -> bool:
 
 
 def _question(bot: App, stub: SlackStub, home: Path, tracer: Tracer) -> dict[str, Any]:
-    with tracer.tracing() as trace:
+    for index in bot.process.code.indexes.values():
+        index.refresh()
+    with tracer.tracing(ENTRIES["question"]) as trace:
         _ask(f"http://{bot.edge.connection.address}{EVENTS_PATH}")
         _until(lambda: _offers_approval(stub), "the card of the question")
         _until(lambda: _is_idle(home), "the job to be done")
@@ -227,7 +231,7 @@ def _beat(bot: App, home: Path, tracer: Tracer) -> dict[str, Any]:
     record = home / "heartbeats.ndjson"
     sys.setprofile(tracer)  # the wake is asked for on this thread
     try:
-        with tracer.tracing() as trace:
+        with tracer.tracing(ENTRIES["beat"]) as trace:
             bot.team.heartbeats.scheduler.wake("shop", Wake.ON_DEMAND)
             _until(lambda: record.exists() and '"sent"' in record.read_text(), "the alert of the beat")
             _until(lambda: _is_idle(home), "the job to be done")

@@ -9,8 +9,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, ConfirmO
 from blocks import ids
 from blocks.text.escaping import local_time
 from blocks.text.marks import without_marks
-from blocks.text.message_size import fit_message
-from blocks.text.middle_cut import without_middle
+from blocks.text.message_size import fit_message, without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, quote_block, section, to_mrkdwn, truncate, verbatim
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutonomyMode

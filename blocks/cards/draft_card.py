@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
@@ -31,14 +31,12 @@ from slack_sdk.models.blocks import (
 
 from blocks import ids
 from blocks.cards.audit_card import auto_line
+from blocks.cards.draft_context import earlier_lines, suspect_lines, twin_blocks
 from blocks.cards.draft_status import basis, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.lesson_card import lesson_blocks
-from blocks.cards.suspect_view import suspect_lines
-from blocks.cards.twin_lines import earlier_lines, twin_blocks
 from blocks.text.marks import without_marks, without_marks_in
-from blocks.text.message_size import SHORT_CHARS, fit_message
-from blocks.text.middle_cut import without_middle
+from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.outgoing_text import (
     SECTION_CHARS,
     TRUNCATED,
@@ -60,7 +58,7 @@ from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
-from bot.domain.citations.links import sibling_message_link
+from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis, track_record_words
 from bot.domain.questions.escalation_rules import watch_line
@@ -131,8 +129,6 @@ def preview_message(blocks: Sequence[Block], mark: str, *, number: int, count: i
     head.block_id = mark
     return [head, *blocks]
 
-
-LinkTo = Callable[[EvidenceRef], str | None]
 
 QUESTION_CHARS = 1_200
 ALARM_CHARS = 300

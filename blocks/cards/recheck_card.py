@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -15,12 +15,10 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote_block, section, truncate
 from blocks.text.splitting import LINK_CHARS
 from bot.domain.citations.citation_lines import shown_ref
+from bot.domain.citations.links import LinkTo
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
-from bot.domain.returns import EvidenceRef
 from bot.domain.text.sanitize import strip_hidden
-
-LinkTo = Callable[[EvidenceRef], str | None]
 
 SHOWN_CHANGES: Final = 3
 SHOWN_LINES: Final = 8

@@ -14,14 +14,14 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock
 from slack_sdk.models.views import View
 
-from blocks.cards.draft_card import LinkTo
-from blocks.cards.patch_view import patch_blocks
+from blocks.cards.fix_view import patch_blocks
 from blocks.modals.dialogue import notice
 from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
 from bot.domain.citations.citation_lines import shown_ref
+from bot.domain.citations.links import LinkTo
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.text.sanitize import strip_hidden
 

@@ -6,13 +6,15 @@ leads nowhere is part of the path, which then is not found: so no citation reach
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Located
+from bot.domain.citations.links import CodeHost, LinkTo, code_links
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.passages import Passage
 from bot.domain.search.ranking import Corpus, joined
 from bot.errors import CodebaseUnreadable
@@ -135,3 +137,30 @@ class Codebases:
         if len(self._members) == 1:
             return None
         return joined(one.index.corpus(question, subject=subject) for one in self._members)
+
+
+class CodebaseLinks:
+    """From a citation to its URL, each codebase on its own code host.
+
+    Of one that was damaged or not cloned at the start, as soon as git can read it.
+    """
+
+    def __init__(self, codebases: Codebases, host_of: Callable[[str], CodeHost | None]) -> None:
+        self._codebases, self._host_of = codebases, host_of
+        self._known: dict[Path, LinkTo] = {}
+
+    def __call__(self, ref: EvidenceRef) -> str | None:
+        """Return the URL; None where there is none."""
+        if ref.kind is not EvidenceKind.FILE:
+            return self._of(self._codebases.holder(ref.commit or ref.ref), ref)
+        path, colon, lines = ref.ref.rpartition(":")
+        repo, path = self._codebases.locate(path, ref.commit)
+        return self._of(repo, ref.model_copy(update={"ref": f"{path}{colon}{lines}"}))
+
+    def _of(self, repo: GitRepo, ref: EvidenceRef) -> str | None:
+        if repo.root not in self._known:
+            if repo.resolve("HEAD") is None:
+                return None
+            name = next((one.id for one in self._codebases if one.repo is repo), "")
+            self._known[repo.root] = code_links(repo.remote_url(), self._host_of(name))
+        return self._known[repo.root](ref)

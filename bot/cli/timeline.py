@@ -6,7 +6,7 @@ Chat text and the words of models are shown on one line each, without what a ter
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -16,11 +16,11 @@ from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.journal_records import time_of
 from bot.casework.reports.measures import dollars, seconds
 from bot.cli.output import MARKS, WIDTH
-from bot.domain.citations.links import sibling_message_link
+from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
 from bot.domain.paging import Paging
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
-from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import strip_hidden
@@ -45,7 +45,6 @@ _WHY: Final = {
 }
 NO_NAMES: Final = Names()
 Record = dict[str, Any]
-LinkTo = Callable[[EvidenceRef], str | None]
 
 
 def render_timeline(

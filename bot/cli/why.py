@@ -18,9 +18,9 @@ from bot.cli.arguments import config_option, home_option, json_option, team_opti
 from bot.cli.data_directory import environment_at, settings_at, teams_at
 from bot.cli.output import to_json
 from bot.cli.records import find_thread, in_its_team, name_pattern, names_at, store_at
-from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
+from bot.cli.timeline import render_timeline, render_unanswered
 from bot.composition.codebases import open_team_code
-from bot.domain.citations.links import code_links
+from bot.domain.citations.links import LinkTo, code_links
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.intake.classifier.rules import Rules

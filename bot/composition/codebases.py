@@ -16,21 +16,18 @@ from bot.adapters.git.clones import clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.agent.codebases import Codebases
+from bot.agent.codebases import CodebaseLinks, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
-from bot.domain.citations.links import CodeHost, code_links
-from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.citations.links import CodeHost, LinkTo
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.passages import IndexReport
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.ports import Clock, Store
 from bot.runtime.clone_service import CloneService
-
-LinkTo = Callable[[EvidenceRef], str | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -226,30 +223,3 @@ def _refuse_empty(repo: GitRepo) -> None:
         is_empty = not any(is_indexed(entry.path) for entry in repo.tree(head))
     if is_empty:
         raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")
-
-
-class CodebaseLinks:
-    """From a citation to its URL, each codebase on its own code host.
-
-    Of one that was damaged or not cloned at the start, as soon as git can read it.
-    """
-
-    def __init__(self, codebases: Codebases, host_of: Callable[[str], CodeHost | None]) -> None:
-        self._codebases, self._host_of = codebases, host_of
-        self._known: dict[Path, LinkTo] = {}
-
-    def __call__(self, ref: EvidenceRef) -> str | None:
-        """Return the URL; None where there is none."""
-        if ref.kind is not EvidenceKind.FILE:
-            return self._of(self._codebases.holder(ref.commit or ref.ref), ref)
-        path, colon, lines = ref.ref.rpartition(":")
-        repo, path = self._codebases.locate(path, ref.commit)
-        return self._of(repo, ref.model_copy(update={"ref": f"{path}{colon}{lines}"}))
-
-    def _of(self, repo: GitRepo, ref: EvidenceRef) -> str | None:
-        if repo.root not in self._known:
-            if repo.resolve("HEAD") is None:
-                return None
-            name = next((one.id for one in self._codebases if one.repo is repo), "")
-            self._known[repo.root] = code_links(repo.remote_url(), self._host_of(name))
-        return self._known[repo.root](ref)

@@ -21,7 +21,6 @@ from bot.casework.fixes.fix_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import Fixes
 from bot.casework.fixes.fix_updates import FixUpdates
-from bot.casework.fixes.fix_words import LinkTo
 from bot.casework.fixes.patch_check import PatchChecks, sweep
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
@@ -29,7 +28,7 @@ from bot.composition.codebases import ProcessCode
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
-from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
+from bot.domain.citations.links import CodeHost, CodeRepository, LinkTo, code_repository
 from bot.domain.fixes.fixes import Fix
 from bot.ports import CardFiles
 from bot.ports.codehosts import CodeHostClient

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from blocks.cards.draft_card import LinkTo
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
@@ -24,6 +23,7 @@ from bot.composition.fix_services import KnownFixes, know_fixes
 from bot.composition.process_services import ProcessServices, SlackAccess, open_storage, set_aside_line
 from bot.config.environment import Environment
 from bot.config.settings import Settings
+from bot.domain.citations.links import LinkTo
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.ports import Clock, JobQueue, Leases, NoteStore, Store

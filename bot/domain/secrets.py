@@ -8,7 +8,7 @@ Source: the issuers' published forms; why no library, docs/decisions/secret-patt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from bot.domain.credentials.secret_forms import Span, issued
@@ -19,6 +19,9 @@ from bot.domain.text.linear_patterns import encodable
 MIN_KNOWN_CHARS: Final = 8
 OWN_SECRET: Final = "secret of this process"  # noqa: S105 - the name of a kind
 _MAX_PASSES: Final = 4
+HIDDEN: Final = "[redacted]"
+_HUNK: Final = re.compile(r"^(@@ -\S+ \+\S+ @@).*$", re.M)
+_ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$", re.M)
 
 
 def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:
@@ -61,6 +64,28 @@ def redact_values(value: Any, known: Collection[str] = ()) -> Any:
     return tuple(redact_values(each, known) for each in value) if isinstance(value, list | tuple) else value
 
 
+def redact_lines(lines: Sequence[str], known: Collection[str] = ()) -> list[str]:
+    """Return as many lines as given, none with a credential; one that spans lines hides each of them.
+
+    >>> redact_lines(["a = 1", 'password = "hG7$kq2Lz9pW"'])
+    ['a = 1', 'password = "[redacted: password]"']
+    """
+    text = "\n".join(lines)
+    clean = redact(text, known)
+    if clean == text:
+        return list(lines)
+    redacted = clean.split("\n")
+    return redacted if len(redacted) == len(lines) else _aligned(lines, redacted)
+
+
+def redact_patch(text: str, known: Collection[str] = ()) -> str:
+    """Return a diff without credentials, nor lines that may come from the middle of a key whose head is not shown.
+
+    What git adds behind the range of a hunk is a line cut short, so it goes too.
+    """
+    return _ENCODED.sub(lambda line: f"{line[0][0]}{HIDDEN}", _HUNK.sub(r"\1", redact(text, known)))
+
+
 def _redacted_once(text: str, known: Collection[str]) -> str:
     parts, done = [], 0
     for start, end, kind in _spans(text, known):
@@ -84,3 +109,9 @@ def _known(text: str, known: Collection[str]) -> Iterator[Span]:
         if len(value) >= MIN_KNOWN_CHARS:
             for match in re.finditer(re.escape(value), text):
                 yield Span(*match.span(), OWN_SECRET)
+
+
+def _aligned(lines: Sequence[str], redacted: Sequence[str]) -> list[str]:
+    """Return the lines that also stand in the redacted text, which cannot leak, and in place of each other a mark."""
+    clean = frozenset(redacted)
+    return [line if line in clean else HIDDEN for line in lines]

@@ -18,12 +18,12 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_card import LinkTo
 from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal, prefill
 from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal, unavailable_modal
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
+from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
 from bot.ports.threads import Threads

@@ -16,7 +16,6 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.cards.draft_card import (
-    LinkTo,
     card_blocks,
     card_text,
     draft_fits,
@@ -30,6 +29,7 @@ from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
+from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from blocks import ids
-from blocks.cards.recheck_card import LinkTo, recheck_blocks, recheck_text
+from blocks.cards.recheck_card import recheck_blocks, recheck_text
+from bot.domain.citations.links import LinkTo
 from bot.domain.memory.rechecks import Recheck, RecheckOutcome
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 

@@ -21,11 +21,11 @@ import pytest
 import bot
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.validate.validation import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
+from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import find_secrets
 from tests.gitrepo import commit_files, git, make_repo
 
@@ -92,7 +92,7 @@ class Cited:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Return this project's modules and the other files, committed; a branch and a commit that was amended away."""
     texts = {f"bot/{file.relative_to(SOURCE)}": file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py"))}
-    texts = {name: text for name, text in texts.items() if text.count("\n") > 30 and not is_withheld(name)}
+    texts = {name: text for name, text in texts.items() if text.count("\n") > 30 and not is_secret_file(name)}
     texts |= OTHERS
     path = make_repo(tmp_path_factory.mktemp("fabrications") / "repo", {**texts, **CODED, **SECRET_FILES})
     commit = git(path, "rev-parse", "HEAD")

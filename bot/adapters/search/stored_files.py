@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
-from bot.agent.tools.tool_output import redact_lines
 from bot.domain.search.definitions import Defined, definitions_in
 from bot.domain.search.file_kinds import is_indexed, is_prose
 from bot.domain.search.passages import Chunk, split_into_chunks
 from bot.domain.search.tokens import extra_words
+from bot.domain.secrets import redact_lines
 
 MAX_FILE_BYTES = 1_000_000
 MAX_LINE_CHARS = 2_000

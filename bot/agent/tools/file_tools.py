@@ -10,8 +10,9 @@ from pydantic import Field
 
 from bot.agent.git.git_repo import TreeEntry
 from bot.agent.tools.base import Arguments, LineNumber, Path, ToolProblem
-from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path, is_withheld
+from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path
 from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, truncated
+from bot.domain.search.file_kinds import is_secret_file
 
 MAX_LINES: Final = 400
 MAX_ENTRIES: Final = 300
@@ -72,4 +73,4 @@ def _children(inside: list[TreeEntry], skip: int) -> list[str]:
 
 
 def _entry(entry: TreeEntry) -> str:
-    return f"{path_text(entry.path)} ({'withheld' if is_withheld(entry.path) else f'{entry.size} bytes'})"
+    return f"{path_text(entry.path)} ({'withheld' if is_secret_file(entry.path) else f'{entry.size} bytes'})"

@@ -15,8 +15,10 @@ from pydantic import Field
 
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.tools.base import Arguments, Line, LineNumber, Path, ToolProblem
-from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path, is_withheld
-from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote_line, redact_lines, redact_patch, truncated
+from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path
+from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote_line, truncated
+from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.secrets import redact_lines, redact_patch
 
 MAX_LINES: Final = 150
 
@@ -111,7 +113,7 @@ def git_show(snapshot: Snapshot, given: GitShow) -> str:
 
 def _shows_elsewhere(history: GitHistory, commit: Commit, text: str) -> bool:
     """Whether a commit adds or removes `text` in a file that may be shown."""
-    return any(not is_withheld(path) for path in history.changed_paths(commit.sha, text=text))
+    return any(not is_secret_file(path) for path in history.changed_paths(commit.sha, text=text))
 
 
 def _row(commit: Commit) -> str:
@@ -128,7 +130,7 @@ def _message(snapshot: Snapshot, commit: Commit) -> list[str]:
 
 
 def _names(changed: list[str]) -> list[str]:
-    lines = [f"{path_text(path)}{' (withheld: may hold secrets)' if is_withheld(path) else ''}" for path in changed]
+    lines = [f"{path_text(path)}{' (withheld: may hold secrets)' if is_secret_file(path) else ''}" for path in changed]
     kept = fitting(lines, max_lines=MAX_PATHS)
     return [f"files changed: {len(changed)}", *kept, *truncated(len(kept), len(lines), "files", "path")]
 
@@ -139,7 +141,7 @@ def _below(changed: list[str], path: str) -> list[str]:
 
 def _diff(snapshot: Snapshot, history: GitHistory, sha: str, changed: list[str]) -> list[str]:
     """Return the lines of the diff of what may be shown."""
-    withheld = [path for path in changed if is_withheld(path)]
+    withheld = [path for path in changed if is_secret_file(path)]
     paths = [path for path in changed if path not in withheld and not _below(withheld, path)]
     if not paths:
         return ["no diff to show"]

@@ -12,8 +12,9 @@ from pydantic import Field
 from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.base import Arguments, Text
 from bot.agent.tools.snapshot import Snapshot
-from bot.agent.tools.tool_output import path_text, quote_line, redact_lines, truncated
+from bot.agent.tools.tool_output import path_text, quote_line, truncated
 from bot.domain.search.passages import MemoryHit
+from bot.domain.secrets import redact_lines
 from bot.ports import NoteIndex, NoteStore
 
 MAX_NOTES: Final = 4

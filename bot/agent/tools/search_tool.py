@@ -13,8 +13,9 @@ from pydantic import Field
 
 from bot.agent.git.git_history import GitHistory, GitMatch
 from bot.agent.tools.base import Arguments, Path, Text, ToolProblem
-from bot.agent.tools.snapshot import Snapshot, folder_path, is_withheld
+from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.agent.tools.tool_output import truncated
+from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.search.passages import Passage
 from bot.ports import PassageIndex
 
@@ -68,7 +69,7 @@ class CodeSearch:
     def exact(self, query: str, under: str) -> list[str]:
         """Return the lines that hold a query as it stands, at most MAX_HITS of them, under a heading; maybe none."""
         found, complete = GitHistory(self._snapshot.repo).lines_with(self._snapshot.commit, query, under=under or None)
-        hits = [hit for hit in found if not is_withheld(hit.path) and hit.path.isprintable()]
+        hits = [hit for hit in found if not is_secret_file(hit.path) and hit.path.isprintable()]
         chosen = hits[:MAX_HITS]
         blocks = [self._of(path, group, query) for path, group in groupby(chosen, key=lambda hit: hit.path)]
         shown = sum(block.hits for block in blocks)

@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
-from bot.agent.tools.tool_output import MAX_LINE_CHARS, fitting, number, path_text, redact_lines
-from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.agent.tools.tool_output import MAX_LINE_CHARS, fitting, number, path_text
+from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.secrets import redact_lines
 from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.file_text import file_lines
 
@@ -105,15 +106,10 @@ class Snapshot:
     def _nearest(self, path: str) -> str:
         """Return a hint at a file the path may have meant."""
         name = path.rpartition("/")[2]
-        readable = [entry.path for entry in self.tree if not is_withheld(entry.path)]
+        readable = [entry.path for entry in self.tree if not is_secret_file(entry.path)]
         same_name = [one for one in readable if one.rpartition("/")[2] == name]
         near = same_name or spelled_alike(path, readable[:20_000])
         return f"; did you mean {', '.join(map(path_text, near[:3]))}?" if near else "; see list_files"
-
-
-def is_withheld(path: str) -> bool:
-    """Whether no tool shows the content of the file at `path`."""
-    return file_kind(path) is FileKind.SECRET
 
 
 def clean_path(text: str) -> str:
@@ -128,7 +124,7 @@ def clean_path(text: str) -> str:
     path = folder_path(text)
     if not path:
         raise ToolProblem("the path is empty; give one from the top of the repository, as list_files shows")
-    if is_withheld(path):
+    if is_secret_file(path):
         raise ToolProblem(f"{path_text(path)} may hold secrets, so it is never shown")
     return path
 

@@ -15,13 +15,14 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import EntryKind, split_lines
 from bot.agent.git.repositories import Located, Repositories
 from bot.agent.ledger import Ledger
-from bot.agent.tools.snapshot import MAX_FILE_BYTES, is_withheld
+from bot.agent.tools.snapshot import MAX_FILE_BYTES
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.memory.notes import RETIRED, lesson_notice
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import one_line
 from bot.ports import NoteStore
@@ -110,7 +111,7 @@ def _prove_file(ref: EvidenceRef, sources: CitationSources) -> Proof:
         return _unresolved(f"{ref.ref}: a citation has at most {MAX_LINES} lines; cite only those that matter")
     if ref.commit is None:
         return _unresolved(f"{ref.ref}: no commit recorded, so nobody can tell which version was read")
-    if is_withheld(cited.path):
+    if is_secret_file(cited.path):
         return _unresolved(f"{ref.ref}: a file of this name may hold secrets, so nobody reads or cites it")
     commit = sources.commit(ref.commit, cited.path)
     if commit is None:

@@ -14,16 +14,16 @@ from pathlib import Path
 
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.agent.git.repositories import Repositories
-from bot.agent.tools.snapshot import is_withheld
 from bot.domain.citations.citation_lines import is_verbatim
 from bot.domain.memory.notes import NoteCitation
+from bot.domain.search.file_kinds import is_secret_file
 
 MAX_KEPT = 50_000
 
 
 def find_at_head(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
     """Whether a quote stands in a file of a commit, wherever in it; raises ProviderError when git fails."""
-    return not is_withheld(path) and is_verbatim(quote, repo.lines_at(commit, path) or ())
+    return not is_secret_file(path) and is_verbatim(quote, repo.lines_at(commit, path) or ())
 
 
 class CitationStaleness:
@@ -50,7 +50,7 @@ class CitationStaleness:
         repo, path = self._repos.locate(cite.path, cite.commit)
         if repo.root not in trees:
             trees[repo.root] = self._blobs_at(repo, repo.head())
-        blob = None if is_withheld(path) else trees[repo.root].get(path)
+        blob = None if is_secret_file(path) else trees[repo.root].get(path)
         return blob is not None and self._stands(repo, blob, cite.quote)
 
     def _blobs_at(self, repo: GitRepo, head: str) -> Mapping[str, str]:

@@ -16,7 +16,6 @@ from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
-from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
 from bot.casework.checks.claim_checks import STATEMENTS, Proved, modules_named, places_check, statements_check
 from bot.casework.checks.style_checks import style_checks
@@ -32,6 +31,7 @@ from bot.domain.returns import (
     EvidenceRef,
     InvestigatorReturn,
 )
+from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.threads import QuestionType
 from bot.ports import NoteStore
 
@@ -192,7 +192,7 @@ def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Cita
     cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
     read_at = {sources.commit(ref.commit, _path_of(ref)) for ref in proved if ref.commit} - {None}
     histories = [(commit, GitHistory(sources.repo.holder(commit))) for commit in cited if commit]
-    changed = {path for commit, of in histories for path in of.changed_paths(commit) if not is_withheld(path)}
+    changed = {path for commit, of in histories for path in of.changed_paths(commit) if not is_secret_file(path)}
     repos = _repos_of(ret.evidence_refs, sources) if modules_named(ret) else ()
     paths = [entry.path for repo in repos for entry in repo.tree(repo.head())]
     return Proved.of(

@@ -13,12 +13,11 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import EntryKind
 from bot.agent.git.repositories import Located, Repositories
-from bot.agent.tools.snapshot import is_withheld
-from bot.agent.tools.tool_output import redact_lines
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.citations.citation_lines import CitedLines, parse_lines, quoted_lines
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.secrets import redact
+from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.secrets import redact, redact_lines
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
@@ -141,7 +140,7 @@ class EvidenceReader:
 
     def _lines(self, commit: str, place: Located) -> list[str] | EvidenceMissing:
         repo, path = place
-        if is_withheld(path):
+        if is_secret_file(path):
             return EvidenceMissing("the file may hold secrets, so it is not shown")
         entry = repo.entry_at(commit, path)
         if entry is None or entry.kind is not EntryKind.FILE:

@@ -12,8 +12,9 @@ from typing import Final
 
 from bot.agent.git.patch_repo import PatchRepo, Remote
 from bot.casework.approvers import Approvers
-from bot.casework.fixes.fix_words import LinkTo, commit_message, request_body, title_of
+from bot.casework.fixes.fix_words import commit_message, request_body, title_of
 from bot.casework.fixes.patch_check import FixRefused, PatchChecks
+from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest
 from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.errors import ProviderError, Unavailable

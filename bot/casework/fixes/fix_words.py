@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Final
 
+from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, hash_patch
 from bot.domain.questions.patches import patch_facts
 from bot.domain.returns import EvidenceRef
@@ -20,7 +21,6 @@ from bot.domain.text.sanitize import one_line, strip_hidden
 TITLE_CHARS: Final = 72
 LINE_CHARS: Final = 300
 TEXT_CHARS: Final = 2_000
-LinkTo = Callable[[EvidenceRef], str | None]
 _OBEYED: Final = re.compile(r"[@#](?=\w)|^/|[\[\]`<>|]")
 _TICKS: Final = re.compile(r"`+")
 

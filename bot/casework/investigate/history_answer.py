@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.tools.snapshot import is_withheld
 from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.definitions import definition_end
+from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.question_names import HISTORY_WORDS, asks_for_origin, asks_why, names_in
 from bot.domain.text.sanitize import one_line
@@ -151,7 +151,7 @@ def _text_commits(texts: Sequence[str], repo: GitRepo, commit: str, *, wants_fir
     found, is_complete = history.word_commits(commit, texts, timeout_s=LINE_HISTORY_S)
     is_first = wants_first and is_complete
     looked_at = (found[::-1] if is_first else found)[:MAX_TEXT_COMMITS]
-    shown = (one for one in looked_at if not all(map(is_withheld, history.changed_paths(one.sha, words=texts))))
+    shown = (one for one in looked_at if not all(map(is_secret_file, history.changed_paths(one.sha, words=texts))))
     return list(islice(shown, 1 if is_first else MAX_COMMITS)), is_first
 
 

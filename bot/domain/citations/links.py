@@ -32,6 +32,8 @@ def sibling_message_link(permalink: str | None, channel: str, ts: str) -> str | 
     return f"{known[1]}/archives/{channel}/p{ts.replace('.', '')}" if known else None
 
 
+LinkTo = Callable[[EvidenceRef], str | None]
+"""From a citation to its URL; None where it has none."""
 CodeHost = Literal["github", "gitlab", "bitbucket", "bitbucket-server", "gitea"]
 """A kind of web page that shows a git repository: `bitbucket` is the Cloud, one's own (Data Center) is
 `bitbucket-server`; `gitea` is Forgejo as well."""
@@ -85,7 +87,7 @@ class _Remote(NamedTuple):
     path: str
 
 
-def code_links(remote: str | None, kind: CodeHost | None = None) -> Callable[[EvidenceRef], str | None]:
+def code_links(remote: str | None, kind: CodeHost | None = None) -> LinkTo:
     """Return a function from a citation of a file or a commit to its URL; it returns None where there is no such URL.
 
     Args:

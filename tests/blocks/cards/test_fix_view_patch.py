@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blocks.cards.draft_card import card_blocks
-from blocks.cards.patch_view import patch_blocks, patch_line
+from blocks.cards.fix_view import patch_blocks, patch_line
 from blocks.modals.evidence_modal import evidence_modal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, ThreadStatus

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.text.escaping import FENCE
-from blocks.text.middle_cut import without_middle
+from blocks.text.message_size import without_middle
 
 FRAMES = "".join(f'  File "/srv/shop/step_{number}.py", line {number}, in step\n    go()\n' for number in range(30))
 TRACE = f"Traceback (most recent call last):\n{FRAMES}app.errors.CartGone: cart 7 of Ana is gone"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from blocks.cards.suspect_view import suspect_lines
+from blocks.cards.draft_context import suspect_lines
 from bot.domain.returns import SuspectChange
 
 ASKED = datetime(2026, 1, 7, 9, tzinfo=UTC)
