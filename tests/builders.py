@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.agent.ledger import Ledger
 from bot.domain.events import Event, MessageType, Sender
 from bot.domain.jobs import Job, JobKind, MessageWork, RebuildThread, RunBeat, Work
 from bot.domain.returns import (
@@ -24,6 +25,11 @@ NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 THREAD_ID = "T1.C1.1795165200.000100"
 QUESTION_TS = "1795165200.000100"
 REF = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:10-12", commit="a" * 40, quote="limit = 5")
+
+
+def asked(ledger: Ledger) -> list[str]:
+    """Return the queries of a ledger that were answered."""
+    return [entry.query for entry in ledger.answered()]
 
 
 def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any) -> InvestigatorReturn:

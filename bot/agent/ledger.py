@@ -78,10 +78,6 @@ class Ledger(BaseModel):
                 unread.difference_update(range(read.start, read.end + 1))
         return not unread
 
-    def has_query(self, query: str) -> bool:
-        """Whether exactly this query was answered (white space at the ends aside); a failed one proves nothing."""
-        return any(e.query.strip() == query.strip() for e in self.answered() if e.tool != MEMORY_TOOL)
-
     def asked_servers(self, query: str) -> list[QueryEntry]:
         """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
         entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]

@@ -68,14 +68,6 @@ class Approvers:
             return False
         return True
 
-    def require_probably(self, user_id: str, team_id: str, refusal: str, *, owner: str = "") -> None:
-        """Return at once if this user seemed allowed when last asked, else as `require` does; to open a dialogue with.
-
-        Whoever was not known a minute ago pays with a request that the dialogue opens later, and seldom too late.
-        """
-        if not self.probably(user_id, team_id, owner=owner):
-            self.require(user_id, team_id, refusal, owner=owner)
-
     def probably(self, user_id: str, team_id: str, *, owner: str = "") -> bool:
         """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more.
 

@@ -72,7 +72,6 @@ def test_a_colleague_of_a_sister_workspace_may_like_anybody(workspace: FakeWorks
         assert who.knows("U1", team)
     assert not who.allow("U1", "T9")
     assert not who.knows("U1", "T9")
-    who.require_probably("U1", "T2", "no")
 
 
 def test_the_right_is_asked_afresh_of_approvers_and_owners(workspace: FakeWorkspace) -> None:

@@ -179,7 +179,7 @@ def test_a_task_holds_its_sub_items_continuation_lines_and_code() -> None:
     """And says where it stands."""
     playbook = parse("# Quick\n\n1. [X] first\n   - sub\n\n   more\nlazy\n2. second\n\nplain\n")
     first, second = playbook.tasks(Tier.QUICK)
-    assert (first.text, first.checked, first.line_number, first.end) == ("first", True, 3, 7)
+    assert (first.text, first.checked, first.start, first.end) == ("first", True, 2, 7)
     assert first.details == ("   - sub", "   more", "lazy")
     assert (second.text, second.checked, second.details) == ("second", None, ())
 

@@ -146,12 +146,6 @@ def is_worn(connection: sqlite3.Connection, share: float) -> bool:
     return _number(connection, "gone") > share * count_passages(connection)
 
 
-def set_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
-    """Keep the gaps of a commit in place of those of the commit before."""
-    connection.execute("DELETE FROM gap")
-    add_gaps(connection, gaps)
-
-
 def add_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
     """Keep which files are not searched."""
     for kind in _GAPS:

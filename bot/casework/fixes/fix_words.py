@@ -13,7 +13,6 @@ from typing import Final
 
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, hash_patch
-from bot.domain.questions.patches import patch_facts
 from bot.domain.returns import EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
@@ -77,13 +76,6 @@ def commands_by_hand(fix_branch: str, commit: str, title: str) -> list[str]:
         f"git commit -m '{subject}'",
         f"git push -u origin {fix_branch}",
     ]
-
-
-def changed_words(fix: Fix) -> str:
-    """Return how much a patch changes: `2 files, +3 −1 lines`."""
-    facts = patch_facts(fix.patch.diff, at_most=len(fix.patch.diff))
-    count = len(facts.files)
-    return f"{count} file{'s' * (count != 1)}, +{facts.added} −{facts.removed} lines"
 
 
 def _evidence_line(ref: EvidenceRef, link_to: LinkTo, secrets: Collection[str]) -> str:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
@@ -33,14 +33,6 @@ class FixRefused(InputError):
     def __init__(self, refusal: Refusal, log: str | None = None) -> None:
         super().__init__(refusal.text)
         self.refusal, self.log = refusal, log
-
-
-class CheckedPatch(NamedTuple):
-    """A patch that may leave: its tree in `repo`, and what was checked, a sentence each."""
-
-    repo: PatchRepo
-    tree: str
-    checked: tuple[str, ...]
 
 
 class PatchChecks:

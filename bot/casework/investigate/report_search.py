@@ -44,7 +44,7 @@ AROUND_LINES: Final = 12
 Scores = Mapping[str, float]
 
 
-def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8, subject: str = "") -> list[Passage]:
+def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8) -> list[Passage]:
     """Return the best passages for a message, best first: a question of one sentence or a report with logs.
 
     Args:
@@ -52,7 +52,6 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
         repo: The codebase; it is read at HEAD.
         index: What is searched, as it was last brought up to HEAD.
         limit: How many passages.
-        subject: What was asked before in the thread; its words raise what holds them.
 
     Raises:
         ProviderError: git cannot read the codebase.
@@ -63,7 +62,7 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
     commit = repo.head()
     places = trace_places(text, repo, index, commit)
     if not parts.is_report and not places:
-        return index.search(text, limit=limit, subject=subject)
+        return index.search(text, limit=limit)
     return search_report(parts, places, repo, index, commit=commit, limit=limit)
 
 

@@ -214,11 +214,6 @@ class PlaybookEntry:
     is_item: bool = True
 
     @property
-    def line_number(self) -> int:
-        """Where it stands, as an editor counts lines."""
-        return self.start + 1
-
-    @property
     def id(self) -> str:
         """The id its receipts carry; it depends on the text alone."""
         return task_id(self.text)

@@ -38,13 +38,3 @@ def spelled_alike(word: str, known: Iterable[str], *, most: int = MOST, cutoff: 
     ['src/shop.py']
     """
     return difflib.get_close_matches(word, list(known), n=most, cutoff=cutoff)
-
-
-def meant(word: str, known: Iterable[str], *, prefix: str = "") -> str:
-    """Return " Did you mean …?" with what to type, or "" where nothing is near.
-
-    >>> meant("lsit", ["list", "log"], prefix="/triage heartbeat ")
-    ' Did you mean /triage heartbeat list?'
-    """
-    near = near_ones(word, known)
-    return f" Did you mean {' or '.join(prefix + one for one in near)}?" if near else ""

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import Toolbox
+from tests.builders import asked
 from tests.gitrepo import commit_files, git
 
 
@@ -48,7 +49,7 @@ def test_a_commit_is_shown_whole_and_stands_in_the_ledger(tools: Toolbox) -> Non
     assert "> Raise the limit\n> \n> Three was too few." in shown
     assert "files changed: 2\napp.py\nb.py" in shown
     assert "> -LIMIT = 3\n> +LIMIT = 5" in shown
-    assert tools.ledger.has_query(tools.head)
+    assert tools.head in asked(tools.ledger)
 
 
 def test_a_commit_is_narrowed_to_a_path(tools: Toolbox) -> None:
@@ -75,7 +76,7 @@ def test_an_unknown_commit_is_refused(tools: Toolbox) -> None:
     for commit in ("0" * 40, blob):
         with pytest.raises(ToolProblem, match="there is no commit"):
             tools("git_show", commit=commit)
-        assert not tools.ledger.has_query(commit)
+        assert commit not in asked(tools.ledger)
 
 
 @pytest.mark.parametrize("commit", ["--output=pwned", "-1", "main", "HEAD~1", "HEAD:app.py", "v1.2", "a" * 6, "@{-1}"])
