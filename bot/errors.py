@@ -41,7 +41,17 @@ class ConfigError(TriageError):
 
 
 class InputError(TriageError):
-    """The request cannot be done as asked; the message tells the asker why and what to do."""
+    """The request cannot be done as asked; the message tells the asker why and what to do.
+
+    `next_step` names the command to type next and ends the message; empty where there is none.
+
+    >>> str(InputError("Which task?", next_step="To see them: /triage tiers shop"))
+    'Which task? To see them: /triage tiers shop'
+    """
+
+    def __init__(self, message: str, *, next_step: str = "") -> None:
+        super().__init__(f"{message} {next_step}" if next_step else message)
+        self.next_step = next_step
 
 
 class Conflict(InputError):

@@ -44,13 +44,13 @@ class Approvers:
         self._members: frozenset[str] = frozenset()
         self._barred: frozenset[str] = frozenset()
 
-    def require(self, user_id: str, team_id: str, refusal: str, *, owner: str = "") -> None:
+    def require(self, user_id: str, team_id: str, refusal: str, *, owner: str = "", next_step: str = "") -> None:
         """Return if this user of this team may decide, asked of the chat now and never from memory.
 
         `owner` is the user id of a session's owner, who may decide on what is theirs; "" for nobody.
 
         Raises:
-            InputError: they may not (`refusal`), or the chat cannot say.
+            InputError: they may not (`refusal` and `next_step`), or the chat cannot say.
         """
         try:
             allowed = self._asked(user_id, team_id, owner)
@@ -58,7 +58,7 @@ class Approvers:
             log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
             raise InputError(UNKNOWN) from error
         if not allowed:
-            raise InputError(refusal)
+            raise InputError(refusal, next_step=next_step)
 
     def allow(self, user_id: str, team_id: str, *, owner: str = "") -> bool:
         """Whether `require` would return; False where the chat cannot say."""

@@ -11,7 +11,7 @@ from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.casework.approvers import Approvers
 from bot.casework.autonomy.arming_service import ArmingService
-from handlers.commands.casework_commands import ONLY_APPROVERS
+from handlers.commands.casework_commands import ONLY_APPROVERS, WHO_APPROVES
 from handlers.commands.dispatcher import Command
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
@@ -27,7 +27,7 @@ def autonomy_command(arming: ArmingService, approvers: Approvers) -> Command:
             return autonomy_blocks(arming.case(), may_see_drafts=approvers.allow(*typed.who))
         if verb not in ("arm", "disarm"):
             return unknown_verb(NAME, verb)
-        approvers.require(*typed.who, ONLY_APPROVERS)
+        approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
         reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
         switch = arming.arm if verb == "arm" else arming.disarm
         return message_blocks(switch(by=typed.user_id))

@@ -26,7 +26,8 @@ from handlers.commands.typed_command import TypedCommand, reject_extra_words
 from handlers.ops_channel import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000
-ONLY_APPROVERS: Final = "Only approvers may do that. Who they are: /triage approve-list"
+ONLY_APPROVERS: Final = "Only approvers may do that."
+WHO_APPROVES: Final = "Who they are: /triage approve-list"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +98,10 @@ class CaseworkCommands:
         self._require(typed)
         question = typed.line.words_after(1)
         if is_only_emoji(question) or not any(map(str.isalnum, question)):
-            raise InputError("What should be investigated? Type /triage investigate How often do we retry a webhook?")
+            raise InputError(
+                "What should be investigated?",
+                next_step="Type /triage investigate How often do we retry a webhook?",
+            )
         if len(question) > MAX_QUESTION_CHARS:
             raise InputError(
                 f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}, or "
@@ -113,7 +117,7 @@ class CaseworkCommands:
         return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
 
     def _require(self, typed: TypedCommand) -> None:
-        self.approvers.require(*typed.who, ONLY_APPROVERS)
+        self.approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
 
     def _may(self, typed: TypedCommand) -> bool:
         return self.approvers.allow(*typed.who)

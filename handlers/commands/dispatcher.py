@@ -153,7 +153,7 @@ def _refusal(error: TriageError, typed: TypedCommand) -> str:
     """Return an error as a sentence that ends with what to type next; a conflict begins with somebody's name."""
     said = str(error)
     sentence = said if isinstance(error, Conflict) else f"{said[:1].upper()}{said[1:]}"
-    if "/triage" in said:
+    if isinstance(error, InputError) and error.next_step:
         return sentence
     word = typed.line.word(0)
     path = next((f"{word} {one}" for one in command_names(word) if one in typed.line.words[1:3]), word)
@@ -172,7 +172,8 @@ def _refuse_more(typed: TypedCommand, word: str) -> None:
         return
     session = f"/triage heartbeat {'off' if word == 'pause' else 'on'} {more[0][:WORD_CHARS]}"
     raise InputError(
-        f"/triage {word} is for all of triage and takes no more words; nothing was changed. For one session: {session}"
+        f"/triage {word} is for all of triage and takes no more words; nothing was changed.",
+        next_step=f"For one session: {session}",
     )
 
 

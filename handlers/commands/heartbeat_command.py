@@ -57,8 +57,12 @@ class HeartbeatCommand:
         session = self.sessions.get(typed.line.word(2))
         if verb in ("log", "why"):
             return self._told(verb, session, may_read=self._may(session, typed))
-        refusal = f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list"
-        self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
+        self.approvers.require(
+            *typed.who,
+            f"Only approvers and the owner of {session.id} may do that.",
+            owner=self.owners.claim(session, typed.user_id),
+            next_step="See /triage heartbeat list",
+        )
         reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
         return message_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
 
@@ -81,7 +85,7 @@ class HeartbeatCommand:
         by = ChangedBy(id=typed.user_id, name=typed.user_name, at=self.clock.now())
         if verb == "every":
             if not interval:
-                raise InputError(f"How often? Type /triage heartbeat every {session.id} 15m")
+                raise InputError("How often?", next_step=f"Type /triage heartbeat every {session.id} 15m")
             return self.controls.pace(session.id, interval.lower(), by)
         if verb == "assign":
             return self.assigning.assign(session.id, typed.line.words_after(3), by)

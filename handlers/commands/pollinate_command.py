@@ -20,6 +20,7 @@ from bot.domain.sharing.suggestions import DecidedBy
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import Pollination
 from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions
+from handlers.commands.casework_commands import WHO_APPROVES
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
 NAME: Final = "pollinate"
@@ -41,9 +42,7 @@ class PollinateCommand:
         if verb == "list":
             return self._list(typed)
         if verb == "run":
-            self.office.approvers.require(
-                *typed.who, "Only approvers may send suggestions. Who they are: /triage approve-list"
-            )
+            self.office.approvers.require(*typed.who, "Only approvers may send suggestions.", next_step=WHO_APPROVES)
             return message_blocks(ran(self.pollination.run()))
         return self._decided(verb, typed)
 
@@ -53,7 +52,7 @@ class PollinateCommand:
         owned = self._owned(typed)
         theirs = known if self.office.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
         if known and not theirs:
-            return message_blocks(f"{NOT_YOURS} Who they are: /triage approve-list")
+            return message_blocks(f"{NOT_YOURS} {WHO_APPROVES}")
         return suggestion_list(theirs)
 
     def _decided(self, verb: str, typed: TypedCommand) -> list[Block]:
@@ -67,7 +66,8 @@ class PollinateCommand:
             return message_blocks(rejected(desk.reject(found.id, by, line.words_after(3) or None)))
         if line.words[3:] and line.word(3) != ANYWAY:
             raise InputError(
-                f"Nothing was changed: accept takes the id and no more. /triage pollinate accept {found.id}"
+                "Nothing was changed: accept takes the id and no more.",
+                next_step=f"/triage pollinate accept {found.id}",
             )
         if found.is_unread and line.word(3) != ANYWAY:
             return unread_blocks(found)

@@ -70,8 +70,8 @@ class TiersCommand:
         if verb and verb not in command_names(NAME):
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
-        refusal = f"{NOT_YOURS} What is due: /triage tiers {session.id} due"
-        self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
+        owner, due = self.owners.claim(session, typed.user_id), f"What is due: /triage tiers {session.id} due"
+        self.approvers.require(*typed.who, NOT_YOURS, owner=owner, next_step=due)
         return self._answer(session, verb, typed)
 
     def _which_session(self) -> str:

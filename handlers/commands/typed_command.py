@@ -67,6 +67,6 @@ def reject_extra_words(path: str, given: Sequence[str]) -> None:
         return
     extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
     raise InputError(
-        f"Nothing was changed: this command does not accept “{extra}”. Usage: /triage {entry.form}. "
-        f"More: /triage help {entry.path}"
+        f"Nothing was changed: this command does not accept “{extra}”.",
+        next_step=f"Usage: /triage {entry.form}. More: /triage help {entry.path}",
     )

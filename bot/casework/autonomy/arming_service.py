@@ -62,7 +62,7 @@ class ArmingService:
     def arm(self, *, by: str) -> str:
         """Arm, if every condition holds; returns what to say. Raises InputError, naming those that do not."""
         if self.hours is None:
-            raise InputError("Not armed: `working_hours` is not set in triage.yml. Look: /triage autonomy")
+            raise InputError("Not armed: `working_hours` is not set in triage.yml.", next_step="Look: /triage autonomy")
         with self._lock:
             armed = arm(self._see(), by=by)
             self._stored.change(lambda raw: _written(raw, armed))

@@ -107,7 +107,7 @@ def arm(seen: Look, *, by: str) -> Arming:
         raise InputError(f"Not armed: triage.yml says `autonomy: {seen.mode}`; write `on` there and restart triage")
     fresh = _seen(Arming(), seen)
     if failed := [one.said for one in conditions(fresh, seen) if not one.holds]:
-        raise InputError(f"Not armed: {'; '.join(failed)}. Look: /triage autonomy")
+        raise InputError(f"Not armed: {'; '.join(failed)}.", next_step="Look: /triage autonomy")
     return fresh.evolve(armed_by=by, armed_at=seen.now)
 
 

@@ -72,7 +72,8 @@ class ProposalMatcher:
             return proposal.evolve(session=session_id)
         found = self._named(session_id, proposal.wanted, proposal.tier)
         if len(found) != 1:
-            raise InputError(f"{len(found) or 'No'} tasks there say {proposal.wanted!r}; use /triage tiers instead.")
+            count = len(found) or "No"
+            raise InputError(f"{count} tasks there say {proposal.wanted!r};", next_step="use /triage tiers instead.")
         [one] = found
         return proposal.evolve(
             session=session_id, task=one_line_text(one.task.text), task_id=one.task.id, from_tier=one.tier

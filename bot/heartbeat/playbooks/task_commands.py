@@ -182,8 +182,9 @@ class TaskCommands:
         session = self._sessions.get(session_id)
         if not session.playbook_path.exists():
             raise InputError(
-                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}. "
-                f"If it was deleted, add a task to create it again: /triage tiers {session_id} add quick <task>"
+                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}.",
+                next_step="If it was deleted, add a task to create it again: "
+                f"/triage tiers {session_id} add quick <task>",
             )
         return playbook_of(session).read()
 

@@ -132,8 +132,9 @@ def parse_tier(word: str, session_id: str) -> Tier:
         return Tier(word.lower())
     near = near_ones(word, Tier, most=1)
     hint = f"did you mean {near[0]}?" if near else "there are quick, hourly and daily"
-    said = f"{word[:40]!r} is not a tier" if word else f"Name a tier: /triage tiers {session_id} …"
-    raise InputError(f"{said}; {hint}")
+    if not word:
+        raise InputError("Name a tier:", next_step=f"/triage tiers {session_id} …; {hint}")
+    raise InputError(f"{word[:40]!r} is not a tier; {hint}")
 
 
 def parse_number(word: str, session_id: str) -> int:
@@ -146,4 +147,4 @@ def parse_number(word: str, session_id: str) -> int:
     if bare.isascii() and bare.isdigit() and len(bare) <= 6:
         return int(bare)
     said = f"{word[:40]!r} is not a task's number" if word else "Which task? Name its number"
-    raise InputError(f"{said}; to see them: /triage tiers {session_id}")
+    raise InputError(f"{said};", next_step=f"to see them: /triage tiers {session_id}")

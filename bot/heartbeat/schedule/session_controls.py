@@ -77,7 +77,9 @@ def _interval(text: str, session_id: str) -> timedelta:
     try:
         every = parse_interval(text)
     except ConfigError as error:
-        raise InputError(f"{error}; type /triage heartbeat every {session_id} 30m") from error
+        raise InputError(f"{error};", next_step=f"type /triage heartbeat every {session_id} 30m") from error
     if not SHORTEST <= every <= LONGEST:
-        raise InputError(f"{text} is not between 1m and 366d; to stop the beats: /triage heartbeat off {session_id}")
+        raise InputError(
+            f"{text} is not between 1m and 366d;", next_step=f"to stop the beats: /triage heartbeat off {session_id}"
+        )
     return every

@@ -84,14 +84,16 @@ def _checked(text: str, session_id: str) -> str:
     lines, hidden = strip_hidden(text)
     if hidden:
         raise InputError(
-            f"The text contains {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned; "
-            f"type it by hand instead of pasting it: /triage heartbeat assign {session_id} <text>"
+            f"The text contains {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned;",
+            next_step=f"type it by hand instead of pasting it: /triage heartbeat assign {session_id} <text>",
         )
     if not has_visible(lines):
-        raise InputError(f"What is to be done? Type /triage heartbeat assign {session_id} Look at the error rate")
+        raise InputError(
+            "What is to be done?", next_step=f"Type /triage heartbeat assign {session_id} Look at the error rate"
+        )
     if len(lines.strip()) > MAX_CHARS:
         raise InputError(
-            f"The text has {len(lines.strip()):,} characters, so nothing was assigned; at most {MAX_CHARS:,}: "
-            f"/triage heartbeat assign {session_id} <text>"
+            f"The text has {len(lines.strip()):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
+            next_step=f"/triage heartbeat assign {session_id} <text>",
         )
     return lines.strip()

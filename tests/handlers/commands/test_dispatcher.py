@@ -21,7 +21,7 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.errors import ProviderError
+from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
 from handlers.commands.casework_commands import CaseworkCommands
@@ -370,3 +370,23 @@ def test_the_picture_of_the_week_is_posted_when_an_approver_asks(casework: Casew
     casework.refuse = ProviderError("Slack could not post the picture of the week: missing_scope; reinstall the app")
     casework.type("brief picture")
     assert "missing_scope; reinstall the app" in casework.told[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (StoreError("/var/lib/triage/events.ndjson cannot be read"), "cannot be read. More: /triage help status"),
+        (InputError("'/triage' is not a tier"), "is not a tier. More: /triage help status"),
+        (InputError("Which task?", next_step="To see them: /triage tiers shop"), "To see them: /triage tiers shop"),
+    ],
+)
+def test_a_refusal_ends_with_what_to_type_next(error: TriageError, ending: str) -> None:
+    """Whether it does already is a field: a path or somebody's own word may hold `/triage`, too."""
+
+    def refuse(_: TypedCommand) -> list[Block]:
+        raise error
+
+    answers: list[dict[str, Any]] = []
+    commands = CommandDispatcher({"status": refuse}, team_id="T1")
+    commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": "status"}, None)  # type: ignore[arg-type]
+    assert next(texts(answers[0]["blocks"])).endswith(ending)
