@@ -39,7 +39,7 @@ from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
 from handlers.cards.asker_chat import SlackAskerChat
-from handlers.cards.messenger import SlackMessenger
+from handlers.cards.messenger import CardFacts, SlackMessenger
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.startup_retry import patiently
 
@@ -185,12 +185,7 @@ def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> Store:
 def _messenger(
     settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteStore, fixes: KnownFixes
 ) -> SlackMessenger:
-    return SlackMessenger(
-        slack.client,
-        slack.poster,
-        slack.publisher,
-        ops_channel=settings.ops_channel,
-        bot_user_id=slack.me.user_id,
+    facts = CardFacts(
         link_to=link_to,
         team_language=settings.team_language,
         offers_notes=settings.save_notes == "ask",
@@ -198,6 +193,14 @@ def _messenger(
         lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
         pages=paged(settings),
         fixes=fixes.marks(),
+    )
+    return SlackMessenger(
+        slack.client,
+        slack.poster,
+        slack.publisher,
+        ops_channel=settings.ops_channel,
+        bot_user_id=slack.me.user_id,
+        facts=facts,
     )
 
 

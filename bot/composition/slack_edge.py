@@ -29,7 +29,7 @@ from bot.heartbeat.schedule.session_overview import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import (
     AUTO_REPLIES,
     CLASSIFIED,
@@ -191,10 +191,9 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
         on.settings,
         on.slack.me,
         sorter=sorter,
-        events=on.storage.journal(EVENTS),
-        classified=on.storage.journal(CLASSIFIED),
-        store=on.store,
-        jobs=on.jobs,
+        stores=IntakeStores(
+            events=on.storage.journal(EVENTS), classified=on.storage.journal(CLASSIFIED), threads=on.store, jobs=on.jobs
+        ),
         clock=on.clock,
         on_trouble=on.ops.say,
         on_follow_up=orchestrator.note_follow_up,

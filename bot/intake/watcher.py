@@ -12,6 +12,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -55,6 +56,16 @@ def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
     return {chat.chat_id: chat.name for chat in chats}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IntakeStores:
+    """What messages are written to: the journals of what came and of what it was, the threads, the queue."""
+
+    events: Journal
+    classified: Journal
+    threads: Threads
+    jobs: JobQueue
+
+
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
@@ -68,10 +79,7 @@ class Watcher:
         me: Identity,
         *,
         sorter: MessageSorter,
-        events: Journal,
-        classified: Journal,
-        store: Threads,
-        jobs: JobQueue,
+        stores: IntakeStores,
         clock: Clock,
         on_trouble: Callable[[str], None],
         on_follow_up: Callable[[FollowUpArrived], object],
@@ -79,8 +87,8 @@ class Watcher:
         retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
-        self._events, self._classified = events, classified
-        self._store, self._jobs, self._clock = store, jobs, clock
+        self._events, self._classified = stores.events, stores.classified
+        self._store, self._jobs, self._clock = stores.threads, stores.jobs, clock
         self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
         self._shared = shared
         self._names = names_of(settings.watched_chats)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk import WebClient
@@ -47,6 +48,19 @@ MAX_REMEMBERED = 500
 """Long drafts of which is known where they stand; of another one Slack is asked."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardFacts:
+    """What a card shows besides its thread's record; what may change is asked each time a card is shown."""
+
+    link_to: LinkTo
+    team_language: str = "en"
+    offers_notes: bool = False
+    paused: Callable[[], str | None] = lambda: None
+    lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
+    fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
+    pages: Sequence[str] = ()
+
+
 class SlackMessenger:
     """Speaks in one ops channel and in the threads that are answered."""
 
@@ -58,18 +72,10 @@ class SlackMessenger:
         *,
         ops_channel: str,
         bot_user_id: str,
-        link_to: LinkTo,
-        team_language: str = "en",
-        offers_notes: bool = False,
-        paused: Callable[[], str | None] = lambda: None,
-        lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
-        pages: Sequence[str] = (),
-        fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX,
+        facts: CardFacts,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
-        self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
-        self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
-        self._paused, self._lesson, self._pages, self._fixes = paused, lesson, pages, fixes
+        self._ops_channel, self._bot_user_id, self._facts = ops_channel, bot_user_id, facts
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -124,16 +130,17 @@ class SlackMessenger:
         return stands
 
     def _card(self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None) -> Card:
+        facts = self._facts
         blocks = card_blocks(
             state,
-            link_to=self._link_to,
-            team_language=self._team_language,
-            offers_notes=self._offers_notes,
+            link_to=facts.link_to,
+            team_language=facts.team_language,
+            offers_notes=facts.offers_notes,
             progress=progress,
-            paused=self._paused(),
-            lesson=self._lesson(state),
-            fixes=self._fixes(state),
-            pages=self._pages,
+            paused=facts.paused(),
+            lesson=facts.lesson(state),
+            fixes=facts.fixes(state),
+            pages=facts.pages,
             whole_at=whole_at,
             refused=refused,
         )

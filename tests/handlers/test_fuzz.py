@@ -41,7 +41,7 @@ from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
@@ -128,10 +128,9 @@ class World:
             self.office.settings,
             ME,
             sorter=a_sorter(),
-            events=self.events,
-            classified=self.classified,
-            store=self.office.store,
-            jobs=self.office.jobs,
+            stores=IntakeStores(
+                events=self.events, classified=self.classified, threads=self.office.store, jobs=self.office.jobs
+            ),
             clock=self.office.clock,
             on_trouble=pytest.fail,
             on_follow_up=lambda _: None,

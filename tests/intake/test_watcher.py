@@ -14,7 +14,7 @@ from bot.domain.jobs import FollowUpArrived, Job, MessageWork, Work
 from bot.domain.threads import Resolution, thread_key
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import RETRY_S, Watcher
+from bot.intake.watcher import RETRY_S, IntakeStores, Watcher
 from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
@@ -47,10 +47,7 @@ class Post:
             self.settings,
             ME,
             sorter=a_sorter(),
-            events=self.events,
-            classified=self.classified,
-            store=self.store,
-            jobs=self.jobs,
+            stores=IntakeStores(events=self.events, classified=self.classified, threads=self.store, jobs=self.jobs),
             clock=self.clock,
             on_trouble=self._trouble,
             on_follow_up=self.follow_ups.append,

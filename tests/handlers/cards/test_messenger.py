@@ -13,7 +13,7 @@ from bot.domain.citations.links import code_links
 from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
-from handlers.cards.messenger import SlackMessenger
+from handlers.cards.messenger import CardFacts, SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
@@ -44,7 +44,7 @@ def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
         a_publisher(slack.url, poster),
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
-        link_to=code_links(None),
+        facts=CardFacts(link_to=code_links(None)),
     )
 
 
