@@ -248,12 +248,12 @@ _INVESTIGATE = next(entry for entry in commands() if entry.path == "investigate"
 
 ANSWERS = Chapter(
     title="What `/triage` answers",
-    about="For your eyes only, at once, one screen; the last line says what to type next.",
+    about="Only you see the answer. It comes at once and fits on one screen; the last line says what to type next.",
     scenes=(
         Scene(
             name="help",
             title="/triage help",
-            meaning="Every command on a line; `/triage help tiers add` says all about one.",
+            meaning="Every command on one line; `/triage help tiers add` explains one in full.",
             shows=help_blocks(),
             private=True,
         ),
@@ -291,15 +291,19 @@ ANSWERS = Chapter(
         Scene(
             name="autonomy",
             title="`/triage autonomy`",
-            meaning="The case for or against replies without a human: what would have been sent, what people did with "
-            "it, each condition with its figure. Questions are shown to approvers only.",
+            meaning=(
+                "What speaks for or against automatic replies: what would have been sent, what people did "
+                "with it, each condition with its figure. Questions are shown to approvers only."
+            ),
             shows=autonomy_blocks(_CASE, may_see_drafts=True),
             private=True,
         ),
         Scene(
             name="metrics",
             title="/triage metrics",
-            meaning="What is promised, measured: what misses its target first; last, what cannot be told yet and why.",
+            meaning=(
+                "The promises, measured. First comes what misses its target, last what cannot be measured yet, and why."
+            ),
             shows=_metrics(),
             private=True,
         ),
@@ -327,14 +331,16 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-log",
             title="/triage heartbeat log shop",
-            meaning="The latest beats, a line each.",
+            meaning="The latest beats, one line each.",
             shows=log_blocks("shop", _BEATS, may_read=True),
             private=True,
         ),
         Scene(
             name="tiers",
             title="/triage tiers shop",
-            meaning="What a session looks at, how often, what is due. The numbers are what `remove` and `move` take.",
+            meaning=(
+                "What a session looks at, how often, and what is due. `remove` and `move` take the numbers shown here."
+            ),
             shows=tasks_blocks(_tasks(), may_edit=True),
             private=True,
         ),
@@ -350,7 +356,7 @@ ANSWERS = Chapter(
 
 SAID = Chapter(
     title="What it says by itself",
-    about="In the ops channel, and seldom: everything else is silence.",
+    about="What it posts in the ops channel without being asked. It posts seldom.",
     scenes=(
         Scene(
             name="brief-morning",
@@ -384,7 +390,7 @@ SAID = Chapter(
         Scene(
             name="reminder",
             title="Reminder",
-            meaning="Cards that nobody touched; said once per draft.",
+            meaning="Cards that nobody touched; each draft is named once.",
             shows=reminder_blocks(_LINES[:2], NOW + timedelta(hours=25), expire_after=timedelta(days=3)),
         ),
     ),
@@ -392,19 +398,22 @@ SAID = Chapter(
 
 HOME = Chapter(
     title="App Home",
-    about="The bot's *Home* tab, brought up to date while you look.",
+    about="The bot's *Home* tab. It is updated while you look at it.",
     scenes=(
         Scene(
             name="home-approver",
             title="For an approver",
-            meaning="On top what came of your last click. Then the drafts, whole and with their buttons; what there "
-            "is no room for has a link to its card. Every session, today in numbers, health.",
+            meaning=(
+                "At the top, the result of your last click. Then the drafts, whole and with their buttons; a "
+                "draft that does not fit has a link to its card. Then every session, today's numbers, and "
+                "the bot's health."
+            ),
             shows=home_view(_HOME, user=ANA.user_id, may_approve=True, notice=_ANSWER),
         ),
         Scene(
             name="home-everybody",
             title="For everybody else",
-            meaning="Counts; no question, no draft, no link to a card.",
+            meaning="Only counts: no question, no draft, no link to a card.",
             shows=home_view(_HOME, user="U0CHLOE", may_approve=False),
         ),
     ),

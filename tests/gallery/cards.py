@@ -221,8 +221,10 @@ CARDS = Chapter(
         Scene(
             name="card-investigating",
             title="Investigating",
-            meaning="A run is under way; the line says how far it is. Nothing to do. "
-            "If you know what it cannot, *Add context*.",
+            meaning=(
+                "A run is under way; the line says how far it is. You need to do nothing. If you know "
+                "something that it cannot know, press *Add context*."
+            ),
             shows=card(
                 thread(),
                 progress="7 tool calls · thinking: …the read timeout is set per client, so pick_list overrides it",
@@ -232,18 +234,23 @@ CARDS = Chapter(
         Scene(
             name="card-validated",
             title="✓ Checked by a second model",
-            meaning="Every citation was looked up by code, and a second model failed to break the draft; the badge "
-            "says what it opened to do so. Below each citation stands the line it rests on. Read it, open a citation "
-            "or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot look up.",
+            meaning=(
+                "Code looked up every citation, and a second model found no fault in the draft; the badge "
+                "says what it opened for that. Below each citation stands the line it rests on. Read it, open"
+                " a citation or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot"
+                " look up."
+            ),
             shows=card(drafted()),
             said=_SAID,
         ),
         Scene(
             name="card-offline",
             title="Search result, not an answer",
-            meaning="No API key is set, so no model was used: the closest lines of the code, compared with it word for "
-            "word, and nobody's reasoning. *Edit* comes first: make an answer of it. A quote that calls itself "
-            "outdated is shown as that.",
+            meaning=(
+                "No API key is set, so no model was used. The draft quotes the closest lines of the code, "
+                "word for word; nobody has reasoned about them. *Edit* comes first: write the answer from "
+                "them. A quote that says that it is outdated is marked."
+            ),
             shows=card(
                 drafted(
                     ret=a_return(_OFFLINE_REPLY, evidence_refs=(FILE, OLD), confidence="medium"),
@@ -274,8 +281,11 @@ CARDS = Chapter(
         Scene(
             name="card-disagreement",
             title="⚠ disagreement",
-            meaning="Two rounds, and the validator still objects. The objections stand below the draft, the earlier "
-            "round with its own under them. *Approve* is red and asks again; mostly you want *Edit* or *Dismiss*.",
+            meaning=(
+                "After two rounds the validator still objects. Its objections stand below the draft, and "
+                "below them the earlier round with its own. *Approve* is red and asks again; usually *Edit* "
+                "or *Dismiss* is right."
+            ),
             shows=card(
                 drafted(
                     PendingReason.DISAGREEMENT,
@@ -290,8 +300,11 @@ CARDS = Chapter(
         Scene(
             name="card-context",
             title="Needs context",
-            meaning="The answer hinges on something neither code nor message holds, and the bot does not guess. "
-            "*Add context* answers its questions and sends it off again; or *Write reply* yourself.",
+            meaning=(
+                "The answer depends on something that neither the code nor the message says, and the bot does"
+                " not guess. With *Add context* you answer its questions, and it investigates again; with "
+                "*Write reply* you write the reply yourself."
+            ),
             shows=card(
                 drafted(
                     PendingReason.CONTEXT,
@@ -303,7 +316,10 @@ CARDS = Chapter(
         Scene(
             name="card-failed",
             title="Failed",
-            meaning="No draft, and why; nothing was posted. *Re-investigate* tries again, *Write reply* does without.",
+            meaning=(
+                "There is no draft; the card says why. Nothing was posted. *Re-investigate* tries again; with"
+                " *Write reply* you write the reply yourself."
+            ),
             shows=card(
                 thread(
                     ThreadStatus.PENDING_USER,
@@ -317,8 +333,10 @@ CARDS = Chapter(
         Scene(
             name="card-escalated",
             title="Long investigation",
-            meaning="A run of up to half an hour in a session of its own. It outlives a restart of the bot. "
-            "Type the line on the bot's machine to look over its shoulder.",
+            meaning=(
+                "A run of up to half an hour in a session of its own. It goes on when the bot restarts. To "
+                "watch it, type the line on the bot's machine."
+            ),
             shows=card(
                 thread(
                     ThreadStatus.ESCALATED,
@@ -334,8 +352,11 @@ CARDS = Chapter(
         Scene(
             name="card-stale",
             title="Something changed since the draft",
-            meaning="The world moved on while the draft waited; what exactly is listed, newest first. The green button "
-            "is gone: *Post anyway* is yours to press once you have looked, *Re-investigate* starts over.",
+            meaning=(
+                "Something changed while the draft waited; the changes are listed, newest first. The green "
+                "button is gone: press *Post anyway* after you have looked at them, or *Re-investigate* to "
+                "start again."
+            ),
             shows=card(
                 drafted(
                     stale_reasons=(
@@ -374,8 +395,10 @@ CARDS = Chapter(
         Scene(
             name="card-edited",
             title="Edited, not posted",
-            meaning="A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
-            "the evidence below is that of the draft before.",
+            meaning=(
+                "A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
+                "the evidence below belongs to the draft before."
+            ),
             shows=card(drafted().with_draft("2 s to connect, 10 s to read, 45 s for pick lists.")),
             said=(QUESTION,),
         ),
@@ -397,8 +420,10 @@ CARDS = Chapter(
         Scene(
             name="card-patch",
             title="With a proposed patch",
-            meaning="The investigation proposes a change: its title, the files it touches, the lines it adds and takes "
-            "out. Nothing is applied. *Open draft PR* checks it and opens a draft on your code host.",
+            meaning=(
+                "The investigation proposes a change: its title, the files it touches, the lines it adds and "
+                "removes. Nothing is applied. *Open draft PR* checks it and opens a draft on your code host."
+            ),
             shows=card(
                 drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH})),
                 fixes=FixMark(host="GitHub", is_offered=True),
@@ -434,14 +459,17 @@ CARDS = Chapter(
         Scene(
             name="card-posted",
             title="Posted",
-            meaning="Done: who approved it, and exactly what stands in the thread.",
+            meaning="The card says who approved the reply, and shows exactly what was posted.",
             shows=card(closed(Resolution.APPROVED, f"approved by <@{ANA.user_id}>", posted=True)),
             said=_SAID,
         ),
         Scene(
             name="card-shadow",
             title="Would have been sent",
-            meaning="With `autonomy: shadow`. The draft meets every condition of an automatic reply and waits as ever.",
+            meaning=(
+                "Shown with `autonomy: shadow`. The draft meets every condition of an automatic reply, and "
+                "still waits for an approver."
+            ),
             shows=card(shadowed(drafted())),
             said=(QUESTION,),
         ),
@@ -456,14 +484,18 @@ CARDS = Chapter(
         Scene(
             name="audit-taken-back",
             title="Taken back",
-            meaning="The reply in the asker's thread says so. They are off until somebody arms them again.",
+            meaning=(
+                "The reply in the asker's thread says so. Automatic replies are off until somebody arms them again."
+            ),
             shows=audit_blocks(AUTO.evolve(taken_back_by=ANA.user_id, taken_back_at=NOW)),
             said=(QUESTION,),
         ),
         Scene(
             name="card-edited-posted",
             title="Edited and posted",
-            meaning="As above; the words are the editor's. It counts as a draft that was not good enough.",
+            meaning=(
+                "Posted with the words of whoever edited the draft. It counts as a draft that was not good enough."
+            ),
             shows=card(
                 closed(
                     Resolution.EDITED,
@@ -492,14 +524,16 @@ CARDS = Chapter(
         Scene(
             name="card-remembered",
             title="Remembered",
-            meaning="Where the note lies. It can be changed or deleted there like any file.",
+            meaning="The card says where the note is. You can change or delete it there like any file.",
             shows=card(DISMISSED, lesson=LessonMark(remembered_as="memory/dismissed-warehouse-timeouts.md")),
             said=(QUESTION,),
         ),
         Scene(
             name="card-expired",
             title="Expired",
-            meaning="Nobody decided for days, a reminder included. A new message in the thread opens a fresh card.",
+            meaning=(
+                "Nobody decided for days, though a reminder was sent. A new message in the thread opens a new card."
+            ),
             shows=card(closed(Resolution.EXPIRED, "expired: nobody decided, and there was no activity for 7 d")),
             said=(QUESTION,),
         ),

@@ -106,21 +106,25 @@ DIALOGUES = Chapter(
         Scene(
             name="add-context",
             title="Add context",
-            meaning="What neither the code nor the message says. It starts a new investigation that knows it.",
+            meaning="Write what neither the code nor the message says. A new investigation starts, which knows it.",
             shows=context_modal(click_of(_STATE)),
         ),
         Scene(
             name="evidence",
             title="Evidence",
-            meaning="Every citation with what the lookup said of it. `→` marks the quoted lines among their "
-            "neighbours; what code cannot look up is yours to judge.",
+            meaning=(
+                "Every citation, with the result of its lookup. `→` marks the quoted lines among their "
+                "neighbours; what code cannot look up is yours to judge."
+            ),
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
         ),
         Scene(
             name="evidence-patch",
             title="Evidence with a proposed patch",
-            meaning="Below the citations stands the change that the investigation proposes. It is applied nowhere: "
-            "take it as a sketch.",
+            meaning=(
+                "Below the citations stands the change that the investigation proposes. It is not applied "
+                "anywhere: read it as a proposal."
+            ),
             shows=evidence_modal(
                 _STATE.thread_id, _CITATIONS[:1], code_links("git@github.com:acme/shop.git"), patch=PATCH
             ),
@@ -134,7 +138,10 @@ DIALOGUES = Chapter(
         Scene(
             name="tier-editor",
             title="A tier as text",
-            meaning="One task a line. Who saves while somebody else did sees both texts, and nothing is overwritten.",
+            meaning=(
+                "One task on each line. If somebody else saved while you typed, you see both texts, and "
+                "nothing is overwritten."
+            ),
             shows=tier_modal(_EDITING),
         ),
         Scene(
@@ -146,7 +153,7 @@ DIALOGUES = Chapter(
         Scene(
             name="tier-saved",
             title="A tier was saved",
-            meaning="What came and what went, and how to undo it.",
+            meaning="What was added, what was removed, and how to undo it.",
             shows=saved_modal(
                 "shop",
                 Tier.HOURLY,

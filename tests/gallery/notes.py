@@ -29,7 +29,9 @@ _RECHECK = Recheck(
 
 NOTES = Chapter(
     title="A note whose lines changed",
-    about="A saved note rests on lines of code. Once they change, the ops channel is asked whether it still holds.",
+    about=(
+        "A saved note cites lines of code. Once they change, the ops channel is asked whether the note is still true."
+    ),
     scenes=(
         Scene(
             name="recheck",
@@ -48,7 +50,7 @@ NOTES = Chapter(
         Scene(
             name="recheck-retired",
             title="Retired",
-            meaning="It is searched no more; the file is still there.",
+            meaning="It is no longer searched; the file is still there.",
             shows=recheck_blocks(_RECHECK.decided(RecheckOutcome.RETIRED, ANA.user_id, NOW), link_to=_LINKS),
         ),
     ),

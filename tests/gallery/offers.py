@@ -111,28 +111,30 @@ ALERTS = Chapter(
         Scene(
             name="alert-snoozed",
             title="Snoozed",
-            meaning="Quiet until the time it says; said again then if it is still so.",
+            meaning="No message until the time it shows; if the problem still exists then, it is reported again.",
             shows=_alert(_FOUND.evolve(snoozed_until=NOW + timedelta(hours=4))),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-resolved",
             title="Resolved",
-            meaning="A beat looked again and it was gone. Said once.",
+            meaning="A beat looked again and the problem was gone. This is said once.",
             shows=_alert(_FOUND.evolve(acknowledged_by=ANA.user_id, resolved_at=NOW)),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-fixed",
             title="Fixed, says somebody",
-            meaning="A human's word; the next beat checks it, and opens it again if it is not.",
+            meaning=(
+                "Somebody says that it is fixed. The next beat checks that, and opens the finding again if it is not."
+            ),
             shows=_alert(_FOUND.evolve(fixed_by=ANA.user_id)),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-retired",
             title="Said again below",
-            meaning="The old card of a finding that was worth saying anew; the buttons are on the new one.",
+            meaning="The old card of a finding that was reported again; the buttons are on the new card.",
             shows=retired_blocks(
                 Alert(
                     session_id="shop",
@@ -146,7 +148,10 @@ ALERTS = Chapter(
         Scene(
             name="alert-list",
             title="Several at once",
-            meaning="Some ring one by one, the rest stand on one list: a line is ticked off in place once gone.",
+            meaning=(
+                "Some findings get a message each; the rest stand on one list, where a line is ticked off "
+                "once its finding is gone."
+            ),
             shows=_alert(None, text=digest_text("shop", _LISTED), listed=_LISTED),
         ),
         Scene(
@@ -164,7 +169,7 @@ ALERTS = Chapter(
 
 SUGGESTIONS = Chapter(
     title="A check that another session could use",
-    about="Found in one repository, offered to another, never forced. It stands in the ops channel.",
+    about="Found in one repository and offered to another; a person decides. Its card is in the ops channel.",
     scenes=(
         Scene(
             name="suggestion",
@@ -183,7 +188,7 @@ SUGGESTIONS = Chapter(
         Scene(
             name="suggestion-accepted",
             title="Accepted",
-            meaning="Who took it. The next beat of that session runs it.",
+            meaning="The card says who accepted it. The next beat of that session runs it.",
             shows=suggestion_blocks(_ACCEPTED),
             said=(OFFER.task.replace("`", ""),),
         ),
@@ -233,7 +238,7 @@ PROPOSALS = Chapter(
         Scene(
             name="proposal-failed",
             title="Not done",
-            meaning="Accepted, and it could not be written; the line says why.",
+            meaning="It was accepted but could not be written; the line says why.",
             shows=proposal_blocks(
                 PROPOSAL.decided(ProposalStatus.FAILED, ANA.user_id, NOW).evolve(
                     problem="HEARTBEAT.md of shop has 50 hourly tasks already; remove one first"
