@@ -192,12 +192,15 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
         on.slack.me,
         sorter=sorter,
         stores=IntakeStores(
-            events=on.storage.journal(EVENTS), classified=on.storage.journal(CLASSIFIED), threads=on.store, jobs=on.jobs
+            events=on.storage.journal(EVENTS),
+            classified=on.storage.journal(CLASSIFIED),
+            threads=on.store,
+            jobs=on.jobs,
+            shared=on.storage.shared,
         ),
         clock=on.clock,
         on_trouble=on.ops.say,
         on_follow_up=orchestrator.note_follow_up,
-        shared=on.storage.shared,
     )
 
 

@@ -58,19 +58,23 @@ def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IntakeStores:
-    """What messages are written to: the journals of what came and of what it was, the threads, the queue."""
+    """What messages are written to: the journals of what came and of what it was, the threads, the queue.
+
+    With `shared` other processes hear the same channels: each message is journaled and queued in one transaction, by
+    whoever comes first.
+    """
 
     events: Journal
     classified: Journal
     threads: Threads
     jobs: JobQueue
+    shared: SharedWrites | None = None
 
 
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
-    `on_follow_up` gets what may belong to an open thread, once it is queued. With `shared` other processes hear the
-    same channels: each message is journaled and queued in one transaction, by whoever comes first.
+    `on_follow_up` gets what may belong to an open thread, once it is queued.
     """
 
     def __init__(
@@ -83,14 +87,13 @@ class Watcher:
         clock: Clock,
         on_trouble: Callable[[str], None],
         on_follow_up: Callable[[FollowUpArrived], object],
-        shared: SharedWrites | None = None,
         retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
         self._events, self._classified = stores.events, stores.classified
         self._store, self._jobs, self._clock = stores.threads, stores.jobs, clock
         self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
-        self._shared = shared
+        self._shared = stores.shared
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
