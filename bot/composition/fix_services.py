@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -26,7 +26,7 @@ from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.composition.codebases import ProcessCode
 from bot.config.codebase_settings import CodebaseSettings
-from bot.config.environment import Environment, process_home
+from bot.config.environment import Environment, host_token_name, process_home
 from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, CodeRepository, LinkTo, code_repository
 from bot.domain.fixes.fixes import Fix
@@ -74,21 +74,31 @@ class CodeHosts:
         found = self._place(codebase.id, codebase.repo)
         if found is None or found.kind not in _CLIENTS:
             return None
-        token = self._environment.host_token(found.kind, codebase.id) if codebase.id else None
-        if token is None and self._is_only_host(found):
-            token = self._environment.host_token(found.kind)
-        if token is None:
+        places = (self._place(name, repo) for name, repo in self._process.repos.items())
+        variable = token_variable(self._environment, codebase.id, found, places)
+        if variable is None:
             return None
+        token = SecretStr(self._environment.variables[variable])
         url = f"{found.origin}/{found.path}.git"
         return HostAccess(client=_CLIENTS[found.kind](found, token), remote=Remote(url, token.get_secret_value()))
 
     def _place(self, name: str, repo: GitRepo) -> CodeRepository | None:
         return code_repository(repo.remote_url(), self._process.code_host(name, default=self._host))
 
-    def _is_only_host(self, wanted: CodeRepository) -> bool:
-        """Whether no other codebase of the process is on another host of the same kind, which its token is not for."""
-        places = (self._place(name, repo) for name, repo in self._process.repos.items())
-        return all(one.origin == wanted.origin for one in places if one and one.kind == wanted.kind)
+
+def token_variable(
+    environment: Environment, codebase: str, at: CodeRepository, places: Iterable[CodeRepository | None]
+) -> str | None:
+    """Return the variable whose token a codebase's host gets; None where none is set.
+
+    That of all codebases only where none of their `places` is another host of the same kind, which it is not for.
+    """
+    own = host_token_name(at.kind, codebase) if codebase else None
+    if own and environment.variables.get(own):
+        return own
+    common = host_token_name(at.kind)
+    is_only_host = all(one.origin == at.origin for one in places if one and one.kind == at.kind)
+    return common if common and is_only_host and environment.variables.get(common) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

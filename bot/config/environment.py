@@ -92,11 +92,6 @@ class Environment(BaseModel):
         values |= {password for value in values if (password := _password(value))}
         return frozenset(value for value in values if len(value) >= 8)
 
-    def host_token(self, kind: str, codebase: str = "") -> SecretStr | None:
-        """Return the token for a kind of code host: that of one codebase, or without one that of all."""
-        name = host_token_name(kind, codebase)
-        return SecretStr(self.variables[name]) if name and self.variables.get(name) else None
-
     def of_team(self, team: str) -> Environment:
         """Return the same for one team, whose data directory lies in ours; the one team of old has ours itself."""
         return self if team == DEFAULT_TEAM else self.model_copy(update={"home": team_home(self.home, team)})

@@ -19,7 +19,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.health_checks import HealthCheck, classifier_check
-from bot.cli.doctor import machine_checks, model_checks, slack_checks
+from bot.cli.doctor import host_checks, machine_checks, model_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
@@ -129,6 +129,27 @@ def test_an_approver_who_never_may_decide_is_named(tmp_path: Path, slack: SlackS
         slack.will("usergroups.users.list", answer)
         found = slack_checks.approvers(patient(tmp_path, slack.url, approvers=["S0GROUP12"]))
         assert (found.ok, found.says[: len(says)]) == (says.endswith("may decide"), says)
+
+
+def test_the_token_of_each_code_host_is_named_and_never_shown(tmp_path: Path) -> None:
+    """A codebase of its own first; that for all is for one host only."""
+    for name, remote in (("shop", "git@github.com:acme/shop.git"), ("infra", "https://gitlab.com/acme/infra.git")):
+        git(make_repo(tmp_path / name, {"a.py": "A = 1\n"}), "remote", "add", "origin", remote)
+    make_repo(tmp_path / "docs", {"a.md": "A\n"})
+    more: dict[str, Any] = {name: {"path": str(tmp_path / name)} for name in ("shop", "infra", "docs")}
+    environ = {"TRIAGE_GITHUB_TOKEN": "ghp-of-all-12345678"}
+    given = patient(tmp_path, environ=environ)
+    (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
+    found = host_checks.code_hosts(given)
+    assert found.says == (
+        "shop: TRIAGE_GITHUB_TOKEN is there for https://github.com; "
+        "infra: TRIAGE_GITLAB_TOKEN_INFRA is missing for https://gitlab.com, so patches are given as files; "
+        "docs: on no host that is known, so patches are given as files"
+    )
+    more["other"] = {"url": "https://github.acme.example/acme/other.git", "code_host": "github"}
+    (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
+    assert "shop: TRIAGE_GITHUB_TOKEN_SHOP is missing for https://github.com" in host_checks.code_hosts(given).says
+    assert "12345678" not in host_checks.code_hosts(given).says
 
 
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from bot.casework.reports.health_checks import (
 )
 from bot.cli.arguments import config_option, home_option, json_option, team_option
 from bot.cli.data_directory import environment_at, teams_at
-from bot.cli.doctor import clone_checks, machine_checks, model_checks, slack_checks
+from bot.cli.doctor import clone_checks, host_checks, machine_checks, model_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
 from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
@@ -169,6 +169,7 @@ CHECKS: Mapping[str, Check] = {
     "mcp servers": model_checks.mcp_servers,
     "git": machine_checks.git,
     "clones": clone_checks.clones,
+    "code hosts": host_checks.code_hosts,
     "tmux": machine_checks.tmux,
     "gh": machine_checks.gh,
     "disk": machine_checks.disk,
