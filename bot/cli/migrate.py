@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from bot.composition.state_move import Counted
 
 DATABASE: Final = ("postgresql", "postgres")
-STAYS: Final = (
-    "Not moved: runs/ and escalations/ stay files of this machine, in {home}. The index, the clones and what reports "
-    "count are made anew."
-)
+MADE_ANEW: Final = "Made anew on each machine: the code index, clones, and what reports count."
 
 
 @click.command("migrate", help="Move all state into PostgreSQL, or back into a directory; the bot must be stopped.")
@@ -58,13 +55,13 @@ def command(home: Path | None, to: str) -> int:
         if is_up:
             counted = to_database(environment.home, database, _say)
             print(_table(counted, "directory", "database"))
-            print(wrapped(STAYS.format(home=environment.home)))
+            print(MADE_ANEW)
             print(wrapped(f"From now on start triage with TRIAGE_DATABASE_URL; {environment.home} keeps the old copy."))
         else:
             target = Path(to).expanduser().absolute()
             counted = to_directory(database, target, _say)
             print(_table(counted, "database", "directory"))
-            print(wrapped(STAYS.format(home=environment.home)))
+            print(MADE_ANEW)
             print(wrapped(f"From now on start triage with TRIAGE_HOME={target} and without TRIAGE_DATABASE_URL."))
     finally:
         database.close()

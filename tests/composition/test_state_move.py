@@ -19,6 +19,7 @@ from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.file_store import FileStore, journal_path
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.job_records import decode_job
 from bot.adapters.storage.state_rows import STAYS
@@ -58,7 +59,8 @@ def wiped(database: Database) -> Database:
     with database.writing() as connection:
         connection.execute(
             "TRUNCATE triage_documents, triage_archive, triage_damaged, triage_journals, triage_records, "
-            "triage_identities, triage_leases, triage_replicas, procrastinate_jobs, procrastinate_workers CASCADE"
+            "triage_identities, triage_leases, triage_replicas, triage_run_folders, procrastinate_jobs, "
+            "procrastinate_workers CASCADE"
         )
     return database
 
@@ -259,7 +261,7 @@ def files(home: Path) -> dict[str, bytes]:
 
 def is_empty(database: Database) -> bool:
     """Whether a database holds no state."""
-    from bot.adapters.storage.postgres.database_state import moving
+    from bot.adapters.storage.postgres.state_transaction import moving
 
     with moving(database, lambda *_: ()) as state:
         return state.is_empty()
@@ -402,6 +404,23 @@ def test_a_team_that_a_link_gave_the_first_state_has_it_again(database: Database
     assert PostgresDocuments(database, "default").get("handed_over", "handed_over").value["to"] == TEAM
     down(database, tmp_path / "back")
     assert (tmp_path / "back" / "teams" / TEAM).resolve() == tmp_path / "back"
+
+
+def test_files_of_runs_move_in_chunks_and_keep_their_age(database: Database, home: Path, tmp_path: Path) -> None:
+    """What a replica fetches there and what lies here afterwards is what was here."""
+    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+
+    run = home / "runs" / "T1.C1.1-r1"
+    (run / "deep").mkdir(parents=True)
+    for name, content in (("trace.json", b"{}"), ("deep/log", os.urandom(3_000_000)), ("empty", b"")):
+        (run / name).write_bytes(content)
+    for path in (*run.rglob("*"), run):
+        os.utime(path, (1.7e9, 1.7e9))
+    assert up(home, wiped(database))["default/files of runs"] == (3, 3)
+    down(database, back := tmp_path / "back")
+    fetched = PostgresStore(database, "default", tmp_path / "replica").runs.fetch("runs/T1.C1.1-r1")
+    assert files(fetched) == files(back / "runs" / "T1.C1.1-r1") == files(run)
+    assert last_touched(back / "runs" / "T1.C1.1-r1") == last_touched(run)
 
 
 def test_every_table_moves_or_is_known_to_stay(database: Database) -> None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP
 from tests.gitrepo import make_repo
 from tests.journeys.beat_office import ALWAYS, CHECK, CHECK_PY, BeatOffice, Watched
+from tests.postgres import new_database
 
 OLD = Path(__file__).parents[1] / "data" / "home-2026-11-22"
 ANSWERED, WAITING = "1795336979.000001", "1795336979.000009"
@@ -40,11 +44,26 @@ def _sessions(places: dict[str, Watched]) -> dict[str, object]:
     return {name: {"cwd": str(place.cwd), "owner": ANA.user_id, "heartbeat": beat} for name, place in places.items()}
 
 
+def _through_a_database(home: Path) -> Path:
+    """Move a data directory into a database, and back into another directory."""
+    database_url = new_database()
+    from bot.adapters.storage.postgres.database import Database
+    from bot.composition.state_move import to_database, to_directory
+
+    database, back = Database(database_url), home.with_name("back")
+    to_database(home, database, print)
+    to_directory(database, back, print)
+    database.close()
+    return back
+
+
+@pytest.mark.parametrize("way", [lambda home: home, _through_a_database], ids=["as it is", "through a database"])
 def test_what_an_earlier_version_left_is_taken_over(
-    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, way: Callable[[Path], Path]
 ) -> None:
     """The waiting draft gets its card, the answered thread stays answered, the acknowledged alert stays quiet."""
     home, places = _taken_over(tmp_path)
+    home = way(home)
     waiting = json.loads(next((home / "state").glob("*.json")).read_text())
     lines = {path.name: len(path.read_text().splitlines()) for path in home.glob("*.ndjson")}
     office = BeatOffice(slack, control, home, shop, sessions=_sessions(places))

@@ -22,6 +22,7 @@ STAYS: Final = frozenset({CLONES, INDEX, PRESENCE, ROLLUPS, MOVED})
 CLOSED: Final = "closed threads"
 SET_ASIDE: Final = "set aside"
 JOBS: Final = "jobs"
+RUNS: Final = "files of runs"
 
 
 class StoredDocument(NamedTuple):
@@ -54,6 +55,16 @@ class StoredRecord(NamedTuple):
     text: str
 
 
+class RunChunk(NamedTuple):
+    """A chunk of a file that a run left, compressed with zlib; `folder` was written to last at `touched_at`."""
+
+    folder: str
+    touched_at: datetime
+    name: str
+    number: int
+    content: bytes
+
+
 class JobState(StrEnum):
     """Where a job is."""
 
@@ -69,7 +80,7 @@ class StoredJob(NamedTuple):
     job: Job
 
 
-Row: TypeAlias = StoredDocument | ArchivedRow | DamagedRow | StoredRecord | StoredJob
+Row: TypeAlias = StoredDocument | ArchivedRow | DamagedRow | StoredRecord | StoredJob | RunChunk
 
 
 class MovableState(Protocol):

@@ -19,16 +19,20 @@ from bot.adapters.storage.files.file_store import journal_path
 from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp, list_names
 from bot.adapters.storage.files.ndjson_journal import journal_lines
 from bot.adapters.storage.files.note_files import note_files, read_note
+from bot.adapters.storage.files.retention import last_touched, run_folders
 from bot.adapters.storage.files.tinydb_documents import archive_order, archived_document
 from bot.adapters.storage.job_records import decode_job
+from bot.adapters.storage.run_chunks import chunks, run_files
 from bot.adapters.storage.state_rows import (
     CLOSED,
     JOBS,
+    RUNS,
     SET_ASIDE,
     STAYS,
     ArchivedRow,
     DamagedRow,
     Row,
+    RunChunk,
     StoredDocument,
     StoredJob,
     StoredRecord,
@@ -73,6 +77,7 @@ class DirectoryState:
             found[SET_ASIDE] = len(self._set_aside(namespace))
             for name in _journals(home):
                 found[name] = sum(bool(line.strip()) for line in journal_lines(journal_path(home, name)))
+            found[RUNS] = sum(1 for folder in run_folders(home) for _ in run_files(folder))
             found.update(f"{JOBS} {one.state}" for one in _jobs(home))
         return +found
 
@@ -103,6 +108,9 @@ class DirectoryState:
                 for line in journal_lines(journal_path(home, name)):
                     if line.strip():
                         yield StoredRecord(name, _record_text(line, name))
+            for folder in run_folders(home):
+                place, touched = folder.relative_to(home).as_posix(), last_touched(folder)
+                yield from (RunChunk(place, touched, *chunk) for chunk in chunks(folder))
             yield from _jobs(home)
 
     def write(self, namespace: str, rows: Iterable[Row]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from bot.adapters.storage.state_rows import (
     DamagedRow,
     JobState,
     Row,
+    RunChunk,
     StoredDocument,
     StoredJob,
     StoredRecord,
@@ -66,6 +68,8 @@ class DirectoryWriter:
                 self._append(row)
             case StoredJob():
                 self._put(row)
+            case RunChunk():
+                self._put_chunk(row)
             case ArchivedRow(archived_for, document):
                 at = archived_for.astimezone(UTC)
                 stem = f"closed/{at:%Y-%m}/{document.id}.{at:{ARCHIVED_AT}}"
@@ -97,6 +101,14 @@ class DirectoryWriter:
         if row.journal == DECISIONS:
             line = f"- {json.loads(row.text).get('line')}".encode("utf-8", "replace")
         self._journal[1].write(line + b"\n")
+
+    def _put_chunk(self, row: RunChunk) -> None:
+        """Append a chunk to a file; the folder and its files are then as old as the folder was."""
+        path, touched = self._made(self._home / row.folder / row.name), row.touched_at.timestamp()
+        with path.open("ab" if row.number else "wb") as file:
+            file.write(zlib.decompress(row.content))
+        for one in (path, path.parent, self._home / row.folder):
+            os.utime(one, (touched, touched))
 
     def _put(self, row: StoredJob) -> None:
         """Write a job under a name that comes behind those before it: clocks of replicas may differ."""

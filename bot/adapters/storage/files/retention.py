@@ -166,3 +166,8 @@ def _removed(path: Path) -> bool:
         log.warning("an old record cannot be removed: %s", path, extra={"action": "old_run_stays"}, exc_info=True)
         return False
     return True
+
+
+def run_folders(home: Path) -> list[Path]:
+    """Return the folders that runs left, in order, without what is being written or removed."""
+    return sorted(path for path in _records(home) if not path.name.startswith("."))

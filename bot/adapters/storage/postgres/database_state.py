@@ -5,36 +5,37 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import groupby, islice
 from typing import Any, Final, TypeAlias
 
 from bot.adapters.storage.postgres import procrastinate_tables as queue
-from bot.adapters.storage.postgres.database import Database, translated
+from bot.adapters.storage.postgres.database import translated
 from bot.adapters.storage.postgres.postgres_documents import as_json
-from bot.adapters.storage.postgres.postgres_replicas import read_replicas
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
 from bot.adapters.storage.state_rows import (
     CLOSED,
     JOBS,
+    RUNS,
     SET_ASIDE,
     STAYS,
     ArchivedRow,
     DamagedRow,
     JobState,
     Row,
+    RunChunk,
     StoredDocument,
     StoredJob,
     StoredRecord,
 )
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.errors import ConfigError, StoreError
+from bot.errors import StoreError
 from bot.ports.collections import MOVED
 
 Identities: TypeAlias = Callable[[str, Mapping[str, Any]], Iterable[Sequence[str]]]
 """Returns under which names a record of a journal is known, see PostgresJournal.append_once."""
 BATCH: Final = 1_000
 """Rows that are in memory at once."""
+CHUNKS: Final = 10
+"""The same of the larger ones, which files of runs are stored in."""
 TABLES: Final = (
     "triage_documents",
     "triage_archive",
@@ -42,6 +43,8 @@ TABLES: Final = (
     "triage_journals",
     "triage_records",
     "triage_identities",
+    "triage_run_folders",
+    "triage_run_files",
     "procrastinate_jobs",
 )
 """What moves. The other tables tell of living processes, or of the tables themselves."""
@@ -73,7 +76,7 @@ class DatabaseState:
 
     def count(self, namespace: str) -> Counter[str]:
         """Count rows; of all there is only the jobs are read."""
-        given = {"namespace": namespace, "stays": list(STAYS), "closed": CLOSED, "set_aside": SET_ASIDE}
+        given = {"namespace": namespace, "stays": list(STAYS), "closed": CLOSED, "set_aside": SET_ASIDE, "runs": RUNS}
         with translated():
             rows = self._connection.execute(_COUNTS, given).fetchall()
         found = Counter({str(name): int(count) for name, count in rows})
@@ -91,6 +94,8 @@ class DatabaseState:
             yield DamagedRow(StoredDocument(*row))
         for row in self._select(_RECORDS, given):
             yield StoredRecord(*row)
+        for row in self._select(_RUNS, given, batch=CHUNKS):
+            yield RunChunk(*row)
         yield from self._jobs(namespace)
 
     def write(self, namespace: str, rows: Iterable[Row]) -> None:
@@ -101,12 +106,14 @@ class DatabaseState:
                     self._append(namespace, group)
                 elif issubclass(kind, StoredJob):
                     self._put(namespace, group)
+                elif issubclass(kind, RunChunk):
+                    self._publish(namespace, group)
                 else:
                     self._copy(_COPIES[kind], ((namespace, *_columns(row)) for row in group))
 
-    def _select(self, query: str, given: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    def _select(self, query: str, given: Mapping[str, Any], *, batch: int = BATCH) -> Iterator[tuple[Any, ...]]:
         with translated(), self._connection.cursor(name="move") as cursor:
-            cursor.itersize = BATCH
+            cursor.itersize = batch
             yield from cursor.execute(query.encode(), given)
 
     def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -140,6 +147,17 @@ class DatabaseState:
         for state, job in jobs:
             queue.restore(self._connection, namespace, job, _STATUSES[state], dead)
 
+    def _publish(self, namespace: str, rows: Iterable[Row]) -> None:
+        """Write the files of runs, one folder after the other."""
+        chunks = (row for row in rows if isinstance(row, RunChunk))
+        for (folder, touched_at), group in groupby(chunks, lambda row: (row.folder, row.touched_at)):
+            self._connection.execute(
+                "INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)",
+                [namespace, folder, touched_at],
+            )
+            stored = ((namespace, folder, row.name, row.number, row.content) for row in group)
+            self._copy("triage_run_files (namespace, folder, name, number, content)", stored)
+
     def _jobs(self, namespace: str) -> Iterator[StoredJob]:
         for number, status, args in self._select(_JOBS, {"namespace": namespace}):
             try:
@@ -152,33 +170,6 @@ class DatabaseState:
                 ) from error
             ran = {"attempts": job.attempts + 1} if status == "doing" else {}
             yield StoredJob(_STATES[status], job.model_copy(update=ran))
-
-
-@contextmanager
-def moving(database: Database, identities: Identities) -> Iterator[DatabaseState]:
-    """Enter with the state of a database, alone; what is written inside is committed at the end, or nothing.
-
-    Raises:
-        ConfigError: a replica works on it.
-    """
-    _refuse_running(database)
-    with translated(), database.connect() as connection, connection.transaction():
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN EXCLUSIVE MODE".encode())
-        yield DatabaseState(connection, identities)
-        _refuse_running(database)  # one that was started meanwhile
-
-
-def _refuse_running(database: Database) -> None:
-    with database.reading() as connection:
-        alive = [one.name for one in read_replicas(connection) if one.is_alive]
-        silent = connection.execute(_SIGNS_OF_LIFE, [SILENT_S]).fetchone()
-    if alive or silent is not None:
-        who = ", ".join(alive) or f"somebody who gave a sign of life {silent[0] if silent else 0} s ago"
-        raise ConfigError(
-            f"triage runs on the database ({who}); stop it, and where it was killed, try again half a minute later"
-        )
 
 
 def _columns(row: Row) -> Sequence[Any]:
@@ -221,26 +212,26 @@ _JOBS: Final = """
     SELECT id, status::text, args FROM procrastinate_jobs
     WHERE queue_name = %(namespace)s AND status IN ('todo', 'doing', 'failed') ORDER BY priority DESC, id
 """
+_RUNS: Final = """
+    SELECT folder, touched_at, name, number, content FROM triage_run_folders NATURAL JOIN triage_run_files
+    WHERE namespace = %(namespace)s ORDER BY folder, name, number
+"""
 _KNOWN: Final = "INSERT INTO triage_identities SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
 _EMPTY: Final = """
     SELECT NOT (
         EXISTS (SELECT 1 FROM triage_documents) OR EXISTS (SELECT 1 FROM triage_archive)
         OR EXISTS (SELECT 1 FROM triage_damaged) OR EXISTS (SELECT 1 FROM triage_journals)
-        OR EXISTS (SELECT 1 FROM procrastinate_jobs)
+        OR EXISTS (SELECT 1 FROM triage_run_folders) OR EXISTS (SELECT 1 FROM procrastinate_jobs)
     )
 """
 _MARK: Final = """
     INSERT INTO triage_documents AS known (namespace, collection, id, version, content) VALUES (%s, %s, %s, 1, %s::json)
     ON CONFLICT (namespace, collection, id) DO UPDATE SET version = known.version + 1, content = excluded.content
 """
-_SIGNS_OF_LIFE: Final = """
-    SELECT extract(epoch FROM now() - last_heartbeat)::int FROM procrastinate_workers
-    WHERE last_heartbeat > now() - make_interval(secs => %s) ORDER BY last_heartbeat DESC LIMIT 1
-"""
 _NAMESPACES: Final = """
     SELECT namespace FROM triage_documents UNION SELECT namespace FROM triage_archive
     UNION SELECT namespace FROM triage_damaged UNION SELECT namespace FROM triage_journals
-    UNION SELECT queue_name FROM procrastinate_jobs
+    UNION SELECT namespace FROM triage_run_folders UNION SELECT queue_name FROM procrastinate_jobs
 """
 _COUNTS: Final = """
     SELECT collection, count(*) FROM triage_documents
@@ -249,4 +240,5 @@ _COUNTS: Final = """
     UNION ALL SELECT %(set_aside)s, count(*) FROM triage_damaged
     WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s)
     UNION ALL SELECT journal, count(*) FROM triage_records WHERE namespace = %(namespace)s GROUP BY journal
+    UNION ALL SELECT %(runs)s, count(*) FROM triage_run_files WHERE namespace = %(namespace)s AND number = 0
 """

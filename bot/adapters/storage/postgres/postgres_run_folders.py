@@ -1,7 +1,7 @@
 """Port RunFolders over tables: a folder is written on one machine, and stored in chunks for all others to read.
 
-The first MAX_FILE_BYTES of a file are stored; links, pipes and what a crash left half written are not. A folder that
-is read is brought to this machine, where it has the age it had on its own.
+run_chunks.py says what is stored of a folder. One that is read is brought to this machine, where it has the age it had
+on its own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -18,10 +18,9 @@ from typing import Final
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
 from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.run_chunks import chunks
 from bot.errors import StoreError, refusal
 
-CHUNK_BYTES: Final = 1024 * 1024
-MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
 MAX_FOUND: Final = 1_000
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
@@ -49,7 +48,7 @@ class PostgresRunFolders:
             with self._database.transaction() as connection:
                 connection.execute(_STORE, [*place, touched])
                 connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
-                for name, number, content in _chunks(path):
+                for name, number, content in chunks(path):
                     connection.execute(
                         "INSERT INTO triage_run_files (namespace, folder, name, number, content) "
                         "VALUES (%s, %s, %s, %s, %s)",
@@ -121,18 +120,6 @@ class PostgresRunFolders:
         for one in (*to.rglob("*"), to):
             os.utime(one, (touched.timestamp(), touched.timestamp()))
         return to
-
-
-def _chunks(folder: Path) -> Iterator[tuple[str, int, bytes]]:
-    """Yield the files of a folder as they are stored: the name below it, the chunk's number, its bytes."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or path.name.startswith(".tmp-"):
-            continue
-        with path.open("rb") as file:
-            for number in range(MAX_FILE_BYTES // CHUNK_BYTES):
-                content = file.read(CHUNK_BYTES)
-                if content or not number:  # an empty file is there, too
-                    yield path.relative_to(folder).as_posix(), number, zlib.compress(content)
 
 
 _STORE: Final = """
