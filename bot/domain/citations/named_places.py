@@ -20,7 +20,7 @@ MAX_CHARS: Final = 20_000
 """So much of a text is looked at; no draft that may be posted is longer."""
 
 
-class _Lists(NamedTuple):
+class _NamedPlacesTable(NamedTuple):
     endings: WordSet
     endings_below_a_folder: WordSet
     file_names: WordSet
@@ -30,7 +30,7 @@ class _Lists(NamedTuple):
     attributes_of: Words
 
 
-_LISTS: Final = read_table(__file__, "named_places.yml", _Lists)
+_LISTS: Final = read_table(__file__, "named_places.yml", _NamedPlacesTable)
 ENDINGS: Final = _LISTS.endings
 """By which a bare word is the name of a file."""
 _ENDINGS_BELOW_A_FOLDER: Final = _LISTS.endings_below_a_folder | ENDINGS

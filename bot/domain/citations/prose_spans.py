@@ -70,12 +70,12 @@ class _Syntax(NamedTuple):
     operators: bool = True
 
 
-class _Lists(NamedTuple):
+class _ProseSpansTable(NamedTuple):
     parts: Parts
     syntaxes: dict[str, _Syntax]
 
 
-_PARTS, _SYNTAXES = read_table(__file__, "prose_spans.yml", _Lists)
+_PARTS, _SYNTAXES = read_table(__file__, "prose_spans.yml", _ProseSpansTable)
 _SETTINGS, _SHELL, _ANY = (_SYNTAXES[name] for name in ("settings", "shell", "any"))
 _SYNTAX_OF: Final = {ending: syntax for syntax in _SYNTAXES.values() for ending in syntax.endings}
 _TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})

@@ -58,7 +58,7 @@ class _Shaped(NamedTuple):
     quick: str = ""
 
 
-class _Lists(NamedTuple):
+class _SecretFormsTable(NamedTuple):
     parts: Parts
     beginnings: tuple[_Begun, ...]
     shapes: tuple[_Shaped, ...]
@@ -72,7 +72,7 @@ class _Forms:
     """The forms of secret_forms.yml, compiled."""
 
     def __init__(self) -> None:
-        lists = read_table(__file__, "secret_forms.yml", _Lists)
+        lists = read_table(__file__, "secret_forms.yml", _SecretFormsTable)
         rows: dict[str, list[_Row]] = {}
         for kind, beginnings, follows in lists.beginnings:
             pattern = re.compile(fill(follows, lists.parts))

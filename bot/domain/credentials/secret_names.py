@@ -47,7 +47,7 @@ class _Between(NamedTuple):
     pattern: Alternatives
 
 
-class _Lists(NamedTuple):
+class _SecretNamesTable(NamedTuple):
     stems: Alternatives
     short: WordSet
     of_keys: Alternatives
@@ -57,7 +57,7 @@ class _Lists(NamedTuple):
     joints: tuple[_Between, ...]
 
 
-_LISTS: Final = read_table(__file__, "secret_names.yml", _Lists)
+_LISTS: Final = read_table(__file__, "secret_names.yml", _SecretNamesTable)
 _STEMS: Final = LinearPattern(_LISTS.stems, ignore_case=True)
 _OF_KEYS: Final = re.compile(fill(rf"(?:{_LISTS.of_keys})$", _LISTS.parts), re.I)
 _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)

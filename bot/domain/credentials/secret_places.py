@@ -35,7 +35,7 @@ class _Row(NamedTuple):
     judge: Literal["chosen", "password", "random"] = "chosen"
 
 
-class _Lists(NamedTuple):
+class _SecretPlacesTable(NamedTuple):
     parts: Parts
     places: tuple[_Row, ...]
 
@@ -65,7 +65,7 @@ _JUDGES: Final[dict[str, Callable[[str], bool]]] = {"chosen": _chosen, "password
 
 @cache
 def _places() -> tuple[_Place, ...]:
-    lists = read_table(__file__, "secret_places.yml", _Lists)
+    lists = read_table(__file__, "secret_places.yml", _SecretPlacesTable)
     return tuple(_place(row, lists.parts) for row in lists.places)
 
 

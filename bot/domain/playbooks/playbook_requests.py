@@ -50,7 +50,7 @@ _PLEASE: Final = re.compile(
 _END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)+$", re.IGNORECASE)
 
 
-class _Lists(NamedTuple):
+class _PlaybookRequestsTable(NamedTuple):
     parts: Parts
     rules: tuple[tuple[RequestVerb, str], ...]
     vague: Alternatives
@@ -60,7 +60,7 @@ class _Lists(NamedTuple):
     other_times: Alternatives
 
 
-_LISTS: Final = read_table(__file__, "playbook_requests.yml", _Lists)
+_LISTS: Final = read_table(__file__, "playbook_requests.yml", _PlaybookRequestsTable)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

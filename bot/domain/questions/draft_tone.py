@@ -17,13 +17,13 @@ CODE: Final = "‹code›"
 _MIN_REPEATED_CHARS: Final = 12
 
 
-class _Lists(NamedTuple):
+class _DraftToneTable(NamedTuple):
     certain: dict[str, list[str]]
     doubtful: dict[str, list[str]]
     smells: dict[str, list[str]]
 
 
-TONE_LISTS: Final = read_table(__file__, "draft_tone.yml", _Lists)
+TONE_LISTS: Final = read_table(__file__, "draft_tone.yml", _DraftToneTable)
 """The words of each kind by language."""
 _UNSPACED: Final = frozenset({"ja", "zh"})
 _NEGATED: Final = (

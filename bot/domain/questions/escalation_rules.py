@@ -20,13 +20,13 @@ _READ_CHARS: Final = 4_000
 _LONG_WORDS: Final = 120
 
 
-class _Lists(NamedTuple):
+class _EscalationRulesTable(NamedTuple):
     minutes: dict[QuestionType, int]
     parts: Parts
     wide: tuple[tuple[int, str], ...]
 
 
-_LISTS: Final = read_table(__file__, "escalation_rules.yml", _Lists)
+_LISTS: Final = read_table(__file__, "escalation_rules.yml", _EscalationRulesTable)
 _WIDE: Final = [(minutes, re.compile(fill(rule, _LISTS.parts), re.IGNORECASE)) for minutes, rule in _LISTS.wide]
 _NUMBERED: Final = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+\S", re.MULTILINE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)

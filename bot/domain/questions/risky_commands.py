@@ -14,7 +14,7 @@ from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
 
-class _Lists(NamedTuple):
+class _RiskyCommandsTable(NamedTuple):
     parts: Parts
     reads: Alternatives
     harmless: Alternatives
@@ -22,7 +22,7 @@ class _Lists(NamedTuple):
     in_code: dict[str, Alternatives]
 
 
-_LISTS: Final = read_table(__file__, "risky_commands.yml", _Lists)
+_LISTS: Final = read_table(__file__, "risky_commands.yml", _RiskyCommandsTable)
 _SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
 _READS: Final = LinearPattern(rf"^\s*(?:[$#]\s+)?(?:sudo\s+)?(?:{_LISTS.reads})(?:\s|$)")
 _HARMLESS: Final = LinearPattern(_LISTS.harmless)

@@ -135,13 +135,13 @@ class _Asked(NamedTuple):
     out_of_scope: str
 
 
-class _Lists(NamedTuple):
+class _RubricsTable(NamedTuple):
     rubrics: dict[QuestionType, _Asked]
     parts: Parts
     rules: tuple[tuple[QuestionType, str], ...]
 
 
-_LISTS: Final = read_table(__file__, "rubrics.yml", _Lists)
+_LISTS: Final = read_table(__file__, "rubrics.yml", _RubricsTable)
 _PATTERNS: Final = tuple(
     (kind, re.compile(fill(rule, _LISTS.parts).replace("~", r"(?:[^.?!\n]|\.\w){0,80}?"), re.IGNORECASE))
     for kind, rule in _LISTS.rules

@@ -51,7 +51,7 @@ class TwinMatch(NamedTuple):
     reason: TwinReason
 
 
-class _Lists(NamedTuple):
+class _TwinsTable(NamedTuple):
     phrases: list[tuple[str, str]]
     stop: WordSet
     weak: WordSet
@@ -75,7 +75,7 @@ class _Form(NamedTuple):
     frames: tuple[str, ...]
 
 
-_LISTS: Final = read_table(__file__, "twins.yml", _Lists)
+_LISTS: Final = read_table(__file__, "twins.yml", _TwinsTable)
 _PHRASES: Final = [(re.compile(rf"\b(?:{pattern})\b"), put) for pattern, put in _LISTS.phrases]
 _ONE: Final = {word: line[0] for line in _LISTS.same for word in line}
 _ASKING: Final = frozenset({"why", "how", "what", "when", "where", "who", "which", "often", "many", "much"})

@@ -34,7 +34,7 @@ class FileKind(StrEnum):
     SECRET = "secret"  # noqa: S105 - a kind of file
 
 
-class _Lists(NamedTuple):
+class _FileKindsTable(NamedTuple):
     parts: Parts
     weights: dict[FileKind, float]
     asked_for: dict[FileKind, Alternatives]
@@ -44,7 +44,7 @@ class _Lists(NamedTuple):
     media: Alternatives
 
 
-_LISTS: Final = read_table(__file__, "file_kinds.yml", _Lists)
+_LISTS: Final = read_table(__file__, "file_kinds.yml", _FileKindsTable)
 _NAMES: Final = fill("|".join(_LISTS.secret_names), _LISTS.parts)
 _SECRET: Final = re.compile(
     rf"(?:^|/)(?:{_NAMES})$|(?:^|/)(?:{_LISTS.secret_folders})(?:/|$)"

@@ -84,14 +84,14 @@ def _stems(word: str) -> Iterator[str]:
             yield stem
 
 
-class _Lists(NamedTuple):
+class _TokensTable(NamedTuple):
     stop: WordSet
     endings: Words
     near: tuple[Words, ...]
     names: tuple[Words, ...]
 
 
-_LISTS = read_table(__file__, "tokens.yml", _Lists)
+_LISTS = read_table(__file__, "tokens.yml", _TokensTable)
 STOP_WORDS = _LISTS.stop
 
 

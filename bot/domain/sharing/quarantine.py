@@ -43,12 +43,12 @@ class QuarantineCode(StrEnum):
         return _LISTS.words[self]
 
 
-class _Lists(NamedTuple):
+class _QuarantineTable(NamedTuple):
     words: dict[QuarantineCode, str]
     rules: dict[QuarantineCode, Alternatives]
 
 
-_LISTS: Final = read_table(__file__, "quarantine.yml", _Lists)
+_LISTS: Final = read_table(__file__, "quarantine.yml", _QuarantineTable)
 _COMPILED: Final = [
     (why, re.compile(rules, re.IGNORECASE if why is QuarantineCode.ORDER else re.MULTILINE))
     for why, rules in _LISTS.rules.items()

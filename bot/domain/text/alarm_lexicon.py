@@ -39,7 +39,7 @@ class _Phrase(NamedTuple):
     said: Alternatives
 
 
-class _Lists(NamedTuple):
+class _AlarmLexiconTable(NamedTuple):
     trouble: _Listed
     demand: _Listed
     able: _Listed
@@ -76,7 +76,7 @@ class _Lists(NamedTuple):
     phrases: tuple[_Phrase, ...]
 
 
-class Lexicon(_Lists):
+class Lexicon(_AlarmLexiconTable):
     """The lists of alarm_lexicon.yml, and the patterns made of them."""
 
     @cached_property

@@ -54,14 +54,14 @@ class _Chinese(NamedTuple):
     health: Pattern
 
 
-class _Lists(NamedTuple):
+class _AlarmWordsCjkTable(NamedTuple):
     ja: _Japanese
     zh: _Chinese
 
 
 @cache
-def _lists() -> _Lists:
-    return read_table(__file__, "alarm_words_cjk.yml", _Lists)
+def _lists() -> _AlarmWordsCjkTable:
+    return read_table(__file__, "alarm_words_cjk.yml", _AlarmWordsCjkTable)
 
 
 def tells_of_trouble(said: str) -> bool:

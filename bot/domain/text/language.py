@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 from bot.domain.tables import Pattern, WordSet, read_table
 
 
-class _Lists(NamedTuple):
+class _LanguageTable(NamedTuple):
     scripts: dict[str, Pattern]
     scripts_of: dict[str, WordSet]
     small_words: dict[str, WordSet]
 
 
-_LISTS: Final = read_table(__file__, "language.yml", _Lists)
+_LISTS: Final = read_table(__file__, "language.yml", _LanguageTable)
 _MIN_LETTERS: Final = 12
 _MIN_SMALL_WORDS: Final = 4
 
