@@ -19,9 +19,11 @@ from bot.config.environment import Environment, require_signing_secret, require_
 from bot.config.settings import Settings
 from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
+from bot.ports.replicas import Role
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.index_watch import IndexWatch
+from bot.runtime.signs_of_life import SignsOfLife
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import WorkerPool
 from bot.team import Team
@@ -83,6 +85,7 @@ class App:
             threads=settings.max_concurrent_sessions,
             interrupt=lambda: self.teams.each(Team.interrupt),
         )
+        self._life = SignsOfLife(engine.replicas, Role.ALL)
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker()
@@ -97,6 +100,7 @@ class App:
 
     def start(self) -> None:
         """Settle what the last run left, then take work and listen."""
+        self._life.start()
         for line in end_removed(self.process):
             self.teams.say(line)
         self.teams.approvers.tick()
@@ -124,6 +128,7 @@ class App:
         self._workers.stop()
         self._listeners.shutdown(wait=True)
         self.teams.each(Team.close)
+        self._life.stop()
         self.process.engine.close()
         self._lock.release()
 

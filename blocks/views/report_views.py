@@ -87,7 +87,7 @@ def _missing(each: Measure) -> str:
 
 
 MAX_THREADS = 10
-CLONES_CHARS: Final = 1_500
+MACHINE_CHARS: Final = 1_500
 MAX_SESSIONS: Final = 20
 """Named as having open findings; a session id has at most 40 characters."""
 
@@ -104,7 +104,10 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     if overview.index:
         parts.append(context(f":hourglass_flowing_sand: {escape(overview.index)}"))
     if may_see_drafts and overview.clones:
-        parts.append(context(truncate(escape(" · ".join(overview.clones)), CLONES_CHARS)))
+        parts.append(context(truncate(escape(" · ".join(overview.clones)), MACHINE_CHARS)))
+    if may_see_drafts and overview.replicas:
+        machines = "\n".join(replica.line for replica in overview.replicas)
+        parts.append(context(truncate(escape(machines), MACHINE_CHARS)))
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:

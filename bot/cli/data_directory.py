@@ -23,8 +23,7 @@ def home_of(home: Path | None) -> Path:
 
 def environment_at(home: Path | None) -> Environment:
     """Return the environment, with `--home` in it if that was given; raises ConfigError if it cannot be used."""
-    environment = read_environment(dotenv=Path(".env"))
-    return environment.model_copy(update={"home": home}) if home else environment
+    return read_environment(dotenv=Path(".env"), home=home)
 
 
 def settings_at(config: Path | None, home: Path) -> Settings:

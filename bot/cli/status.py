@@ -12,13 +12,15 @@ from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview, overview
 from bot.cli.arguments import home_option, json_option, team_option
-from bot.cli.data_directory import codebases_at, each_team, home_of, teams_at
+from bot.cli.data_directory import codebases_at, each_team, environment_at, home_of, teams_at
 from bot.cli.drafts import thread_json
 from bot.cli.output import to_json, wrapped
 from bot.cli.records import names_at, reading
+from bot.composition.storage_engine import open_replicas
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
+from bot.ports.replicas import Replica
 from bot.release import program_version
 
 
@@ -38,7 +40,7 @@ def command(home: Path | None, team: str | None, as_json: bool, check: bool) -> 
     def report(of_team: Path) -> str:
         disk = "" if check else disk_used(of_team)  # who checks every few seconds wants an exit code
         with reading(of_team) as store:
-            seen = overview(store, now, codebases_at(of_team))
+            seen = overview(store, now, codebases_at(of_team), replicas=open_replicas(environment_at(of_team)))
             if as_json:
                 return status_json(seen, of_team, connection_state(read_presence(store.documents), now))
             return names_at(of_team).text(render(seen, of_team, now, disk))
@@ -65,10 +67,24 @@ def status_json(seen: Overview, home: Path, state: str) -> str:
         "threads": [thread_json(line) for line in seen.threads],
         "codebases": list(seen.codebases),
         "clones": list(seen.clones),
+        "replicas": [_replica_json(replica) for replica in seen.replicas],
         "open_findings": [asdict(line) for line in seen.open_findings],
         "unreadable": list(seen.unreadable),
     }
     return to_json(facts)
+
+
+def _replica_json(replica: Replica) -> dict[str, object]:
+    return {
+        "host": replica.host,
+        "pid": replica.pid,
+        "version": replica.version,
+        "role": replica.role,
+        "is_alive": replica.is_alive,
+        "runs_for_s": replica.runs_for.total_seconds(),
+        "silent_for_s": replica.silent_for.total_seconds(),
+        "clock_ahead_s": replica.clock_ahead.total_seconds(),
+    }
 
 
 def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
@@ -86,6 +102,7 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     about = seen.codebases or ((seen.index,) if seen.index else ())
     lines += [wrapped(line, lead="  ", indent="    ") for line in about]
     lines += [wrapped(line, lead="  ", indent="    ") for line in seen.clones]
+    lines += [wrapped(replica.line, lead="  ", indent="    ") for replica in seen.replicas]
     if seen.open_findings:
         named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
         lines.append(wrapped(named, lead="  ", indent="    "))

@@ -125,6 +125,7 @@ def open_process_services(
     for team in settings.by_team().values():
         for chat in team.watched_chats:
             names.learn(chat.chat_id, chat.name)
+    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second, shared=engine.pace)
     return ProcessServices(
         settings=settings,
         environment=environment,
@@ -132,7 +133,7 @@ def open_process_services(
         engine=engine,
         storage=storage,
         code=code,
-        slack=_open_slack(settings, environment, bot_token, names, clock, ChatClock(clock, noted.append)),
+        slack=_open_slack(environment, bot_token, pacing, names, clock, ChatClock(clock, noted.append)),
         noted=noted,
         jobs_changed=threading.Condition(),
     )
@@ -151,11 +152,10 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
 
 
 def _open_slack(
-    settings: Settings, environment: Environment, bot_token: str, names: NameBook, clock: Clock, chat_clock: ChatClock
+    environment: Environment, bot_token: str, pacing: RateLimits, names: NameBook, clock: Clock, chat_clock: ChatClock
 ) -> SlackAccess:
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
     me = patiently(lambda: _identify(client, chat_clock))
-    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     return SlackAccess(
         me=me,

@@ -35,6 +35,7 @@ from bot.ports.collections import (
     Collection,
     SingleDocument,
 )
+from bot.ports.replicas import Replicas
 from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
@@ -69,6 +70,7 @@ class SharedServices:
     store: Threads
     jobs: JobQueue
     leases: Leases
+    replicas: Replicas | None
     pausing: PauseSwitch
     desk: ThreadService
     approvers: Approvers
@@ -164,6 +166,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         store=store,
         jobs=jobs,
         leases=process.engine.leases(environment.home),
+        replicas=process.engine.replicas,
         pausing=pausing,
         desk=desk,
         approvers=Approvers(

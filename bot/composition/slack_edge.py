@@ -207,7 +207,7 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
 def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
     return CommandDispatcher(
         {
-            "status": status_command(on.storage, on.approvers, on.clock, on.code.ids),
+            "status": status_command(on.storage, on.approvers, on.clock, on.code.ids, on.replicas),
             "metrics": metrics_command(on.metrics),
             "review": casework.upkeep.reviews.command,
             "autonomy": casework.questions.autonomy.command,

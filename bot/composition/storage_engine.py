@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -13,6 +17,10 @@ from bot.config.environment import Environment, process_home
 from bot.errors import ConfigError, TriageError
 from bot.ports import Documents, Engine, Store
 from bot.ports.collections import MOVED, SingleDocument
+from bot.ports.replicas import Replicas
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.database_report import DatabaseReport
 
 
 def open_engine(environment: Environment) -> Engine:
@@ -22,11 +30,7 @@ def open_engine(environment: Environment) -> Engine:
         ConfigError: the driver is not installed, or the state moved elsewhere.
         StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
     """
-    home = process_home(environment.home)
-    if environment.database_url is None:
-        _refuse_moved(FileDocuments(home, is_reader=True), home)
-        return FileEngine(home)
-    return _open_database(environment.database_url.get_secret_value(), home)
+    return _open(environment, migrates=True)
 
 
 def open_store(environment: Environment, *, is_reader: bool = False) -> Store:
@@ -34,33 +38,65 @@ def open_store(environment: Environment, *, is_reader: bool = False) -> Store:
     return _once(environment).store(environment.home, is_reader=is_reader)
 
 
+def open_replicas(environment: Environment) -> Replicas | None:
+    """Return who works on the same state, for a command; raises as `open_engine` does."""
+    return _once(environment).replicas
+
+
+def look_at_database(environment: Environment) -> DatabaseReport | None:
+    """Return how the database stands, and change nothing in it; None where there is none.
+
+    Raises:
+        ConfigError: the driver is not installed, or the address is none.
+        StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
+    """
+    if environment.database_url is None:
+        return None
+    with _driver():
+        from bot.adapters.storage.postgres.database_report import look
+    return look(environment.database_url.get_secret_value())
+
+
 def _once(environment: Environment) -> Engine:
     """Return the engine of a command, which may look into several teams, and let go of it when the command ends."""
     key = environment.database_url, process_home(environment.home)
-    if key not in _OPEN:
-        _OPEN[key] = open_engine(environment)
-        atexit.register(_OPEN[key].close)
-    return _OPEN[key]
+    with _OPENING:
+        if key not in _OPEN:
+            _OPEN[key] = _open(environment, migrates=False)
+            atexit.register(_OPEN[key].close)
+        return _OPEN[key]
 
 
+_OPENING = threading.Lock()
 _OPEN: dict[tuple[SecretStr | None, Path], Engine] = {}
 
 
-def _open_database(url: str, home: Path) -> Engine:
-    try:
+def _open(environment: Environment, *, migrates: bool) -> Engine:
+    home = process_home(environment.home)
+    if environment.database_url is None:
+        _refuse_moved(FileDocuments(home, is_reader=True), home)
+        return FileEngine(home)
+    with _driver():
         from bot.adapters.storage.postgres.database import Database
         from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
-    except ImportError as error:
-        raise ConfigError(
-            f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; type `pip install 'triage-bot[postgres]'`"
-        ) from error
-    engine = PostgresEngine(Database(url), home)
+    engine = PostgresEngine(Database(environment.database_url.get_secret_value(), migrates=migrates), home)
     try:
         _refuse_moved(engine.store(home, is_reader=True).documents, home)
     except TriageError:
         engine.close()
         raise
     return engine
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    """Import what needs the driver; raises ConfigError where it is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; type `pip install 'triage-bot[postgres]'`"
+        ) from error
 
 
 def _refuse_moved(documents: Documents, home: Path) -> None:

@@ -145,14 +145,18 @@ VARIABLES: Final = {
 }
 
 
-def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path | None = None) -> Environment:
-    """Return the environment's part of the settings; variables win over the lines of a `.env` file.
+def read_environment(
+    environ: Mapping[str, str] | None = None, *, dotenv: Path | None = None, home: Path | None = None
+) -> Environment:
+    """Return the environment's part of the settings; variables win over the lines of a `.env` file, `home` over all.
 
     Raises:
         ConfigError: a variable that is set has a value that cannot be used, or the file cannot be read.
     """
     values = _read_dotenv(dotenv) if dotenv else {}
     values.update(os.environ if environ is None else environ)
+    if home is not None:
+        values["TRIAGE_HOME"] = str(home)
     problems = _address_problems(values)
     found: dict[str, Any] = {field: values[name] for field, name in VARIABLES.items() if values.get(name)}
     found["variables"] = {name: value for name, value in values.items() if value is not None}

@@ -50,11 +50,9 @@ class Replica:
     @property
     def line(self) -> str:
         """How it stands, for a list."""
-        said = "last sign of life" if self.is_alive else "⚠ no sign of life since"
-        return (
-            f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, "
-            f"{said} {duration(self.silent_for)} ago"
-        )
+        silent = duration(self.silent_for)
+        seen = f"last sign of life {silent} ago" if self.is_alive else f"⚠ no sign of life for {silent}"
+        return f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, {seen}"
 
 
 class Replicas(Protocol):

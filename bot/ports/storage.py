@@ -11,6 +11,8 @@ from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
+from bot.ports.pacing import SharedPace
+from bot.ports.replicas import Replicas
 from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteStore
 from bot.ports.system import Clock
@@ -346,6 +348,16 @@ class Engine(Protocol):
 
     def teams(self) -> Sequence[str]:
         """Return the teams beside the one of old that have left something."""
+        ...
+
+    @property
+    def pace(self) -> SharedPace | None:
+        """The rates of Slack that replicas keep together; None where one process has them to itself."""
+        ...
+
+    @property
+    def replicas(self) -> Replicas | None:
+        """Who works on the same state; None where it is one process."""
         ...
 
     def probe(self, free_bytes: int) -> None:

@@ -20,6 +20,7 @@ from bot.casework.reports.status_overview import overview
 from bot.casework.reports.weekly_review import WeeklyReview
 from bot.errors import StoreError
 from bot.ports import Clock, Store
+from bot.ports.replicas import Replicas
 from handlers.commands.dispatcher import Command
 from handlers.commands.typed_command import TypedCommand
 
@@ -36,11 +37,14 @@ def metrics_command(service: MetricsService) -> Command:
     return metrics
 
 
-def status_command(store: Store, approvers: Approvers, clock: Clock, codebases: Collection[str]) -> Command:
-    """Return the command; questions are listed for approvers only, and of the process's codebases only `codebases`."""
+def status_command(
+    store: Store, approvers: Approvers, clock: Clock, codebases: Collection[str], replicas: Replicas | None = None
+) -> Command:
+    """Return the command; questions and machines are for approvers, of the codebases only `codebases` are named."""
 
     def status(typed: TypedCommand) -> list[Block]:
-        return status_blocks(overview(store, clock.now(), codebases), may_see_drafts=approvers.allow(*typed.who))
+        seen = overview(store, clock.now(), codebases, replicas=replicas)
+        return status_blocks(seen, may_see_drafts=approvers.allow(*typed.who))
 
     return status
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -21,9 +23,11 @@ from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
 from bot.ports.clones import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
+from bot.ports.replicas import Role
 from bot.ports.threads import Threads
 from bot.release import program_version
 from tests.builders import THREAD_ID, in_status
+from tests.postgres import new_database
 
 TRIAGE = f"triage {program_version()}"
 CONNECTION = "slack/connection.json"
@@ -143,3 +147,21 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
         assert (done.returncode, done.stdout) == (2, "")
         assert " ".join(done.stderr.split()).startswith(f"triage: fix this first: - {words}")
         assert "Traceback" not in done.stderr
+
+
+def test_replicas_of_a_database_are_listed(tmp_path: Path) -> None:
+    """With release, role and the last sign of life; nothing is said of them where state is kept in files."""
+    url = new_database()
+    from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+
+    (tmp_path / ".env").write_text(f"TRIAGE_DATABASE_URL={url}\n")
+    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.WORK)
+    done = status(tmp_path, home=str(tmp_path / "home"))
+    words = " ".join(done.stdout.split())
+    assert f"process {os.getpid()} on {socket.gethostname()}: triage 1.0.0, role work, started" in words
+    seen = json.loads(status(tmp_path, "--json", home=str(tmp_path / "home")).stdout)
+    (replica,) = seen["replicas"]
+    assert (replica["pid"], replica["role"], replica["is_alive"]) == (os.getpid(), "work", True)
+    (tmp_path / ".env").unlink()
+    assert "role" not in status(tmp_path, home=str(tmp_path / "home")).stdout

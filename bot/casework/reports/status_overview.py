@@ -26,6 +26,7 @@ from bot.ports import Documents, Store
 from bot.ports.clones import clone_lines
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
 from bot.ports.index_standing import read_index_standing
+from bot.ports.replicas import Replica, Replicas
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
@@ -108,6 +109,8 @@ class Overview:
     """How far the index of the code is, or why the code cannot be searched; empty where all is well."""
     clones: tuple[str, ...] = ()
     """How fresh the clones of codebases are, a line each where one cannot be fetched."""
+    replicas: tuple[Replica, ...] = ()
+    """The processes that share a database."""
     open_findings: tuple[FindingLine, ...] = ()
     """What heartbeats found that is still open: pages first, then the oldest."""
 
@@ -117,7 +120,9 @@ class Overview:
         return tuple(thread for thread in self.threads if thread.is_waiting)
 
 
-def overview(store: Store, now: datetime, codebases: Names[str] | None = None) -> Overview:
+def overview(
+    store: Store, now: datetime, codebases: Names[str] | None = None, *, replicas: Replicas | None = None
+) -> Overview:
     """Return how things stand in a data directory; a missing one is simply empty.
 
     Of the process's codebases only `codebases` are named; None: all.
@@ -146,6 +151,7 @@ def overview(store: Store, now: datetime, codebases: Names[str] | None = None) -
         index=standing.words(),
         codebases=standing.lines(),
         clones=clone_lines(store.documents, now, codebases),
+        replicas=tuple(replicas.list()) if replicas is not None else (),
         open_findings=read_open_findings(store, now),
     )
 

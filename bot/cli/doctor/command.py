@@ -30,8 +30,8 @@ from bot.casework.reports.health_checks import (
 )
 from bot.cli.arguments import config_option, home_option, json_option, team_option
 from bot.cli.data_directory import environment_at, teams_at
-from bot.cli.doctor import clone_checks, host_checks, machine_checks, model_checks, slack_checks
-from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
+from bot.cli.doctor import clone_checks, database_checks, host_checks, machine_checks, model_checks, slack_checks
+from bot.cli.doctor.context import Check, DoctorContext, NoDatabase, NoTokens, UnreadSettings
 from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
 
@@ -39,6 +39,7 @@ LIMIT_S: Final = 9.0
 _NAME_CHARS: Final = 12
 _NOT_MADE: Final = "not checked: "
 TOKENS: Final = "tokens"
+DATABASE: Final = "database"
 BOT: Final = "bot"
 CONNECTION: Final = "connection"
 
@@ -136,6 +137,10 @@ def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
         if name != TOKENS:
             return SkippedCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
         return wrong("; ".join(error.problems), "fix that, then run `triage doctor` again")
+    except NoDatabase as error:
+        if name != DATABASE:
+            return SkippedCheck(ok=False, says=f"{_NOT_MADE}the database cannot be used", fix=f"see {DATABASE}")
+        return wrong(str(error), "fix that, then run `triage doctor` again")
     except (ConfigError, StoreError) as error:
         says = "; ".join(str(error).splitlines())
         return wrong(says, "fix that, then run `triage doctor` again")
@@ -158,6 +163,8 @@ CHECKS: Mapping[str, Check] = {
     "ops channel": slack_checks.ops_channel,
     "approvers": slack_checks.approvers,
     "chats": slack_checks.watched_chats,
+    DATABASE: database_checks.database,
+    "replicas": database_checks.replicas,
     BOT: lambda patient: process_check(patient.store(), patient.now),
     CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
     "journals": lambda patient: journal_check(patient.store(), patient.now),

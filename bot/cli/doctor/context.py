@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.data_directory import settings_at
-from bot.composition.storage_engine import open_store
+from bot.composition.storage_engine import look_at_database, open_store
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StoreError
 from bot.ports import Store
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.database_report import DatabaseReport
 
 PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""
@@ -21,6 +26,10 @@ PATIENCE_S = 5.0
 
 class UnreadSettings(ConfigError):
     """The settings cannot be read, which one check says for all."""
+
+
+class NoDatabase(StoreError):
+    """The database cannot be used, which one check says for all."""
 
 
 class NoTokens(ConfigError):
@@ -37,8 +46,23 @@ class DoctorContext:
     now: datetime
 
     def store(self) -> Store:
-        """Return what the data directory holds; raises StoreError where it cannot be read."""
-        return open_store(self.environment.model_copy(update={"home": self.home}), is_reader=True)
+        """Return what the data directory holds; raises StoreError where it cannot be read, NoDatabase included."""
+        with self._needing_database():
+            return open_store(self.environment.model_copy(update={"home": self.home}), is_reader=True)
+
+    def database(self) -> DatabaseReport | None:
+        """Return how the database stands, None where there is none; raises NoDatabase where it cannot be used."""
+        with self._needing_database():
+            return look_at_database(self.environment)
+
+    @contextmanager
+    def _needing_database(self) -> Iterator[None]:
+        try:
+            yield
+        except (ConfigError, StoreError) as error:
+            if self.environment.database_url is None:
+                raise
+            raise NoDatabase(str(error)) from error
 
     def settings(self) -> Settings:
         """Return the settings; raises Unsettled, listing what is wrong with them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.commands.command_specs import near_commands
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.ports.replicas import Replica
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import shown
 from tests.builders import NOW
@@ -67,6 +69,16 @@ def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: i
     """Ninety characters of anything, any number of times."""
     line = " ".join(text.split())[:90]
     shown(status_blocks(an_overview(*[line] * count), may_see_drafts=True))
+
+
+def test_replicas_are_named_to_approvers_only() -> None:
+    """Names of machines are not for everybody; however many there are, the answer holds."""
+    facts = {"pid": 41, "version": "1.0.0", "role": "all", "runs_for": timedelta(hours=2), "clock_ahead": timedelta()}
+    replicas = tuple(Replica(host=f"web-{n}", silent_for=timedelta(minutes=n), **facts) for n in range(90))
+    seen = shown(status_blocks(an_overview(replicas=replicas), may_see_drafts=True))
+    assert "process 41 on web-0: triage 1.0.0, role all, started 2 h ago, last sign of life 0 s ago" in seen
+    assert "process 41 on web-1: triage 1.0.0, role all, started 2 h ago, ⚠ no sign of life for 1 min" in seen
+    assert "web-0" not in shown(status_blocks(an_overview(replicas=replicas), may_see_drafts=False))
 
 
 def test_what_is_broken_is_said_to_everybody() -> None:

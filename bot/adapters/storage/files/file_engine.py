@@ -18,6 +18,8 @@ class FileEngine:
     """The files of a process's data directory, and of its teams' inside."""
 
     is_shared: Final = False
+    pace: Final = None
+    replicas: Final = None
 
     def __init__(self, home: Path) -> None:
         self._home = home

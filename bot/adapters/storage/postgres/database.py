@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from bot.adapters.storage.postgres.migrations import migrate
+from bot.adapters.storage.postgres.migrations import migrate, missing
 from bot.errors import ConfigError, DiskRefused, StoreError
 
 URL: Final = "TRIAGE_DATABASE_URL"
@@ -61,8 +61,8 @@ class Violated(StoreError):
 class Database:
     """A pool of connections to a database whose tables are there."""
 
-    def __init__(self, url: str, *, max_connections: int = MAX_CONNECTIONS) -> None:
-        """Connect and bring the tables to this release's form; raises StoreError.
+    def __init__(self, url: str, *, max_connections: int = MAX_CONNECTIONS, migrates: bool = True) -> None:
+        """Connect and bring the tables to this release's form, or refuse others where it does not; raises StoreError.
 
         Raises:
             ConfigError: `url` is not the address of a database.
@@ -79,7 +79,10 @@ class Database:
         )
         self._thread = threading.local()
         with translated(), self.connect() as connection:
-            migrate(connection)
+            if migrates:
+                migrate(connection)
+            elif missing(connection):
+                raise StoreError("the database does not have this release's tables; `triage run` makes them")
         self._pool.open()
 
     def close(self) -> None:

@@ -11,6 +11,8 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
+from bot.adapters.storage.postgres.postgres_pace import PostgresPace
+from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 from bot.adapters.storage.postgres.postgres_store import PostgresStore
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.adapters.storage.postgres.replica_documents import ReplicaDocuments
@@ -26,6 +28,7 @@ class PostgresEngine:
 
     def __init__(self, database: Database, home: Path) -> None:
         self.database, self._home = database, home
+        self.pace, self.replicas = PostgresPace(database, DEFAULT_TEAM), PostgresReplicas(database)
         self._leases: dict[str, PostgresLeases] = {}
 
     def store(self, home: Path, *, is_reader: bool = False) -> PostgresStore:

@@ -55,7 +55,7 @@ def test_who_was_killed_is_shown_for_a_day(database: Database) -> None:
     alive.beat("1.0.0", Role.ALL)
     silent, living = sorted(alive.list(), key=lambda replica: replica.is_alive)
     assert silent.silent_for > SILENT
-    assert "no sign of life since 23 h" in silent.line
+    assert "no sign of life for 23 h" in silent.line
     assert living.is_alive
     age(database, 2)
     alive.beat("1.0.0", Role.ALL)
