@@ -14,6 +14,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
 from tests.gitrepo import make_repo
 from tests.journeys.browser import SlackPage, chromium, open_page
+from tests.journeys.company import COMPANY
 from tests.journeys.office import Office
 from tests.journeys.shop import SHOP
 
@@ -40,6 +41,13 @@ def page(slack: LocalSlack) -> Iterator[SlackPage]:
         open_page(executable, server.url) as page,
     ):
         yield page
+
+
+@pytest.fixture(scope="module")
+def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
+    """The throw-away workspace of two teams."""
+    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
+        yield server
 
 
 @pytest.fixture

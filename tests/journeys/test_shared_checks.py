@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from blocks import ids
 from demo.control import Control, Json
@@ -15,20 +11,13 @@ from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, ENG, HELP
 from tests.journeys.beat_office import Watched, sessions_of, watched
-from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
+from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 
 DISK, LOAD = "df -h", "uptime"
 SECRET = "Ask Dan about the ledger"
 COMMANDS = [DISK, LOAD, "ledger {word}"]
 SHARED = {"payments": {**PAYMENTS, "share": ["checks"]}, "platform": PLATFORM}
 UNSHARED = {"payments": PAYMENTS, "platform": PLATFORM}
-
-
-@pytest.fixture(scope="module")
-def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
-    """The throw-away workspace of two teams."""
-    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
-        yield server
 
 
 class Checks:

@@ -1,0 +1,112 @@
+"""docs/install.md, "Several teams": from nothing to the first approved reply, and from one team to several.
+
+`triage init`, `doctor`, `run` and `status` are typed as on the page, in an empty HOME.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP
+from tests.gitrepo import make_repo
+from tests.journeys.company import PAY_OPS, PLAT_OPS, CompanyHands
+from tests.journeys.shop import RETRIES, SHOP
+from tests.journeys.test_codebases import INFRA
+from tests.journeys.test_install import Place
+
+SIX = {"shop": SHOP, "infra": INFRA, **{name: {"README.md": f"# {name}\n"} for name in ("pay", "web", "app", "wiki")}}
+TOKENS = f"SLACK_BOT_TOKEN={DEMO.bot_token}\nSLACK_APP_TOKEN={DEMO.app_token}\nSLACK_API_URL="
+
+
+@pytest.fixture
+def hands(company_server: LocalSlack) -> Iterator[Control]:
+    """The hands of its people, in an empty workspace."""
+    with Control(company_server.url) as control:
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last bot to leave", timeout_s=30)
+        control.reset()
+        yield control
+
+
+@pytest.fixture
+def place(tmp_path: Path, company_server: LocalSlack) -> Place:
+    """Where triage is installed, six repositories beside it: three checkouts and three remotes."""
+    place = Place(tmp_path)
+    (place.folder / ".env").write_text(f"{TOKENS}{company_server.api_url}\n")
+    (place.folder / ".env").chmod(0o600)
+    for name, files in SIX.items():
+        make_repo(tmp_path / "src" / name, files)
+    return place
+
+
+def wrong_checks(said: str) -> list[str]:
+    """Return the names of the checks that `triage doctor` finds wrong, of those that this machine can pass."""
+    names = [line.split()[1] for line in said.splitlines() if line.startswith("  ✗")]
+    return [name for name in names if name not in ("tmux", "gh")]
+
+
+def test_six_repositories_and_two_teams_from_nothing(
+    company_server: LocalSlack, hands: Control, place: Place, tmp_path: Path
+) -> None:
+    """The answers are typed; doctor finds nothing but the bot missing, and the first reply is approved."""
+    src = tmp_path / "src"
+    paths = [f"{name}={src / name}" for name in ("shop", "pay", "web")]
+    addresses = [f"{name}=file://{src / name}" for name in ("infra", "app", "wiki")]
+    payments = [PAY_OPS.channel_id, ANA.user_id, f"{HELP.channel_id}=help", "shop, pay, wiki", ""]
+    platform = [PLAT_OPS.channel_id, "", f"{ENG.channel_id}=eng", "", ""]
+    typed = [", ".join([*paths, *addresses]), "payments, platform", "en", *payments, *platform, ""]
+    done = place.type(["triage", "init"], "".join(f"{line}\n" for line in typed))
+    assert done.returncode == 0, done.stdout + done.stderr
+    before = place.type(["triage", "doctor"])
+    assert wrong_checks(before.stdout) == ["bot", "connection"], before.stdout
+    company = CompanyHands(hands)
+    with place.running(["triage", "run"]) as bot:
+        hands.wait_for(hands.modals.is_bot_connected, "the bot to connect")
+        asked = hands.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        card = company.card(PAY_OPS, asked, HELP, offering=ids.APPROVE)
+        assert "shop · " in shown_text(card)
+        company.click(PAY_OPS, card, ids.APPROVE, BEN.user_id)
+        company.told(PAY_OPS, "Only approvers may do this", user=BEN.user_id)
+        company.click(PAY_OPS, card, ids.APPROVE, ANA.user_id)
+        company.reply(asked, HELP)
+        status = place.type(["triage", "status"])
+        assert "Team payments" in status.stdout
+        bot.send_signal(signal.SIGTERM)
+        bot.communicate(timeout=60)
+
+
+def test_one_team_becomes_the_first_of_several(
+    company_server: LocalSlack, hands: Control, place: Place, tmp_path: Path
+) -> None:
+    """Its waiting draft is approved under the new file, which `triage init` made of the old one."""
+    company, src = CompanyHands(hands), tmp_path / "src"
+    old = f"codebase: {src / 'shop'}\nops_channel: {PAY_OPS.channel_id}\nwatched_chats:\n- chat_id: {HELP.channel_id}\n"
+    (place.folder / "triage.yml").write_text(f"{old}approvers: [{ANA.user_id}]\nbudget: {{per_day_usd: 9}}\n")
+    with place.running(["triage", "run"]) as bot:
+        hands.wait_for(hands.modals.is_bot_connected, "the bot to connect")
+        asked = hands.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        card = company.card(PAY_OPS, asked, HELP, offering=ids.APPROVE)
+        bot.send_signal(signal.SIGTERM)
+        bot.communicate(timeout=60)
+    team = f"platform ops={PLAT_OPS.channel_id} channels={ENG.channel_id} approvers={BEN.user_id}"
+    done = place.type(["triage", "init", "--no-input", "--team", "payments", "--team", team])
+    assert done.returncode == 0, done.stderr
+    (place.folder / "triage.yml.new").replace(place.folder / "triage.yml")
+    hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the old bot to leave")
+    with place.running(["triage", "run"]) as bot:
+        hands.wait_for(hands.modals.is_bot_connected, "the bot to connect")
+        company.told(PAY_OPS, "what was known until today belongs to payments")
+        company.click(PAY_OPS, card, ids.APPROVE, ANA.user_id)
+        company.reply(asked, HELP)
+        asked_other = hands.say(ENG.channel_id, CHLOE.user_id, RETRIES)
+        company.card(PLAT_OPS, asked_other, ENG, offering=ids.APPROVE)
+        bot.send_signal(signal.SIGTERM)
+        bot.communicate(timeout=60)
+    assert (place.home / ".triage" / "teams" / "payments").is_symlink()
