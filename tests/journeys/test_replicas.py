@@ -1,0 +1,62 @@
+"""Two bots on one database and one workspace: each is listed while it runs, and their posts keep one pace."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.app import App
+from bot.cli.doctor.command import CHECKS, run_checks
+from bot.cli.doctor.context import DoctorContext
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
+from bot.errors import Unavailable
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import HELP
+from handlers.transport.rate_limits import LINE, POST_BURST
+from tests.builders import NOW
+from tests.journeys.office import environment_of, write_config
+from tests.postgres import driver, new_database
+
+
+def test_replicas_are_listed_and_share_their_pace(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """`triage status` names them, doctor finds nothing wrong with them, and one that stops is gone."""
+    url, bots = new_database(), []
+    for name in ("one", "other"):
+        home = tmp_path / name
+        environ = environment_of(slack, home) | {"TRIAGE_DATABASE_URL": url}
+        bots.append(
+            App(load_settings(write_config(home, shop, slack={"posts_per_second": 0.01})), read_environment(environ))
+        )
+        bots[-1].start()
+    control.wait_for(control.modals.is_bot_connected, "the bots to connect")
+    status = subprocess.run(
+        [sys.executable, "-m", "bot", "status"],
+        cwd=tmp_path,
+        env=os.environ | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert status.stdout.count("role all") == 2
+    patient = DoctorContext(home=home, config=None, environment=read_environment(environ), now=NOW)
+    found = run_checks(patient, {name: CHECKS[name] for name in ("database", "replicas")}, limit_s=60)
+    assert found["database"].ok
+    assert (found["replicas"].ok, found["replicas"].says) == (True, "2 alive")
+    one, other = bots
+    for _ in range(POST_BURST):
+        one.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
+    with pytest.raises(Unavailable, match="too many messages at once"):
+        other.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
+    one.stop()
+    with driver().connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM triage_replicas").fetchone() == (1,)
+    other.stop()
