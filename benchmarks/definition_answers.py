@@ -68,10 +68,14 @@ class WithoutNames:
         return self.index.refresh()
 
     def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
     ) -> list[Passage]:
         """Return the best passages."""
-        return self.index.search(question, limit=limit, subject=subject, corpus=corpus)
+        return self.index.search(question, limit=limit, subject=subject, corpus=corpus, above=above)
+
+    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
+        """Return the scores of the best passages."""
+        return self.index.scores(question, limit=limit, subject=subject, corpus=corpus)
 
     def corpus(self, question: str, *, subject: str = "") -> Corpus:
         """Return how common the words of a question are."""

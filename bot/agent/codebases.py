@@ -6,19 +6,22 @@ leads nowhere is part of the path, which then is not found: so no citation reach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Located
 from bot.domain.citations.links import CodeHost, LinkTo, code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.passages import Passage
-from bot.domain.search.ranking import Corpus, joined
+from bot.domain.search.ranking import Corpus, joined, likelihood
 from bot.errors import CodebaseUnreadable
 from bot.ports import PassageIndex
+
+LIKELY: Final = 5
+"""As many codebases are searched for one question, whatever their number; measured with benchmarks/codebases.py."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +46,14 @@ class Found(NamedTuple):
 
     codebase: Codebase
     passage: Passage
+
+
+class Likely(NamedTuple):
+    """Codebases worth a whole search, the likeliest first; how many passages each has; the words of all of them."""
+
+    members: Sequence[Codebase]
+    sizes: Mapping[str, int]
+    corpus: Corpus | None
 
 
 class Codebases:
@@ -123,20 +134,27 @@ class Codebases:
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Found]:
         """Return the best passages of all codebases, best first; raises what an index raises."""
-        now = self.among(())
-        corpus = now.corpus(question, subject=subject)
-        found = [
-            Found(one, passage)
-            for one in now
-            for passage in one.index.search(question, limit=limit, subject=subject, corpus=corpus)
-        ]
-        return sorted(found, key=lambda one: -one.passage.score)[:limit]
+        likely = self.likely(question, subject=subject)
+        best: list[Found] = []
+        for one in likely.members:
+            above = best[-1].passage.score if len(best) == limit else 0.0
+            passages = one.index.search(question, limit=limit, subject=subject, corpus=likely.corpus, above=above)
+            found = [*best, *(Found(one, passage) for passage in passages)]
+            best = sorted(found, key=lambda one: -one.passage.score)[:limit]
+        return best
 
-    def corpus(self, question: str, *, subject: str = "") -> Corpus | None:
-        """Return how common the words of a question are in all codebases together; None of a single one."""
-        if len(self._members) == 1:
-            return None
-        return joined(one.index.corpus(question, subject=subject) for one in self._members)
+    def likely(self, question: str, *, subject: str = "") -> Likely:
+        """Return the LIKELY codebases that are worth ranking their passages; only words are counted for it.
+
+        Raises as an index does.
+        """
+        members = self._members
+        if len(members) == 1:
+            return Likely(members, {}, None)
+        corpora = {one.id: one.index.corpus(question, subject=subject) for one in members}
+        corpus = joined(corpora.values())
+        order = sorted(members, key=lambda one: -likelihood(corpora[one.id], corpus, len(members)))
+        return Likely(order[:LIKELY], {name: one.total for name, one in corpora.items()}, corpus)
 
 
 class CodebaseLinks:

@@ -20,13 +20,17 @@ class PassageIndex(Protocol):
         ...
 
     def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
     ) -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when nothing matches.
 
         The words of `subject`, what was asked before, raise what holds them. With the `corpus` of several indexes the
-        scores can be compared between them.
+        scores can be compared between them. A passage whose score is not `above` a limit is left out.
         """
+        ...
+
+    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
+        """Return the scores of the passages that `search` returns, which are not read for it."""
         ...
 
     def corpus(self, question: str, *, subject: str = "") -> Corpus:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.codebases import Codebases
+from bot.agent.codebases import LIKELY, Codebases
 from bot.agent.git.repositories import revision_of
 from bot.errors import CodebaseUnreadable
 from tests.codebases import SHOP, make_codebases
@@ -98,6 +98,30 @@ class TestSearch:
         assert code.search("price of a cart")[0].codebase.id == "shop"
         assert code.search("cart")[0].codebase.id == "shop"
         assert alone[0], "each of them alone finds its own"
+
+    def test_of_many_only_the_likely_ones_are_searched(self, tmp_path: Path) -> None:
+        """The one that knows the words is among them; the others are asked for counts alone."""
+        others = {f"r{n}": {"src/app.py": f"def serve_{n}(port):\n    return {n}\n"} for n in range(LIKELY + 2)}
+        code = make_codebases(tmp_path, **others, shop=SHOP)
+        for one in code:
+            one.index.refresh()
+        likely = code.likely("what does add_to_cart return for an item?")
+        assert likely.members[0].id == "shop"
+        assert len(likely.members) == LIKELY
+        assert len(likely.sizes) == len(code)
+        assert code.search("what does add_to_cart return for an item?")[0].codebase.id == "shop"
+
+    def test_what_is_not_among_the_best_is_not_read(self, tmp_path: Path) -> None:
+        """A later codebase returns only passages with a better score than the last one that is shown."""
+        code = make_codebases(tmp_path)
+        for one in code:
+            one.index.refresh()
+        question = "how many workers for the queue?"
+        infra = code.get("infra")
+        assert infra is not None
+        scores = infra.index.scores(question, limit=8)
+        assert scores == [one.score for one in infra.index.search(question)]
+        assert infra.index.search(question, above=scores[0]) == []
 
 
 def test_members_are_replaced_at_once_and_a_selection_keeps_its_own(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ WAIT_S = 60.0
 AT_ONCE = 1_000
 """Up to as many changed files are indexed at once; more are left to the process beside, where there is one."""
 POLL_S = 0.2
+KEPT_CORPORA = 8
 
 _T = TypeVar("_T")
 
@@ -68,6 +69,7 @@ class SqlitePassageIndex:
         self._wait: _Wait | None = None
         self._secrets = [secret.encode() for secret in secrets]
         self._store = PassageStore(database)
+        self._corpora: dict[tuple[str | None, int, Sequence[Term]], Corpus] = {}
 
     def refresh(self, on_progress: Progress | None = None, *, waits: bool = True) -> IndexReport:
         """Bring the index up to HEAD; only blobs it has not seen are read, and once a minute those it could not read.
@@ -109,28 +111,35 @@ class SqlitePassageIndex:
         return self.refresh(waits=False).gaps
 
     def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
     ) -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
 
         The words of `subject` raise what holds them; they are the question where that has no telling words of its own.
         An index that is not finished, and that nobody else is building, is built first; raises what `refresh` raises.
         """
-        terms = passage_search.terms_of(question, subject)
-        if self._read(rows.commit_of) is None:
-            self.refresh(waits=False)
-        return self._read(lambda connection: self._find(connection, terms, question, limit, corpus))
+
+        def read(connection: sqlite3.Connection) -> list[Passage]:
+            ranked = self._ranked(connection, question, subject, limit, corpus)
+            return self._shown(connection, [one for one in ranked if one.score > above])
+
+        return self._read_whole(read)
+
+    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
+        """Return the scores of the passages that `search` returns, which are not read; raises as `search` does."""
+        found = self._read_whole(lambda connection: self._ranked(connection, question, subject, limit, corpus))
+        return [one.score for one in found]
 
     def corpus(self, question: str, *, subject: str = "") -> Corpus:
         """Return how common the words of a question are here; raises StoreError as `search` does."""
         terms = passage_search.terms_of(question, subject)
-        return self._read(lambda connection: passage_search.corpus_of(connection, terms))
+        return self._read(lambda connection: self._corpus_of(connection, terms))
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages that share the most telling words with a text, best first; raises as `search` does."""
-        if self._read(rows.commit_of) is None:
-            self.refresh(waits=False)
-        return self._read(lambda connection: self._find_similar(connection, text, limit))
+        return self._read_whole(
+            lambda connection: self._shown(connection, passage_search.similar(connection, text, limit))
+        )
 
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name, however it is capitalised, at most MAX_DEFINITIONS.
@@ -142,6 +151,14 @@ class SqlitePassageIndex:
     def places_called(self, name: str) -> list[str]:
         """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
         return self._read(lambda connection: rows.places_called(connection, name))
+
+    def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Read an index that is finished, or that somebody else is building."""
+        found = self._read(lambda connection: None if rows.commit_of(connection) is None else query(connection))
+        if found is not None:
+            return found
+        self.refresh(waits=False)
+        return self._read(query)
 
     def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         def step() -> _T:
@@ -197,27 +214,28 @@ class SqlitePassageIndex:
         self._retried_at_s = now_s
         return True
 
-    def _find(
-        self,
-        connection: sqlite3.Connection,
-        terms: Sequence[Term],
-        question: str,
-        limit: int,
-        corpus: Corpus | None,
-    ) -> list[Passage]:
-        commit = rows.target_of(connection)
-        if commit is None:
-            return []
-        ranked = passage_search.find(connection, terms, question, limit, corpus=corpus)
-        return self._shown(connection, ranked, commit)
+    def _ranked(
+        self, connection: sqlite3.Connection, question: str, subject: str, limit: int, corpus: Corpus | None
+    ) -> list[Ranked]:
+        terms = passage_search.terms_of(question, subject)
+        own = self._corpus_of(connection, terms)
+        return passage_search.find(connection, terms, question, limit, corpus=corpus, own=own)
 
-    def _find_similar(self, connection: sqlite3.Connection, text: str, limit: int) -> list[Passage]:
-        commit = rows.target_of(connection)
-        if commit is None:
-            return []
-        return self._shown(connection, passage_search.similar(connection, text, limit), commit)
+    def _corpus_of(self, connection: sqlite3.Connection, terms: Sequence[Term]) -> Corpus:
+        """Return how common terms are; one question is asked about several times, so the last answers are kept."""
+        key = (rows.target_of(connection), rows.count_passages(connection), terms)
+        known = self._corpora.get(key)
+        if known is None:
+            known = passage_search.corpus_of(connection, terms)
+            if len(self._corpora) >= KEPT_CORPORA:
+                self._corpora.clear()
+            self._corpora[key] = known
+        return known
 
-    def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked], commit: str) -> list[Passage]:
+    def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
+        commit = rows.target_of(connection)
+        if commit is None or not ranked:
+            return []
         return self._with_text([(one, rows.place(connection, one.passage)) for one in ranked], commit)
 
     def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:

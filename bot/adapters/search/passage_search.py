@@ -36,8 +36,8 @@ def terms_of(question: str, subject: str) -> tuple[Term, ...]:
 
 def corpus_of(connection: sqlite3.Connection, terms: Sequence[Term], few: int = FEW) -> Corpus:
     """Return how many passages there are, and how many hold each term, `few` where there are more."""
-    counts = {term: rows.count_matches(connection, term.words, few) for term in terms}
-    return Corpus(rows.count_passages(connection), counts)
+    found = {words: rows.count_matches(connection, words, few) for words in {term.words for term in terms}}
+    return Corpus(rows.count_passages(connection), {term: found[term.words] for term in terms})
 
 
 def find(
@@ -47,12 +47,13 @@ def find(
     limit: int,
     few: int = FEW,
     corpus: Corpus | None = None,
+    own: Corpus | None = None,
 ) -> list[Ranked]:
     """Return the best passages, best first; with more than `few` matches only the candidates are ranked.
 
-    With the `corpus` of several indexes their scores can be compared.
+    With the `corpus` of several indexes their scores can be compared. `own` is what `corpus_of` returned of the terms.
     """
-    own = corpus_of(connection, terms, few)
+    own = own or corpus_of(connection, terms, few)
     total, counts = own.total, own.found
     kept = _most_telling(terms, counts, total)
     if sum(counts[term] for term in kept) <= few:

@@ -23,7 +23,6 @@ from bot.domain.search.codebase_names import mentioned_codebases, named_codebase
 from bot.domain.search.file_kinds import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
-from bot.domain.search.ranking import joined
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import TriageError
@@ -96,17 +95,17 @@ def _defines(codebase: Codebase, name: str) -> bool:
 
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
-    sizes = {one.id: one.index.corpus(question, subject=subject) for one in codebases}
-    corpus = joined(sizes.values())
+    likely = codebases.likely(question, subject=subject)
     mentioned = mentioned_codebases(question, [one.id for one in codebases])
 
     def worth(one: Codebase) -> float:
-        best = one.index.search(question, limit=len(SHARES), subject=subject, corpus=corpus)
-        total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
-        size: float = max(sizes[one.id].total, 1) ** SIZE
+        best = one.index.scores(question, limit=len(SHARES), subject=subject, corpus=likely.corpus)
+        total = sum(share * score for share, score in zip(SHARES, best, strict=False))
+        size: float = max(likely.sizes[one.id], 1) ** SIZE
         return total * (MENTIONED if one.id in mentioned else 1.0) / size
 
-    return max(codebases, key=worth)
+    others = [one for one in codebases if one.id in mentioned and one not in likely.members]
+    return max([*likely.members, *others], key=worth)
 
 
 def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:

@@ -46,8 +46,11 @@ class Shelf:
     def corpus(self, question: str, *, subject: str = "") -> Corpus:
         return Corpus(0, {})
 
+    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
+        return [one.score for one in self.search(question, limit=limit)]
+
     def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None
+        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
     ) -> list[Passage]:
         commit = self._repo.head()
         found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
