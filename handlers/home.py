@@ -50,13 +50,17 @@ class _Page:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HomeTeam:
-    """What one team has on the page: `look` reads what it shows, `has_session` knows its sessions by id."""
+    """What one team has on the page: `look` reads what it shows, `has_session` knows its sessions by id.
+
+    `owned` names the sessions that belong to a user.
+    """
 
     name: str
     look: Callable[[], HomeData]
     approvers: Approvers
     run_session: RunSession
     has_session: Callable[[str], bool]
+    owned: Callable[[str], frozenset[str]]
 
 
 class HomeTab:
@@ -82,7 +86,10 @@ class HomeTab:
 
     def _teams_of(self, user: str) -> list[HomeTeam]:
         teams = list(self._teams.values())
-        return teams if len(teams) == 1 else [one for one in teams if one.approvers.belongs(user, self._team_id)]
+        return teams if len(teams) == 1 else [one for one in teams if self._is_of(one, user) or one.owned(user)]
+
+    def _is_of(self, team: HomeTeam, user: str) -> bool:
+        return team.approvers.belongs(user, self._team_id)
 
     def _knows(self, user: str, workspace: str) -> bool:
         """Whether somebody is of our workspace, which is the same for all teams."""
@@ -171,7 +178,12 @@ class HomeTab:
     def _publish(self, user: str, page: _Page, homes: _Homes, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
         seen = [
-            TeamHome(name=team.name, home=homes.of(team), may_approve=team.approvers.may_see(user, self._team_id))
+            TeamHome(
+                name=team.name,
+                home=homes.of(team),
+                may_approve=team.approvers.may_see(user, self._team_id),
+                only=None if len(self._teams) == 1 or self._is_of(team, user) else team.owned(user),
+            )
             for team in self._teams_of(user)
         ]
         if len(self._teams) > 1:

@@ -6,7 +6,7 @@ Drafts come first: what one team's leave is the other teams', then the sessions'
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock
@@ -36,18 +36,21 @@ OF_NO_TEAM: Final = (
     "You belong to one when you are among its approvers, or in its ops channel: ask somebody there to invite you. This "
     "page then shows its drafts and sessions.\nTo ask a question you need no team: mention me in a channel."
 )
+OWNER_ONLY: Final = "You own sessions of this team; its drafts and numbers are for its approvers and its ops channel."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeamHome:
     """What somebody sees of one team: who may not approve sees counts, and no question, draft or link to a card.
 
-    `home` is None where it cannot be read now.
+    `home` is None where it cannot be read now. `only` are the sessions of somebody who belongs to the team by those
+    alone, and sees nothing else of it; None of a member.
     """
 
     name: str
     home: HomeData | None
     may_approve: bool
+    only: frozenset[str] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -84,13 +87,19 @@ def teams_home_view(teams: Sequence[TeamHome], *, user: str, notice: Notice | No
 
 
 def _part(team: TeamHome, home: HomeData) -> _Part:
+    name = HeaderBlock(text=f"Team {team.name}")
+    if team.only is not None:
+        home = replace(home, sessions=[row for row in home.sessions if row.id in team.only])
+        return _Part(
+            name=team.name, home=home, above=[name, context(OWNER_ONLY)], below=[DividerBlock()], drafts=[], sessions=[]
+        )
     waiting = section(waiting_text(home.overview, may_approve=team.may_approve))
     numbers = f"Today (UTC): {numbers_text(home.today, home.overview)}\n{queue_text(home.overview)}"
     closed = [] if team.may_approve else [context(APPROVERS_ONLY)]
     return _Part(
         name=team.name,
         home=home,
-        above=[HeaderBlock(text=f"Team {team.name}"), *pause_blocks(home.overview), waiting, *closed],
+        above=[name, *pause_blocks(home.overview), waiting, *closed],
         below=[section(numbers), DividerBlock()],
         drafts=[],
         sessions=[],
@@ -102,7 +111,7 @@ def _foot(teams: Sequence[TeamHome]) -> list[Block]:
     lines = [
         f"*{team.name}*: {waiting_text(team.home.overview, may_approve=False)}"
         for team in teams[MAX_PARTS:]
-        if team.home is not None
+        if team.home is not None and team.only is None
     ]
     lines += [
         f":warning: Team {team.name} cannot be read now; the bot's log says why." for team in teams if not team.home

@@ -105,6 +105,7 @@ def build_team_edge(
             approvers=on.approvers,
             run_session=beats.alerts.run_session,
             has_session=lambda session_id: session_id in heartbeats.sessions.registry.names(),
+            owned=partial(_owned, heartbeats.sessions),
         ),
     )
 
@@ -160,8 +161,13 @@ def _listeners(
         owns=partial(_owns, on, sessions),
         has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
         say=on.say(),
-        owned=lambda user: frozenset(one.id for one in sessions.registry.all() if sessions.owners.includes(one, user)),
+        owned=partial(_owned, sessions),
     )
+
+
+def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
+    """Return the sessions that belong to a user."""
+    return frozenset(one.id for one in sessions.registry.all() if sessions.owners.includes(one, user))
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:

@@ -17,7 +17,7 @@ from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Person
 from handlers.clicks import Click
 from handlers.home import HomeTab, HomeTeam
-from tests.blocks.views.test_home_view import a_home
+from tests.blocks.views.test_home_view import a_home, a_row
 from tests.blocks.views.test_report_views import an_overview
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.handlers.slack_stub import SlackStub, refusal
@@ -42,6 +42,7 @@ class Page:
             approvers=self.approvers,
             run_session=self._run,
             has_session=lambda _: True,
+            owned=lambda user: frozenset({"shop"} if user == "U5" else ()),
         )
         self.tab.add(self.team)
         self.on_look: Callable[[], None] = lambda: None
@@ -285,6 +286,7 @@ def with_another_team(page: Page, members: frozenset[str]) -> None:
             approvers=approvers,
             run_session=lambda _: "Platform's beat starts.",
             has_session=lambda name: name == "infra",
+            owned=lambda _: frozenset(),
         )
     )
 
@@ -300,6 +302,17 @@ def test_with_several_teams_everybody_sees_their_own(page: Page) -> None:
     assert QUESTION not in other
     assert "Team default" not in other
     assert "belong to no team" in nobody
+
+
+def test_an_owner_who_is_of_no_team_sees_their_sessions_alone(page: Page) -> None:
+    """Neither drafts nor numbers of the team, and no session of anybody else."""
+    with_another_team(page, frozenset({"U3"}))
+    page.home = replace(page.home, sessions=[a_row("shop"), a_row("other-session")])
+    page.open("U5")
+    seen = json.dumps(page.published()[-1])
+    assert "You own sessions of this team" in seen
+    assert "1 session*" in seen
+    assert not any(words in seen for words in ("other-session", QUESTION, "waiting for a decision", "platform"))
 
 
 def test_a_team_that_cannot_be_read_leaves_the_other_its_page(page: Page) -> None:
