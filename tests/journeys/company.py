@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,21 @@ class CompanyProcess(CompanyHands):
                 process.kill()
                 process.wait()
                 self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "its socket to close")
+
+    def killed_once(self, is_so: Callable[[], bool], teams: dict[str, Any], **more: Any) -> None:
+        """Run `triage run` with these teams, and kill it without warning as soon as something is so."""
+        config = write_company(self.home, self.codebase, teams, **more)
+        with self.log.open("ab") as log:
+            argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+            process = subprocess.Popen(argv, env=self._environment, stdout=log, stderr=log)
+            try:
+                while not is_so() and process.poll() is None:
+                    pass  # a wait, however short, would miss what takes a millisecond
+            finally:
+                process.kill()
+                process.wait()
+            assert is_so()
+        self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "its socket to close")
 
     def start_in_vain(self, teams: dict[str, Any], **more: Any) -> str:
         """Run `triage run` with these teams, which must be refused, and return what it printed."""

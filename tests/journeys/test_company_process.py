@@ -18,7 +18,7 @@ from demo.control import Control
 from demo.headless import shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
-from demo.workspace import BEN, CHLOE, ENG, HELP
+from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo
 from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
@@ -150,3 +150,20 @@ def test_a_folder_of_teams_that_is_none_is_refused_with_one_sentence(company: Co
     said = "".join(company.start_in_vain(TEAMS).split())
     assert f"isnofolder;moveitaway:`mv{folder}{folder}.old`" in said
     assert "Traceback" not in said
+
+
+def test_a_kill_while_one_team_becomes_several_loses_nothing(company: CompanyProcess) -> None:
+    """As soon as the first trace of it is on disk; the start after that has the waiting draft, and posts it once."""
+    control, home = company.control, company.home
+    alone = {"ops_channel": PAY_OPS.channel_id, "watched_chats": PAYMENTS["channels"]}
+    with company.running({}, **alone):
+        ts = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        card = company.card(PAY_OPS, ts, HELP, offering=ids.APPROVE)
+    traces = (home / ".teams.new", home / TEAMS_FOLDER)
+    company.killed_once(lambda: any(map(os.path.lexists, traces)), TEAMS)
+    with company.running(TEAMS):
+        company.click(PAY_OPS, card, ids.APPROVE, ANA.user_id)
+        company.reply(ts, HELP)
+        assert len(company.cards(PAY_OPS, ts, HELP)) == len(company.replies(ts, HELP)) == 1
+    assert (home / TEAMS_FOLDER / "payments").samefile(home)
+    assert not os.path.lexists(traces[0])
