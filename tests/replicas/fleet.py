@@ -26,15 +26,16 @@ class Fleet:
         self._slack, self._folder, self._codebase = slack, folder, codebase
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, *numbers: int, environment: Mapping[str, str] | None = None) -> None:
-        """Start replicas beside each other and return once all of them hear Slack."""
+    def start(self, *numbers: int, environment: Mapping[str, str] | None = None, may_die: bool = False) -> None:
+        """Start replicas beside each other and return once all of them hear Slack, or are dead if they may die."""
         before = {number: len(self.log(number)) for number in numbers}
         for number in numbers:
             self.running[number] = self._spawn(number, environment or {})
         for number in numbers:
 
             def hears(number: int = number) -> bool:
-                return "connected to Slack" in self.log(number)[before[number] :]
+                is_dead = may_die and self.running[number].poll() is not None
+                return is_dead or "connected to Slack" in self.log(number)[before[number] :]
 
             self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=60)
 

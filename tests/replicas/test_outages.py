@@ -15,6 +15,7 @@ from demo.workspace import CHLOE
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.postgres import cut_connections, driver
+from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet
 
 LIMIT_S = 90.0
@@ -93,3 +94,18 @@ def cut_connections_of(fleet: Fleet) -> None:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [fleet.database]
         )
+
+
+def test_a_replica_that_is_cut_off_from_the_database_leaves_the_work_to_the_other(
+    fleet: Fleet, control: Control
+) -> None:
+    """It still hears Slack; what it cannot store the other reads back, and what it posts late is refused."""
+    proxy = DatabaseProxy(fleet.url)
+    fleet.start(1, environment={"TRIAGE_DATABASE_URL": proxy.url})
+    fleet.start(2)
+    with proxy.cut_off():
+        control.wait_for(lambda: fleet.holder_of("duty.questions") == 2, "a takeover", timeout_s=LIMIT_S)
+        asked = [fleet.ask(question, CHLOE.user_id) for question in (SESSIONS, RETRIES)]
+        control.wait_for(lambda: any(map(fleet.can_approve, asked)), "a draft of the other", timeout_s=LIMIT_S)
+    for ts in asked:
+        answered_once(fleet, control, ts)
