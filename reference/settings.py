@@ -154,9 +154,17 @@ def _section(block: Block) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+_TEAM: Final = "teams.<name>"
+
+
 def _when(path: str) -> str:
     top = path.partition(".")[0].removesuffix("[]")
     if path == TOP:
         taken = ", ".join(map(code, sorted(TAKEN_OVER)))
         return f"A running bot takes over {taken} at `kill -HUP`; everything else waits for a restart."
+    if path == _TEAM:
+        return (
+            "A running bot takes over new and removed teams at `kill -HUP`, and of the others `channels`, `codebases` "
+            "and `share`; everything else waits for a restart."
+        )
     return "Taken over by a running bot at `kill -HUP`." if top in TAKEN_OVER else "A change waits for a restart."

@@ -128,8 +128,8 @@ def next_steps(folder: Path, written: list[str], answers: Answers) -> str:
             f"Take it over:\n     {enter}mv {PROPOSED} {CONFIG}",
             "Invite the bot to channels that are new.",
             f"{enter}triage doctor",
-            "A running bot takes over teams, codebases and sessions with `kill -HUP`, and the\n"
-            "     rest at its next start.",
+            "Restart the bot. For new channels, codebases and sessions, and for more teams where there\n"
+            "     are several, `kill -HUP` is enough.",
         ]
     else:
         steps = [_invitation(answers), f"{enter}triage doctor\n     {_UNTIL_IT_RUNS}", "triage run"]

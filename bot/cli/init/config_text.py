@@ -14,7 +14,7 @@ from bot.config.codebase_settings import SHORT_FORM
 Config = Mapping[str, Any]
 _HEADER: Final = """\
 # Written by `triage init`; edit it as you like. Everything else that can be set: triage.example.yml.
-# `triage doctor` says what is wrong with it; a running bot takes over changes with `kill -HUP` or at its next start.
+# `triage doctor` says what is wrong with it. Restart the bot after a change; for some, `kill -HUP` is enough.
 """
 _COMMENTS: Final = {
     "codebase": "The git checkout that answers come from: what is committed there. Keep it fresh (git pull).",
