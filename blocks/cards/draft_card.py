@@ -10,10 +10,9 @@ A reply as it is posted, in one message or, where Slack takes no more in one, in
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final
 
 from slack_sdk.models.blocks import (
@@ -145,7 +144,6 @@ DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
-_USER = re.compile(r"<@(\w+)>")
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -369,14 +367,16 @@ def _doubts(state: ThreadState) -> list[Block]:
     count = len(state.stale_reasons)
     since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
-    newest_first = Counter(reversed(state.stale_reasons)).items()
-    lines = [f"\n• {_doubt(reason)}{f' ({times} times)' if times > 1 else ''}" for reason, times in newest_first]
+    authors = (doubt.by for doubt in state.doubts)
+    said = list(zip_longest(state.stale_reasons, authors, fillvalue=""))
+    newest_first = Counter(reversed(said)).items()
+    lines = [f"\n• {_doubt(*one)}{f' ({times} times)' if times > 1 else ''}" for one, times in newest_first]
     return [section(truncate(title + "".join(lines), ROOMY_SECTION_CHARS))]
 
 
-def _doubt(reason: str) -> str:
-    """Return a doubt made inert but for the user that our own words begin with."""
-    return escape(reason, known_users=_USER.findall(reason)[:1] if reason.startswith("<@") else ())
+def _doubt(reason: str, by: str) -> str:
+    """Return a doubt made inert but for the user whom it is about, if there is one."""
+    return escape(reason, known_users=(by,) if by else ())
 
 
 def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:

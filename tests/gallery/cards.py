@@ -11,7 +11,7 @@ from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.casework.validate.validation import CODE_CHECKS
-from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
+from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
@@ -358,11 +358,11 @@ CARDS = Chapter(
                 "start again."
             ),
             shows=card(
-                drafted(
-                    stale_reasons=(
-                        question_edited("How often do we retry, and why?").text,
-                        wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)).text,
-                        "`config/warehouse.toml:3-7` changed in the codebase",
+                drafted().in_doubt(
+                    (
+                        question_edited("How often do we retry, and why?"),
+                        wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)),
+                        Doubt(code=DoubtCode.CODE_CHANGED, about="config/warehouse.toml:3-7"),
                     )
                 )
             ),

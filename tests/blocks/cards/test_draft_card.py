@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
-from bot.domain.doubts import settled_by
+from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
 from bot.domain.paging import Paging
 from bot.domain.returns import AgedClone, Check, EvidenceKind, EvidenceRef, SuspectChange, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
@@ -275,14 +275,17 @@ def test_a_long_link_is_whole_or_absent() -> None:
 
 
 def test_doubts_name_people_and_nothing_else() -> None:
-    """A person in our own words is named; a path that looks like a mention is only a path."""
-    reasons = ("<@U3> wrote in the thread at 09:00:00 UTC", "`<@U9>/<!here>.py:1` changed in the codebase")
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
+    """Whom a doubt is about is named; a path, or words that begin with a mention, mention nobody."""
+    path = Doubt(code=DoubtCode.CODE_CHANGED, about="<@U9>/<!here>.py:1")
+    words = Doubt(code=DoubtCode.OTHER, about="<@U8> look here")
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    state = state.in_doubt((wrote_in_thread("U3", NOW), path, words))
     seen = shown(card(state))
-    assert "2 things changed since this draft" in seen
-    assert ":warning: 2 things changed since · " in card_text(state)
+    assert "3 things changed since this draft" in seen
+    assert ":warning: 3 things changed since · " in card_text(state)
     assert "• <@U3> wrote in the thread" in seen
     assert "<@U9>" not in seen
+    assert "<@U8>" not in seen
     assert "Post anyway" in actions(card(state))
 
 
