@@ -15,8 +15,9 @@ from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
 from bot.composition.storage_engine import open_engine
 from bot.composition.team_homes import check_team_folders, end_removed, hand_over, refuse_renamed
-from bot.config.environment import Environment, require_signing_secret, require_tokens
+from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
 from bot.config.settings import Settings
+from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
 from bot.ports.replicas import Role
@@ -55,9 +56,10 @@ class App:
         environment: Environment,
         *,
         clock: Clock | None = None,
+        role: Role = Role.ALL,
     ) -> None:
-        tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
-        bot_token, ear_secret = tokens(environment)
+        self._role = role
+        bot_token, ear_secret = _tokens(settings, environment, role)
         self._lock = FileLeases(environment.home).take(HOME)
         engine = open_engine(environment)
         check_team_folders(environment.home, settings.teams)
@@ -82,10 +84,10 @@ class App:
         self._workers = WorkerPool(
             self.teams.queues,
             self.teams.handlers_of,
-            threads=settings.max_concurrent_sessions,
+            threads=0 if role is Role.EDGE else settings.max_concurrent_sessions,
             interrupt=lambda: self.teams.each(Team.interrupt),
         )
-        self._life = SignsOfLife(engine.replicas, Role.ALL)
+        self._life = SignsOfLife(engine.replicas, role)
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker()
@@ -104,6 +106,8 @@ class App:
         for line in end_removed(self.process):
             self.teams.say(line)
         self.teams.approvers.tick()
+        if self._role is Role.EDGE:
+            self.teams.each(Team.leave_duties)
         self.teams.each(Team.settle)
         self._tick()
         self._workers.start()
@@ -151,3 +155,12 @@ class App:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
         self.teams.each(lambda team: team.missed_since(since))
         self.teams.each(Team.recover)
+
+
+def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:
+    """Return the bot token, and what the role needs besides to hear Slack; raises ConfigError."""
+    if role is not Role.ALL and environment.database_url is None:
+        raise ConfigError(f"--only {role} needs a database that replicas share: set TRIAGE_DATABASE_URL")
+    if role is Role.WORK:
+        return require_bot_token(environment), None
+    return (require_signing_secret if settings.slack.mode == "http" else require_tokens)(environment)

@@ -96,6 +96,11 @@ class Team:
             unreadable=partial(why_unreadable, process.slack.client),
         )
 
+    def leave_duties(self) -> None:
+        """Leave to other replicas, from now on, what only one does besides hearing Slack."""
+        for duty in (self._questions, self._beating, self._fixes, self.heartbeats.here):
+            duty.end()
+
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
         self._questions.take()
@@ -134,8 +139,8 @@ class Team:
         self.shared.desk.asker.tick(at_once=True)
         self.casework.staff.close()
         self.shared.jobs.close()
-        for duty in (self._questions, self._beating, self._fixes, self.edge.backfilling, self.heartbeats.here):
-            duty.end()
+        self.edge.backfilling.end()
+        self.leave_duties()
 
     def end(self) -> TeamEnd:
         """Close what is open, for the team is no longer in triage.yml; once nothing of it runs.

@@ -26,6 +26,7 @@ from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.errors import CodebaseUnreadable, ConfigError, DiskRefused
+from bot.ports.replicas import Role
 from bot.release import program_version
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
@@ -71,8 +72,13 @@ DISK_LOOK_S = 2.0
 
 @click.command("run", help="Start the bot.")
 @config_option
+@click.option(
+    "--only",
+    type=click.Choice([Role.EDGE.value, Role.WORK.value]),
+    help="edge: hear Slack and take clicks; work: investigate and post. Needs TRIAGE_DATABASE_URL",
+)
 @click.option("--verbose", is_flag=True, help="log every step")
-def command(config: Path | None, verbose: bool) -> int:
+def command(config: Path | None, only: str | None, verbose: bool) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
     SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/runtime/config_reload.py).
@@ -84,7 +90,7 @@ def command(config: Path | None, verbose: bool) -> int:
     settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
-    bot = App(settings, environment)
+    bot = App(settings, environment, role=Role(only or Role.ALL))
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: _stop_once(stop))

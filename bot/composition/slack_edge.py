@@ -73,7 +73,20 @@ class TeamEdge:
 class SlackEdge:
     """The process's one line to Slack, for all teams."""
 
-    connection: SlackConnection | HttpConnection
+    connection: SlackConnection | HttpConnection | NoConnection
+
+
+class NoConnection:
+    """The line of a process that only works: Slack reaches other replicas."""
+
+    def open(self) -> None:
+        """Nothing is opened."""
+
+    def check(self) -> None:
+        """Nothing can break."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def build_team_edge(
@@ -117,10 +130,15 @@ def build_slack_edge(
     executor: Executor,
     *,
     bot_token: str,
-    ear_secret: str,
+    ear_secret: str | None,
     on_session: Callable[[datetime | None], None],
 ) -> SlackEdge:
-    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
+    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret.
+
+    None: this process has no line.
+    """
+    if ear_secret is None:
+        return SlackEdge(connection=NoConnection())
     bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
     connect = _over_http if process.settings.slack.mode == "http" else _over_socket
     return SlackEdge(connection=connect(process, bolt, ear_secret, on_session))

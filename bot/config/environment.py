@@ -237,6 +237,13 @@ def require_signing_secret(environment: Environment) -> tuple[str, str]:
     return bot, secret
 
 
+def require_bot_token(environment: Environment) -> str:
+    """Return the bot token, which is enough to post; raises ConfigError as `require_tokens` does."""
+    bot = _revealed(environment.slack_bot_token)
+    _refuse(wrong_token("SLACK_BOT_TOKEN", bot))
+    return bot
+
+
 def _revealed(secret: SecretStr | None) -> str:
     return secret.get_secret_value() if secret else ""
 

@@ -96,10 +96,11 @@ class SessionDuties:
     def __init__(self, leases: Leases | None, sessions: Callable[[], Iterable[Session]]) -> None:
         self._leases, self._sessions = leases, sessions
         self._duties: dict[str, Duty] = {}
+        self._has_ended = False
 
     def tick(self) -> None:
         """Take the sessions that nobody has; raises StoreError."""
-        if self._leases is None:
+        if self._leases is None or self._has_ended:
             return
         for session in self._sessions():
             duty = self._duties.setdefault(session.id, Duty(f"beats.{session.id}", self._leases))
@@ -119,5 +120,6 @@ class SessionDuties:
 
     def end(self) -> None:
         """Leave them to others."""
+        self._has_ended = True
         for duty in self._duties.values():
             duty.end()

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from blocks import ids
 from bot.app import App
 from bot.cli.doctor.command import CHECKS, run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.errors import Unavailable
-from demo.control import Control
+from bot.ports.replicas import Role
+from demo.control import Control, Json
+from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
-from demo.workspace import HELP
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.transport.rate_limits import LINE, POST_BURST
 from tests.builders import NOW
 from tests.journeys.office import environment_of, write_config
@@ -60,3 +63,34 @@ def test_replicas_are_listed_and_share_their_pace(
     with driver().connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM triage_replicas").fetchone() == (1,)
     other.stop()
+
+
+def test_one_hears_and_the_other_works(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:
+    """A question reaches the edge, the worker puts its card, and a click at the edge posts the reply."""
+    url = new_database()
+    bots = {}
+    for role in (Role.EDGE, Role.WORK):
+        environ = environment_of(slack, tmp_path / role) | {"TRIAGE_DATABASE_URL": url}
+        if role is Role.WORK:
+            del environ["SLACK_APP_TOKEN"]
+        settings = load_settings(write_config(tmp_path / role, shop))
+        bots[role] = App(settings, read_environment(environ), role=role)
+        bots[role].start()
+    control.wait_for(control.modals.is_bot_connected, "the edge to connect")
+    ts = control.say(HELP.channel_id, CHLOE.user_id, "why does the night export time out?", None)
+    marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
+
+    def card() -> Json | None:
+        cards = control.messages(OPS.channel_id)
+        found = [one for one in cards if any(b.get("block_id") == marker for b in one.get("blocks") or [])]
+        return next((one for one in found if find_element(one, ids.APPROVE)), None)
+
+    shown = control.wait_for(card, "the card with its draft")
+    approve = find_element(shown, ids.APPROVE)
+    assert approve is not None
+    control.click(OPS.channel_id, shown["ts"], ANA.user_id, **approve.click_fields())
+    control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
+    assert bots[Role.EDGE].process.engine.replicas is not None
+    assert sorted(one.role for one in bots[Role.EDGE].process.engine.replicas.list()) == ["edge", "work"]
+    for bot in bots.values():
+        bot.stop()
