@@ -33,6 +33,7 @@ COMMANDS = {
     "pollinate": "checks suggested to other sessions: list, accept, reject",
     "why": "the history of one message, from the rules to the reply",
     "verify": "check every citation of a thread again, without a model",
+    "files": "notes, decisions.md and what runs left: show, put, retire",
     "schema": "the form of the stored files, and back to an earlier release",
     "migrate": "move all state into PostgreSQL, or back into a directory",
     "search": "rank the passages of a codebase for a text",

@@ -37,12 +37,12 @@ _OF_PROVIDER: Final = {
 def run_environment(environment: Environment, settings: Settings) -> dict[str, str]:
     """Return the variables of a run: its model's, its MCP servers', where things lie."""
     servers = settings.mcp_servers.values()
-    wanted = _PLAIN.union(*(server.variables() | frozenset(server.env) for server in servers))
+    wanted = _PLAIN.union({"TRIAGE_DATABASE_URL"}, *(server.variables() | frozenset(server.env) for server in servers))
     return _chosen(environment.variables, wanted, _OF_PROVIDER[settings.provider], environment.home)
 
 
 def harness_environment(environment: Environment, settings: Settings) -> dict[str, str]:
-    """Return the variables of another harness: as a run's, without those of the MCP servers."""
+    """Return the variables of another harness: as a run's, without those of the MCP servers and the database."""
     return _chosen(environment.variables, _PLAIN, _OF_PROVIDER[settings.provider], environment.home)
 
 

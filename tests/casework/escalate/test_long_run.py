@@ -23,6 +23,7 @@ VARIABLES = {
     "TICKET_TOKEN": "ticket",
     "GITHUB_TOKEN": "github",
     "TRIAGE_HOME": "/data",
+    "TRIAGE_DATABASE_URL": "postgresql://triage@localhost/triage",
     "LD_PRELOAD": "/tmp/evil.so",
     "PYTHONPATH": "/tmp/evil",
 }
@@ -38,9 +39,9 @@ def given(folder: Path, **more: Any) -> tuple[Environment, Settings]:
 
 
 def test_a_run_sees_what_its_model_and_its_servers_need(tmp_path: Path) -> None:
-    """And nothing of the chat's, another cloud's, or the loader's."""
+    """Notes and budget may be in a database; and nothing of the chat's, another cloud's, or the loader's."""
     assert set(run_environment(*given(tmp_path, mcp_servers=SERVERS))) == {
-        *("PATH", "HOME", "HTTPS_PROXY", "TRIAGE_HOME"),
+        *("PATH", "HOME", "HTTPS_PROXY", "TRIAGE_HOME", "TRIAGE_DATABASE_URL"),
         *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "LOKI_TOKEN", "TICKET_TOKEN"),
     }
 
