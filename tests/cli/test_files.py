@@ -23,7 +23,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("TRIAGE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     if request.param == "postgres":
-        monkeypatch.setenv("TRIAGE_DATABASE_URL", new_database())
+        url = new_database()
+        from bot.adapters.storage.postgres.database import Database
+
+        Database(url).close()  # as a start does, it makes the tables
+        monkeypatch.setenv("TRIAGE_DATABASE_URL", url)
     (tmp_path / "home").mkdir()
     return store_at(tmp_path / "home", is_reader=False)
 

@@ -108,7 +108,9 @@ def _until_it_writes(url: str, process: subprocess.Popen[bytes]) -> None:
     """Return a moment after the move has begun to write."""
     with driver().connect(url, autocommit=True) as connection:
         while process.poll() is None:
-            if connection.execute("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY triage%'").fetchone():
+            if connection.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY triage%'"
+            ).fetchone():
                 break
             time.sleep(0.005)
     time.sleep(random.uniform(0, 0.1))
