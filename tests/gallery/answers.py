@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
 from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
+from blocks.views.teams_home_view import TeamHome, teams_home_view
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
@@ -34,7 +36,7 @@ from bot.domain.questions.auto_reply import WeekRecord, judge_record
 from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Resolution
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_list import TaskList
 from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
@@ -50,16 +52,17 @@ _LINK = f"https://acme.slack.com/archives/{HELP.channel_id}/p1795165200000100"
 _OTHER = "Does the export count refunds, or only orders?"
 
 
-def _line(question: str, status: str, minutes: int, card: str | None = None) -> ThreadLine:
+def _line(question: str, reason: PendingReason | None, minutes: int, card: str | None = None) -> ThreadLine:
     return ThreadLine(
         thread_id=f"{DEMO.team_id}.{HELP.channel_id}.1795165200.000{minutes:03}",
         chat_id=HELP.channel_id,
         permalink=_LINK,
-        status=status,
+        status=ThreadStatus.PENDING_USER if reason else ThreadStatus.INVESTIGATING,
+        reason=reason,
         question=question,
         started_at=NOW - timedelta(minutes=minutes),
         card=(OPS.channel_id, card) if card else None,
-        passed="✓ checked by a second model" if "approval" in status else None,
+        passed="✓ checked by a second model" if reason is PendingReason.APPROVAL else None,
     )
 
 
@@ -83,9 +86,9 @@ _CASE = AutonomyCase(
 )
 
 _LINES = (
-    _line(one_line(QUESTION, QUESTION_CHARS), "pending-user (approval)", 42, "1795165201.000100"),
-    _line(_OTHER, "pending-user (disagreement)", 12, "1795165202.000100"),
-    _line("Why do we sign session cookies twice?", "investigating", 1),
+    _line(one_line(QUESTION, QUESTION_CHARS), PendingReason.APPROVAL, 42, "1795165201.000100"),
+    _line(_OTHER, PendingReason.DISAGREEMENT, 12, "1795165202.000100"),
+    _line("Why do we sign session cookies twice?", None, 1),
 )
 
 
@@ -415,6 +418,22 @@ HOME = Chapter(
             title="For everybody else",
             meaning="Only counts: no question, no draft, no link to a card.",
             shows=home_view(_HOME, user="U0CHLOE", may_approve=False),
+        ),
+        Scene(
+            name="home-teams",
+            title="For somebody of several teams",
+            meaning=(
+                "A part for each team: this person approves for payments, is in the ops channel of platform, and owns "
+                "a session of mobile without belonging to it."
+            ),
+            shows=teams_home_view(
+                (
+                    TeamHome(name="payments", home=replace(_HOME, sessions=_ROWS[1:2]), may_approve=True),
+                    TeamHome(name="platform", home=replace(_HOME, sessions=_ROWS[2:3]), may_approve=False),
+                    TeamHome(name="mobile", home=_HOME, may_approve=False, only=frozenset({"shop"})),
+                ),
+                user=ANA.user_id,
+            ),
         ),
     ),
 )
