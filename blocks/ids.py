@@ -33,6 +33,8 @@ MORE: Final = "triage_more"
 VIEW_DIFF: Final = "triage_view_diff"
 OPEN_FIX: Final = "triage_open_fix"
 REMEMBER: Final = "triage_remember"
+HELPFUL: Final = "triage_helpful"
+NOT_HELPFUL: Final = "triage_not_helpful"
 TAKE_BACK: Final = "triage_take_back"
 STILL_TRUE: Final = "triage_still_true"
 RETIRE: Final = "triage_retire"
@@ -89,6 +91,7 @@ _SUGGESTION = "triage_suggestion:"
 _RECHECK = "triage_recheck:"
 _AUDIT = "triage_audit:"
 _REVIEW = "triage_review:"
+_FEEDBACK = "triage_feedback:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
@@ -314,6 +317,21 @@ def decode_auto_reply(value: object) -> str:
     if not _DIGEST.fullmatch(str(value)):
         raise _foreign()
     return str(value)
+
+
+def encode_feedback(state: ThreadState) -> str:
+    """Return a button value that names the reply to a question."""
+    return f"{state.thread_id}|{reply_mark(state).removeprefix(REPLY_MARK)}"
+
+
+def decode_feedback(value: object) -> tuple[str, str]:
+    """Return `(thread id, reply id)` of a button under a reply; raises InputError as `decode_click` does."""
+    return decode_patch(value)
+
+
+def feedback_block_id(reply_id: str) -> str:
+    """Return the block id that marks what approvers are told of a reply that did not help."""
+    return f"{_FEEDBACK}{reply_id}"
 
 
 def suggestion_block_id(suggestion_id: str) -> str:

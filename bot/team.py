@@ -218,6 +218,7 @@ class Team:
             (TIDY_EVERY_S, casework.upkeep.pages.tick),
             (TIDY_EVERY_S, casework.questions.autonomy.arming.tick),
             (FLUSH_EVERY_S, casework.questions.autonomy.replies.tick),
+            (CATCH_UP_EVERY_S, casework.upkeep.feedback.tick),
             (TIDY_EVERY_S, casework.upkeep.briefs.tick),
             (TIDY_EVERY_S, casework.upkeep.reviews.schedule.tick),
             (TIDY_EVERY_S, casework.upkeep.lessons.tick),

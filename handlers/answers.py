@@ -68,6 +68,14 @@ def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:
         log.exception("could not answer a click", extra={"action": "answer_failed"})
 
 
+def whisper_answer(tell: Whisper, channel: str, user: str, text: str, thread_ts: str | None) -> None:
+    """Answer a click in the thread where it was made; a chat that does not take the answer is logged."""
+    try:
+        tell(channel, user, text, thread_ts)
+    except ProviderError:
+        log.warning("could not answer a click", extra={"action": "answer_failed"}, exc_info=True)
+
+
 def respond_privately(respond: Respond, text: str, **said: Any) -> None:
     """Say something more to the one who typed, at their command's response_url.
 

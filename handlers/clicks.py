@@ -66,6 +66,12 @@ class Click:
         return str((self.body.get("container") or {}).get("message_ts") or "")
 
     @property
+    def thread_ts(self) -> str | None:
+        """The thread of the message that was clicked; None for one that is in none."""
+        found = (self.body.get("container") or {}).get("thread_ts") or (self.body.get("message") or {}).get("thread_ts")
+        return str(found) if found else None
+
+    @property
     def is_from_home(self) -> bool:
         """Whether it was made on App Home, or in a dialogue that was opened there."""
         return ids.is_from_home(self.body)

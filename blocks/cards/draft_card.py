@@ -32,6 +32,7 @@ from blocks import ids
 from blocks.cards.audit_card import auto_line
 from blocks.cards.draft_context import earlier_lines, suspect_lines, twin_blocks
 from blocks.cards.draft_status import basis, objections, status_line
+from blocks.cards.feedback_view import votes_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.lesson_card import lesson_blocks
 from blocks.text.marks import without_marks, without_marks_in
@@ -61,6 +62,7 @@ from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis, track_record_words
 from bot.domain.questions.escalation_rules import watch_line
+from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.questions.twin_threads import is_alert
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
@@ -157,6 +159,7 @@ def card_blocks(
     paused: str | None = None,
     lesson: LessonMark = NO_LESSON,
     fixes: FixMark = NO_FIX,
+    votes: Votes = NO_VOTES,
     pages: Sequence[str] = (),
     whole_at: str | None = None,
     refused: str | None = None,
@@ -177,7 +180,7 @@ def card_blocks(
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
-    parts += [*earlier_lines(state), *twin_blocks(state)]
+    parts += [*votes_line(votes), *earlier_lines(state), *twin_blocks(state)]
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         buttons = _buttons(state, offers_notes, can_approve=can_approve)

@@ -18,6 +18,7 @@ from bot.casework.reports.measures import Measure, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview
+from bot.domain.questions.feedback import votes_words
 
 MAX_PEOPLE: Final = 50
 
@@ -57,6 +58,7 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed"
         f" · median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)}"
         f" · cost per posted reply {dollars(tally.cost_per_reply_usd)}",
+        f"feedback: {votes_words(tally.votes)}",
         f"automatic replies: people changed, dismissed or sent back {report.unattended.false} of "
         f"{report.unattended.qualified} drafts that would qualify ({percent(report.unattended.rate)}):"
         " `/triage autonomy`",

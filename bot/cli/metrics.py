@@ -33,6 +33,7 @@ from bot.cli.records import reading, store_at
 from bot.config.environment import process_home
 from bot.config.settings import find_config
 from bot.domain.questions.auto_reply import LIMIT, WEEKS
+from bot.domain.questions.feedback import votes_words
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -205,6 +206,7 @@ def _tally(tally: Tally) -> list[str]:
         f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
         f"  median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
         f" cost per reply {dollars(tally.cost_per_reply_usd)}",
+        f"  feedback: {votes_words(tally.votes)}",
     ]
 
 

@@ -19,6 +19,7 @@ from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
 from bot.domain.paging import Paging
+from bot.domain.questions.feedback import Feedback
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
@@ -55,6 +56,7 @@ def render_timeline(
     rules: Rules | None = None,
     *,
     names: Names = NO_NAMES,
+    feedback: Sequence[Feedback] = (),
 ) -> str:
     """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
@@ -62,7 +64,7 @@ def render_timeline(
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events, rules, names) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
     lines += ["", *asked, *_history(state, names), *_pages(state.paging, names), *_auto(state, names)]
-    lines += [*_decision(state, replies, names)]
+    lines += [*_decision(state, replies, names), *_votes(feedback, names)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
@@ -211,6 +213,13 @@ def _decision(state: ThreadState, replies: Sequence[Record], names: Names) -> li
     runs = ", ".join(f"runs/{run}" for run in (state.investigator_task_id, state.validator_task_id) if run)
     took = f"; the draft took {duration(state.work_time)}" if state.work_time is not None else ""
     return lines + _line("", f"cost {cost}{took}" + (f"; {runs}" if runs else ""), lines=4)
+
+
+def _votes(feedback: Sequence[Feedback], names: Names) -> Iterator[str]:
+    """Yield what each person said last of the replies of a thread."""
+    found = [(vote.at, user, vote.is_helpful) for one in feedback for user, vote in one.votes.items()]
+    for at, user, is_helpful in sorted(found):
+        yield from _line(_clock(at), f"{names.name(user)}: the reply was {'' if is_helpful else 'not '}helpful")
 
 
 def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from bot.casework.feedback import read_feedback
 from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import config_option, home_option, json_option, team_option
 from bot.cli.data_directory import environment_at, settings_at, teams_at
@@ -21,6 +22,7 @@ from bot.cli.records import find_thread, in_its_team, name_pattern, names_at, st
 from bot.cli.timeline import render_timeline, render_unanswered
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import LinkTo, code_links
+from bot.domain.questions.feedback import Feedback
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.intake.classifier.rules import Rules
@@ -56,9 +58,11 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None, 
     teams = teams_at(home, config, team)
     name, home, found_there = in_its_team(teams, lambda at: find_message(store_at(at), thread))
     store, (events, state, replies) = store_at(home), found_there
+    votes = _feedback(store, state)
     if as_json:
         found = state.model_dump(mode="json") if state else None
-        print(to_json({"team": name, "events": events, "thread": found, "replies": replies}))
+        said = [one.model_dump(mode="json") for one in votes]
+        print(to_json({"team": name, "events": events, "thread": found, "replies": replies, "feedback": said}))
     else:
         rules, links = _rules(home, config), _links(home, config)
         names = names_at(home)
@@ -66,8 +70,12 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None, 
             unreadable = _unreadable_thread(store, events)
             print(render_unanswered(events, rules, unreadable=unreadable, names=names))
         else:
-            print(render_timeline(state, events, replies, links, rules, names=names))
+            print(render_timeline(state, events, replies, links, rules, names=names, feedback=votes))
     return 0
+
+
+def _feedback(store: Store, state: ThreadState | None) -> list[Feedback]:
+    return [one for one in read_feedback(store) if state and one.thread_id == state.thread_id]
 
 
 def _unreadable_thread(store: Store, said: list[Record]) -> str:

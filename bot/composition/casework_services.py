@@ -12,6 +12,7 @@ from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
+from bot.casework.feedback import FeedbackVotes
 from bot.casework.freshness import quotes_at_head
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
@@ -41,6 +42,7 @@ from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMI
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.cards.card_files import SlackCardFiles
+from handlers.cards.feedback_posts import FeedbackPosts
 from handlers.cards.page_posts import PagePosts
 from handlers.cards.recheck_cards import RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
@@ -95,6 +97,7 @@ class CaseworkUpkeep:
     pages: QuestionPages
     briefs: BriefSchedule
     reviews: ReviewServices
+    feedback: FeedbackVotes
     lessons: LessonNotes
     rechecks: NoteRechecks
 
@@ -183,6 +186,7 @@ def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
         pages=_pages(on),
         briefs=_briefs(on, bulletin),
         reviews=build_reviews(on, _working_hours(on)),
+        feedback=FeedbackVotes(on.desk, on.feedback, FeedbackPosts(on.slack.poster), keep=on.settings.keep_runs_for),
         lessons=LessonNotes(on.desk, on.memory.notes, on.single(LESSON_BACKLOG)),
         rechecks=_rechecks(on),
     )

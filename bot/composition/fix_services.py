@@ -168,6 +168,6 @@ def build_fixes(
             secrets=secrets,
         )
 
-    updates = FixUpdates(desk, known.store, files, known.codebases, known.hosts.client)
+    updates = FixUpdates(desk, known.store, files, known.codebases, known.hosts.client, keep=settings.keep_runs_for)
     fixes = Fixes(desk, known.store, known.codebases, files, updates, opening_of)
     return FixServices(fixes=fixes, updates=updates, stop=stop)

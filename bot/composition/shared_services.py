@@ -11,6 +11,7 @@ from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
+from bot.casework.feedback import FeedbackCounts
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.memory.lesson_notes import lesson_offers
 from bot.casework.ops_outbox import OpsLines, OpsOutbox
@@ -24,12 +25,14 @@ from bot.composition.process_services import ProcessServices, SlackAccess, open_
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.links import LinkTo
+from bot.domain.questions.feedback import Feedback
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.ports import Clock, JobQueue, Leases, NoteStore, Store
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
+    FEEDBACK,
     FIXES,
     REPLIES,
     Collection,
@@ -76,6 +79,7 @@ class SharedServices:
     approvers: Approvers
     ops: OpsOutbox
     fixes: KnownFixes
+    feedback: Collection[Feedback]
     metrics: MetricsService
 
     def single(self, collection: str) -> SingleDocument:
@@ -137,7 +141,8 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     wanted = Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where)))
     patched = PatchCodebases(code.codebases, lambda chat_id: desk.codebases.picked(chat_id))
     fixes = know_fixes(settings, environment, process.code, patched, wanted)
-    messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes)
+    feedback = Collection(storage.documents, FEEDBACK, on_damage=lambda where: noted.append(set_aside_line(where)))
+    messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes, FeedbackCounts(feedback))
     desk = ThreadService(
         settings=settings,
         store=store,
@@ -174,6 +179,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         ),
         ops=OpsOutbox(messenger, noted),
         fixes=fixes,
+        feedback=feedback,
         metrics=MetricsService(storage, Rollups(storage), clock, baseline_reply_s=settings.baseline_reply_s),
     )
 
@@ -186,7 +192,13 @@ def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> Store:
 
 
 def _messenger(
-    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteStore, fixes: KnownFixes
+    settings: Settings,
+    slack: SlackAccess,
+    link_to: LinkTo,
+    pausing: PauseSwitch,
+    notes: NoteStore,
+    fixes: KnownFixes,
+    votes: FeedbackCounts,
 ) -> SlackMessenger:
     facts = CardFacts(
         link_to=link_to,
@@ -196,6 +208,7 @@ def _messenger(
         lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
         pages=paged(settings),
         fixes=fixes.marks(),
+        votes=votes,
     )
     return SlackMessenger(
         slack.client,
@@ -204,6 +217,7 @@ def _messenger(
         ops_channel=settings.ops_channel,
         bot_user_id=slack.me.user_id,
         facts=facts,
+        asks_feedback=settings.feedback,
     )
 
 

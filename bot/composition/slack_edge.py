@@ -42,7 +42,9 @@ from bot.ports.collections import (
     Collection,
 )
 from bot.runtime.duties import Duty
+from handlers.answers import ephemeral_reply
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
+from handlers.buttons.feedback_buttons import FeedbackButtons
 from handlers.buttons.fix_buttons import FixButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
@@ -157,6 +159,7 @@ def _listeners(
         _fix_buttons(on, casework, home),
         casework.lesson_buttons,
         casework.questions.autonomy.buttons,
+        FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
         beats.alerts,
         beats.tier_buttons,
         beats.proposal_buttons,

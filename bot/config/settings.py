@@ -161,8 +161,9 @@ class Settings(TeamMatters):
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
     keep_runs_for: Patience = KEEP_RUNS_FOR
-    """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
-    closed threads and memory are never removed."""
+    """How long the records of runs are kept in runs/ and escalations/, open threads' aside, and what is on file of
+    draft PRs that ended and of votes on replies; null: for ever. Journals, closed threads and memory are never
+    removed."""
     fixes: FixSettings = FixSettings()
 
     def by_team(self) -> dict[str, Settings]:

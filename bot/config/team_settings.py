@@ -89,6 +89,9 @@ class TeamMatters(SettingsBlock):
     acknowledge: AcknowledgeMode = "reaction"
     """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
     stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
+    feedback: bool = True
+    """Two buttons under each posted reply, Helpful and Not helpful: anyone in the channel has one vote. Votes are
+    counted, and a reply that did not help comes back to its card's thread, once."""
     pages: PageSettings = PageSettings()
     save_notes: SaveNotes = "ask"
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an

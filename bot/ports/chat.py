@@ -15,6 +15,7 @@ from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.memory.rechecks import Recheck
 from bot.domain.playbooks.proposals import Proposal
 from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.feedback import Feedback
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.threads import ThreadState
 
@@ -270,6 +271,18 @@ class AuditChat(Protocol):
 
     def withdraw(self, reply: AutoReply) -> None:
         """Have the reply in the asker's thread say that it was taken back; harmless where it is gone or says so."""
+        ...
+
+
+class FeedbackChat(Protocol):
+    """Where approvers are told, below the card of a thread, that its reply did not help. Both raise ProviderError."""
+
+    def is_told(self, state: ThreadState, feedback: Feedback) -> bool:
+        """Whether that stands there."""
+        ...
+
+    def tell(self, state: ThreadState, feedback: Feedback) -> None:
+        """Say it, without looking first; raises Unconfirmed where nobody can tell."""
         ...
 
 

@@ -21,6 +21,7 @@ from bot.domain.heartbeats.session_state import SessionOverride, SessionState, c
 from bot.domain.memory.kept_notes import StoredNote, check_note_path
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
+from bot.domain.questions.feedback import Feedback, check_feedback_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
@@ -104,6 +105,13 @@ AUTO_REPLIES: Final = CollectionSpec(
 )
 NOTES: Final = CollectionSpec(name="notes", model=StoredNote, check_id=check_note_path, unknown="there is no note {id}")
 """The notes by their paths below memory/, where an engine is shared; in a data directory they are those files."""
+FEEDBACK: Final = CollectionSpec(
+    name="feedback",
+    model=Feedback,
+    check_id=check_feedback_id,
+    unknown="This reply is not on file any more; nothing was counted.",
+    id_in=lambda one: one.id,
+)
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
 
@@ -155,6 +163,7 @@ ALL_COLLECTIONS: Final = (
     CARDS_SHOWN.name,
     FIXES.name,
     AUTO_REPLIES.name,
+    FEEDBACK.name,
     AUTONOMY,
     WAKES,
     PAUSE,

@@ -26,12 +26,14 @@ from blocks.cards.draft_card import (
     reply_messages,
     reply_text,
 )
+from blocks.cards.feedback_view import feedback_buttons
 from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import NO_FIX, FixMark
+from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
@@ -58,6 +60,7 @@ class CardFacts:
     paused: Callable[[], str | None] = lambda: None
     lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
+    votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Sequence[str] = ()
 
 
@@ -73,9 +76,11 @@ class SlackMessenger:
         ops_channel: str,
         bot_user_id: str,
         facts: CardFacts,
+        asks_feedback: bool = False,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
         self._ops_channel, self._bot_user_id, self._facts = ops_channel, bot_user_id, facts
+        self._asks_feedback = asks_feedback
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -140,6 +145,7 @@ class SlackMessenger:
             paused=facts.paused(),
             lesson=facts.lesson(state),
             fixes=facts.fixes(state),
+            votes=facts.votes(state),
             pages=facts.pages,
             whole_at=whole_at,
             refused=refused,
@@ -222,11 +228,12 @@ class SlackMessenger:
     def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
         """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
         metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
+        asked = [feedback_buttons(state)] if self._asks_feedback else []
         try:
             return self._poster.post(
                 state.chat_id,
                 _last_text(text),
-                marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"),
+                [*marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"), *asked],
                 what="post the reply",
                 rank=REPLY,
                 whole=True,

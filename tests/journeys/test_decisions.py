@@ -40,7 +40,7 @@ def test_an_edited_draft_is_posted_as_edited(office: Office, control: Control) -
     office.click(office.draft(ts), ids.EDIT)
     control.wait_for(control.modals.current, "the editor")
     control.modals.submit(ANA.user_id, {ids.REPLY: {ids.INPUT: text_value("HMAC-SHA256, see `shop/sessions.py`.")}})
-    assert shown_text(office.reply(ts)) == "HMAC-SHA256, see `shop/sessions.py`."
+    assert office.reply(ts)["text"] == "HMAC-SHA256, see `shop/sessions.py`."
     (record,) = office.replies.records()
     assert record["edited"]
     assert "sessions.py" in record["draft_text"]
@@ -60,7 +60,7 @@ def test_a_saved_edit_waits_on_the_card(office: Office, control: Control) -> Non
     assert "Search result" not in shown_text(card)
     assert office.posted(ts) == []
     office.click(card, ids.APPROVE, user=BEN.user_id)
-    assert shown_text(office.reply(ts)) == "Ask Ben, he wrote it."
+    assert office.reply(ts)["text"] == "Ask Ben, he wrote it."
 
 
 def test_an_edit_with_a_secret_is_refused_in_the_dialogue(office: Office, control: Control) -> None:

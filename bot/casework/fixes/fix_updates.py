@@ -19,12 +19,16 @@ from bot.ports.collections import Collection
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)
+ENDED: Final = (FixStatus.REFUSED, FixStatus.MERGED, FixStatus.CLOSED)
 LOOKS_AT_ONCE: Final = 10
 """Requests followed in one go, those first that were not looked at for longest."""
 
 
 class FixUpdates:
-    """Shows what became of fixes; of a codebase without a client nothing is asked."""
+    """Shows what became of fixes; of a codebase without a client nothing is asked.
+
+    Fixes that ended longer ago than `keep` are removed; None keeps all.
+    """
 
     def __init__(
         self,
@@ -33,9 +37,11 @@ class FixUpdates:
         files: CardFiles,
         codebases: PatchCodebases,
         client_of: ClientOf,
+        *,
+        keep: timedelta | None = None,
     ) -> None:
         self._desk, self._store, self._files = desk, store, files
-        self._codebases, self._client_of = codebases, client_of
+        self._codebases, self._client_of, self._keep = codebases, client_of, keep
 
     def show_all(self) -> None:
         """Show every fix that is not shown as it stands; what the chat refuses now is tried again."""
@@ -50,6 +56,7 @@ class FixUpdates:
     def follow(self) -> None:
         """Ask the code hosts about the open requests; what is news is shown at the next `show_all`."""
         at = self._desk.clock.now()
+        self._remove_old(at)
         due = sorted((fix for fix in self._store.all() if _is_due(fix, at)), key=_looked_at)
         silent: set[str] = set()
         for fix in due[:LOOKS_AT_ONCE]:
@@ -59,6 +66,13 @@ class FixUpdates:
                 silent.add(fix.codebase)
             else:
                 self._store.change(fix.id, partial(_seen, now=now, at=at))
+
+    def _remove_old(self, at: datetime) -> None:
+        """Remove what ended long ago; the card of a thread that is still open goes on showing it."""
+        for fix in self._store.all():
+            is_old = self._keep is not None and fix.is_shown and at - _looked_at(fix) > self._keep
+            if is_old and fix.status in ENDED and self._desk.store.get(fix.thread_id) is None:
+                self._store.remove(fix.id)
 
     def _look(self, fix: Fix) -> PullRequest | None:
         """Return how an open request stands, as it was known where the host refuses; None where it is silent now."""

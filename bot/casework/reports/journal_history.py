@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
+from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.journal_records import recent_records, time_of
 from bot.casework.reports.measures import Window
 from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of, from_us, to_us
+from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
 from bot.ports import Store
 from bot.ports.collections import HEARTBEATS, JUDGEMENTS, SPEND, THREADS, Collection
@@ -101,6 +103,8 @@ class JournalHistory:
     replies: Sequence[ReplyRecord] = ()
     spent: Sequence[SpendRecord] = ()
     judged: Sequence[Judgement] = ()
+    votes: Sequence[Vote] = ()
+    """What people said last of posted replies."""
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
@@ -131,6 +135,7 @@ def read_past(
         drafts=[*rollups.drafts(longer, now), *filter(None, map(draft_of, open_threads))],
         replies=[ReplyRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, POSTED, since, now)],
         spent=[SpendRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, SPENT, since, now)],
+        votes=[vote for one in read_feedback(store) for vote in one.votes.values()],
         judged=[found for record in judgements if (found := Judgement.read(record))],
         recorded_since=_oldest(rollups, MESSAGES, days, now),
         bot_started_at=seen.started_at if seen else None,

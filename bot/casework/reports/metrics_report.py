@@ -13,6 +13,7 @@ from bot.casework.reports.exact_criteria import threads_of
 from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
 from bot.casework.reports.rollups import COMPLETE, Backlog
+from bot.domain.questions.feedback import Votes, count_votes
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution
 
@@ -42,6 +43,14 @@ class Tally:
     """The median from the card that waits to the click."""
     cost_usd: float | None
     """Of all runs of threads; None where a run's price is unknown."""
+    helpful: int = 0
+    """Votes on posted replies, the last one of each person."""
+    not_helpful: int = 0
+
+    @property
+    def votes(self) -> Votes:
+        """What people said of posted replies."""
+        return Votes(self.helpful, self.not_helpful)
 
     @property
     def actionable_share(self) -> float | None:
@@ -136,6 +145,7 @@ def tally(past: JournalHistory, window: Window) -> Tally:
         to_reply_s=middle(wait for each in replies if (wait := waited_s(each)) is not None),
         to_approve_s=middle(wait for wait in waits if wait is not None),
         cost_usd=_cost(past, window),
+        **count_votes(vote for vote in past.votes if window.holds(vote.at))._asdict(),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
 from bot.casework.reports.journal_history import JournalHistory, read_past
 from bot.casework.reports.measures import Window, dollars, seconds
@@ -20,6 +21,7 @@ from bot.casework.reports.rollups import Allowance, Rollups
 from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
+from bot.domain.questions.feedback import Feedback, votes_words
 from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
@@ -78,7 +80,8 @@ class WeeklyReview:
         of = self.tally
         return (
             f"{of.threads:,} questions, {of.replies:,} answered ({of.approved:,} as drafted, {of.edited:,} edited); "
-            f"median time to reply {seconds(of.to_reply_s)}, cost per answer {dollars(of.cost_per_reply_usd)}"
+            f"median time to reply {seconds(of.to_reply_s)}, cost per answer {dollars(of.cost_per_reply_usd)}; "
+            f"feedback {votes_words(of.votes)}"
         )
 
 
@@ -95,6 +98,7 @@ def build_review(
         _part("Edited before it was posted", _ended(closed, Resolution.EDITED), _edit_advice(closed), _kind),
         _part("Bounced in round 1", [one for one in closed if _objections(one)], _bounce_advice(closed), _objection),
         _part("Sent automatically", _ended(closed, Resolution.AUTO), "look whether each was right", _kind),
+        _not_helpful(store, window),
         _ignored(past, window, closed),
         _stale_notes(store),
         _unasked(codebases, closed + Threads(store.documents).open_threads()),
@@ -183,6 +187,24 @@ def _ignored(past: JournalHistory, window: Window, closed: Sequence[ThreadState]
     ]
     todo = "add its words to `classifier`, or `triage metrics --train`"
     return ReviewPart(title="Wrongly ignored", count=len(latest), todo=todo, lines=lines)
+
+
+def _not_helpful(store: Store, window: Window) -> ReviewPart:
+    """Return the replies that somebody found not helpful in the window and has not changed their mind about."""
+    found = [one for one in read_feedback(store) if _votes_against(one, window)]
+    lines = [
+        ReviewLine(
+            text=f"{one_line(one.question, QUESTION_CHARS)}: {votes_words(one.counts)}",
+            link=one.permalink or one.thread_id,
+        )
+        for one in found[:MAX_LINES]
+    ]
+    todo = "ask anew with a mention in its thread, answer there, or correct the note it rests on"
+    return ReviewPart(title="Not helpful", count=len(found), todo=todo, lines=lines)
+
+
+def _votes_against(feedback: Feedback, window: Window) -> bool:
+    return any(not vote.is_helpful and window.holds(vote.at) for vote in feedback.votes.values())
 
 
 def _stale_notes(store: Store) -> ReviewPart:

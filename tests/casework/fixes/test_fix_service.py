@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,10 @@ class DyingClient(GitHubClient):
 class Desk:
     """A thread with a patch, and everything that opens draft pull requests; `restart` is another process."""
 
-    def __init__(self, folder: Path, host: CodeHost, diff: str = GOOD, **settings: Any) -> None:
-        self.host, self.folder = host, folder
+    def __init__(
+        self, folder: Path, host: CodeHost, diff: str = GOOD, keep: timedelta | None = None, **settings: Any
+    ) -> None:
+        self.host, self.folder, self.keep = host, folder, keep
         self.codebase = folder / "shop"
         commit = git(self.codebase, "rev-parse", "HEAD")
         patch = ProposedPatch(title="Raise the limit", diff=diff, rationale="Five are too few.")
@@ -106,7 +109,9 @@ class Desk:
             link_to=lambda _: None,
         )
         desk = self.office.desk
-        self.updates = FixUpdates(desk, self.store, self.files, self.codebases, lambda _: client if token else None)
+        self.updates = FixUpdates(
+            desk, self.store, self.files, self.codebases, lambda _: client if token else None, keep=self.keep
+        )
         self.fixes = Fixes(
             desk, self.store, self.codebases, self.files, self.updates, lambda _: opening if token else None
         )
@@ -327,6 +332,25 @@ def test_without_a_token_the_patch_is_a_file(tmp_path: Path, host: CodeHost) -> 
     assert (
         f"git switch -c triage/{THREAD_ID}-{hash_patch(desk.patch)} {git(desk.codebase, 'rev-parse', 'HEAD')}" in said
     )
+    assert desk.store.all() == []
+
+
+def test_what_ended_is_removed_after_a_while(tmp_path: Path, host: CodeHost) -> None:
+    """Not while its thread is open, nor an open request, however old."""
+    desk = Desk(tmp_path, host, keep=timedelta(days=90))
+    opened(desk)
+    desk.office.decisions.approve(desk.office.click(), by=BEN)
+    desk.wait()
+    desk.office.clock.advance(200 * 86_400)
+    desk.updates.follow()
+    assert desk.fix.status is FixStatus.OPEN
+    host.merge(1)
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    desk.wait()
+    assert desk.fix.status is FixStatus.MERGED
+    desk.office.clock.advance(91 * 86_400)
+    desk.updates.follow()
     assert desk.store.all() == []
 
 

@@ -32,6 +32,7 @@ FILES: Final[Mapping[str, str]] = {
     "cards_shown": "cards/*.json",
     "fixes": "fixes/*.json",
     "auto_replies": "auto_replies/*.json",
+    "feedback": "feedback/*.json",
     "autonomy": "autonomy.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
