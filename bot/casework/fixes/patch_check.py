@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
-from bot.casework.fixes.check_run import ISOLATION_WORDS, CheckLimits, CheckRun, run_check
+from bot.casework.fixes.check_run import ISOLATION_WORDS, CheckLimits, CheckRun, Isolation, run_check
 from bot.config.fix_settings import FixSettings
 from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchLimits, Refusal, refuse_changes, refuse_diff
 from bot.domain.search.file_kinds import FileKind, file_kind
@@ -131,6 +131,8 @@ class PatchChecks:
     def _failed(self, name: str, run: CheckRun) -> FixRefused:
         tail = redact(run.tail, self._secrets).rstrip("\n").split("\n")[-LOG_LINES:]
         said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread."
+        if run.isolation is Isolation.FILES_AND_NETWORK and "/tmp/" in name:  # noqa: S108 - a word of the settings
+            said += " A check sees an empty /tmp here; put what it needs somewhere else."
         return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
 
 

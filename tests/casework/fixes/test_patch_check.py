@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,14 @@ HOSTILE = {
     "a workflow": NEW.format(".github/workflows/evil.yml"),
     "a workflow by rename": "diff --git a/run.sh b/.github/workflows/x.yml\nsimilarity index 100%\n"
     "rename from run.sh\nrename to .github/workflows/x.yml\n",
+    "a workflow in other letters": NEW.format(".GitHub/Workflows/evil.yml"),
+    "git's folder with a blank behind": NEW.format(".git /hooks/pre-push"),
+    "git's folder with an unseen sign": NEW.format(".g\u200cit/config"),
+    "git's folder by its short name": NEW.format("GIT~1/config"),
+    "a name with an unseen sign": NEW.format(".github\u200b/workflows/x.yml"),
+    "a copy onto a workflow": "diff --git a/run.sh b/.github/workflows/x.yml\nsimilarity index 100%\n"
+    "copy from run.sh\ncopy to .github/workflows/x.yml\n",
+    "100,000 lines": "--- /dev/null\n+++ b/app/x.py\n@@ -0,0 +1,100000 @@\n" + "+x\n" * 100_000,
     "a lock file": "--- a/uv.lock\n+++ b/uv.lock\n@@ -1 +1 @@\n-a = 1\n+a = 2\n",
     "credentials by name": NEW.format("deploy/.env"),
     "a secret": "--- /dev/null\n+++ b/app/x.py\n@@ -0,0 +1 @@\n+password = 'hG7$kq2Lz9pW'\n",
@@ -221,6 +231,24 @@ def test_a_check_does_not_see_the_data_directory(repo: Path) -> None:
     (home / "triage.yml").write_text("codebase: shop\n")
     look = f"import pathlib, sys; sys.exit(pathlib.Path({str(home / 'triage.yml')!r}).exists())"
     assert checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", look))
+
+
+def test_a_check_below_tmp_is_told_why_it_is_not_there(repo: Path) -> None:
+    """Where bubblewrap hides it."""
+    if best_isolation() is not Isolation.FILES_AND_NETWORK:
+        pytest.skip("no bubblewrap")
+    with tempfile.NamedTemporaryFile(dir="/tmp", suffix=".py") as program:
+        said = str(refused(repo, GOOD, check=(str(Path(sys.executable).resolve()), program.name)))
+    assert said.endswith("A check sees an empty /tmp here; put what it needs somewhere else.")
+
+
+def test_a_patch_in_dos_form_or_a_mode_alone_is_an_ordinary_one(repo: Path) -> None:
+    """Refused by git where the lines are not the file's; a new mode of an ordinary file may be proposed."""
+    assert refused(repo, GOOD.replace("\n", "\r\n")).refusal.code is FixCode.DOES_NOT_APPLY
+    assert checked(repo, "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n")
+    setuid = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 104755\n"
+    with suppress(FixRefused):
+        assert checked(repo, setuid)  # git keeps no such bit
 
 
 def limited(folder: Path, program: str, *, seconds: float = 60, memory_mb: int = 4096, stop: bool = False) -> Any:
