@@ -2,7 +2,7 @@
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
 COPY . .
-RUN python -m venv /opt/triage && /opt/triage/bin/pip install --no-cache-dir .
+RUN python -m venv /opt/triage && /opt/triage/bin/pip install --no-cache-dir '.[postgres]'
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update \
