@@ -68,7 +68,6 @@ def build_long_runs(
         has_model=uses_models(settings, environment) or settings.escalation.command is not None,
         spending=spending,
         allowance=thread_allowance(settings),
-        spends_apart=leases is not None,
         leases=leases,
     )
 

@@ -142,9 +142,7 @@ class EscalationWatch:
         if self._runs.spending is None or request is None:
             return
         usage = self._recorder.usage(request.run_id)
-        if usage is not None and self._runs.spends_apart:
-            self._runs.spending.record(request.run_id, "long run", usage)
-        elif usage is None and request.spend_usd is not None:
+        if usage is None and request.spend_usd is not None:
             self._runs.spending.record(request.run_id, "unfinished", Usage(cost_usd=request.spend_usd))
         self._runs.spending.release(thread_id)
 

@@ -42,8 +42,6 @@ class LongRuns:
     has_model: bool
     spending: Budget | None = None
     allowance: Allowance | None = None
-    spends_apart: bool = False
-    """Whether a run notes what it cost where the budget does not look: in a file, beside a database."""
     leases: Leases | None = None
     """Where other replicas may have the run of a thread; None where no other process does."""
     held: dict[str, Lease] = field(default_factory=dict)
