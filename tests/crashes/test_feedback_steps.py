@@ -1,0 +1,87 @@
+"""Killed at every named step of a vote, started again: it counts once, and the approvers are told once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.adapters.storage.files.atomic_write import list_files
+from demo.control import Control, Json
+from demo.headless import find_element
+from demo.slack_server import LocalSlack
+from demo.workspace import CHLOE, HELP, OPS
+from tests.crashes.life import Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import ROUNDS, Step, after, before
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import RETRIES, SHOP
+
+SAVED = r"rename feedback/\S+ -> feedback/\S+\n.*"
+VOTED, MEANT, TOLD = SAVED + '"is_helpful": false', SAVED + '"telling_at": "', SAVED + '"is_told": true'
+STEPS = (
+    Step(name="vote: before it is on file", kill=before(VOTED)),
+    Step(name="vote: on file", kill=after(VOTED)),
+    Step(name="vote: about to be told", kill=after(MEANT)),
+    Step(name="vote: told, not answered", withheld=r"call chat.postMessage .*triage_feedback:"),
+    Step(name="vote: told, not on file", kill=before(TOLD)),
+)
+SAMPLE = ("vote: on file", "vote: told, not answered")
+
+
+@pytest.fixture
+def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A fresh home, behind the proxy."""
+    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
+    with withholding_proxy(slack.api_url) as proxy:
+        life = Life(slack, control, proxy, config)
+        yield life
+        life.bury()
+
+
+def press(life: Life) -> None:
+    """Click Not helpful."""
+    [reply] = life.replies()
+    element = find_element(reply, ids.NOT_HELPFUL)
+    assert element is not None
+    life.control.click(HELP.channel_id, reply["ts"], CHLOE.user_id, **element.click_fields())
+
+
+def votes(life: Life) -> list[Any]:
+    """Return what is on file of votes."""
+    records = [json.loads(path.read_text()) for path in list_files(life.home / "feedback", "*.json")]
+    return [one for one in records if one["votes"]]
+
+
+def told(life: Life) -> list[Json]:
+    """Return what approvers were told."""
+    messages = life.control.messages(OPS.channel_id)
+    return [m for m in messages if any("triage_feedback:" in str(b.get("block_id")) for b in m.get("blocks") or [])]
+
+
+@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
+@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
+def test_a_vote_counts_once_and_is_told_once_wherever_the_bot_dies(
+    life: Life, step: Step, round_: int, record_property: Any
+) -> None:
+    """Only a click that nobody wrote down has to be made again."""
+    record_property("crash_step", step.name)
+    life.start(step.kill, step.withheld)
+    life.ask(RETRIES)
+    life.carry_on(life.is_settled, "the reply", decision="approve")
+    press(life)
+    life.control.wait_for(lambda: life.is_dead, f"the step {step.name!r}")
+    life.start()
+    if not votes(life):
+        press(life)
+    life.control.wait_for(lambda: [one for one in votes(life) if one["is_told"]], "the vote to be told")
+    life.stop()
+    [found] = votes(life)
+    assert [one["is_helpful"] for one in found["votes"].values()] == [False]
+    assert len(told(life)) == 1
+    assert life.left()["corrupt"] == []
