@@ -31,6 +31,8 @@ from tests.builders import a_return, a_verdict
 
 TARGET_S: Final = 0.3
 MEMORY_AT_MOST: Final = 1.5
+GROWN_MB: Final = 10.0
+"""What a process may grow by in eighteen calls of one report."""
 WEEKS: Final = timedelta(weeks=4)
 LOOKS: Final = 300
 FACTOR_AT_MOST: Final = 1.3
@@ -159,13 +161,18 @@ def _run(tree: Path, arguments: Sequence[str]) -> Cost:
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)\n"
     )
-    python = tree / ".venv" / "bin" / "python"
-    command = [str(python if python.exists() else sys.executable), "-m", "bot", *arguments]
+    command = [_python(tree), "-m", "bot", *arguments]
     done = subprocess.run([sys.executable, "-c", code, *command], cwd=tree, capture_output=True, text=True, check=True)
     if done.stderr.strip():
         print(f"{' '.join(arguments)}: {done.stderr.strip()}", file=sys.stderr)
     cpu_s, peak_mb = map(float, done.stdout.split())
     return Cost(cpu_s, peak_mb)
+
+
+def _python(tree: Path) -> str:
+    """Return a checkout's own Python, else this one."""
+    python = tree / ".venv" / "bin" / "python"
+    return str(python if python.exists() else sys.executable)
 
 
 def _best(tree: Path, arguments: Sequence[str], base_s: float) -> Cost:
@@ -204,18 +211,17 @@ def _looks(tree: Path, home: Path) -> float:
         "    times.append(time.process_time() - start)\n"
         "print(sorted(times)[len(times) // 2] * 100)\n"
     )
-    python = tree / ".venv" / "bin" / "python"
-    command = [str(python if python.exists() else sys.executable), "-c", code, str(home)]
+    command = [_python(tree), "-c", code, str(home)]
     return float(subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout)
 
 
 def _messages(tree: Path, open_threads: int) -> dict[str, float]:
     """Return the milliseconds of CPU of a message and of the ticks, the least of three runs (message_cost.py)."""
-    python, script = tree / ".venv" / "bin" / "python", Path(__file__).with_name("message_cost.py")
+    script = Path(__file__).with_name("message_cost.py")
     runs = []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as home:
-            command = [str(python if python.exists() else sys.executable), str(script), home, str(open_threads)]
+            command = [_python(tree), str(script), home, str(open_threads)]
             runs.append(json.loads(subprocess.run(command, cwd=tree, capture_output=True, check=True).stdout))
     return {name: min(run[name] for run in runs) for name in runs[0]}
 
@@ -227,6 +233,19 @@ def _report_messages(tree: Path) -> list[str]:
     for name in few:
         print(f"{name:<20}{few[name]:>9.2f} ms{many[name]:>9.2f} ms")
     return [name for name in PER_MESSAGE if many[name] > FACTOR_AT_MOST * few[name]]
+
+
+def _report_bot(tree: Path, places: dict[str, tuple[Path, str]]) -> list[str]:
+    """Print what the running bot's reports cost (report_cost.py), and return those that cost too much."""
+    script = Path(__file__).with_name("report_cost.py")
+    small, large = (
+        json.loads(subprocess.run([_python(tree), str(script), str(home)], cwd=tree, capture_output=True).stdout)
+        for home, _ in places.values()
+    )
+    print(f"\n{'in the bot':<20}{'small':>9}{'large':>9}   grown by")
+    for name, cost in large.items():
+        print(f"{name:<20}{small[name]['next_s']:>7.3f} s{cost['next_s']:>7.3f} s   {cost['grown_mb']:.1f} MB")
+    return [name for name, cost in large.items() if cost["next_s"] > TARGET_S or cost["grown_mb"] > GROWN_MB]
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -259,7 +278,7 @@ def main(argv: Sequence[str] = ()) -> int:
                 if tree == here and (large.cpu_s > TARGET_S or large.peak_mb > MEMORY_AT_MOST * small.peak_mb):
                     missed.append(name)
             few, many = _looks(tree.resolve(), places["small"][0]), _looks(tree.resolve(), crowded)
-            too_much = _report_messages(tree.resolve())
+            too_much = [*_report_bot(tree.resolve(), places), *_report_messages(tree.resolve())]
             missed += too_much if tree == here else []
             print(f"a look at one of {SMALL.open} and of {CROWDED.open} open threads: {few:.4f} and {many:.4f} ms")
     print(f"missed: {', '.join(missed)}" if missed else "target met")

@@ -1,0 +1,77 @@
+"""CPU seconds and memory of what the running bot shows: `report_cost.py HOME` asks each report CALLS times.
+
+The reports of `/triage metrics`, `status` and `review`, and the page of App Home, are built over the files of HOME as
+the bot builds them, without Slack. It prints JSON: `first_s` is the first call, `next_s` the median of the others,
+`grown_mb` what the process has grown between the second call and the last.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path.cwd()))
+
+from slack_sdk.models.blocks import Block
+
+from blocks.cards.draft_card import card_blocks
+from blocks.views.home_view import HomeData, home_view
+from blocks.views.report_views import metrics_blocks, status_blocks
+from blocks.views.review_view import review_blocks
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.file_store import FileStore
+from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.status_overview import count_today, overview
+from bot.casework.reports.weekly_review import build_review
+from bot.domain.threads import ThreadState, ThreadStatus
+from bot.ports.threads import Threads
+
+CALLS = 20
+
+
+def _reports(home: Path) -> dict[str, Callable[[], object]]:
+    """Return what builds each report."""
+    files, clock = FileStore(home), SystemClock()
+    rollups, threads = Rollups(files), Threads(files.documents)
+    service = MetricsService(files, rollups, clock, baseline_reply_s=None)
+
+    def card(state: ThreadState) -> list[Block]:
+        return card_blocks(state, link_to=lambda _: None)
+
+    def page() -> object:
+        now = clock.now()
+        waiting = {one.thread_id: one for one in threads.open_threads() if one.status is ThreadStatus.PENDING_USER}
+        seen, today = overview(files, now, ()), count_today(files, now)
+        data = HomeData(overview=seen, today=today, sessions=[], now=now, drafts=waiting, card=card)
+        return home_view(data, user="U0ANA", may_approve=True)
+
+    def review() -> object:
+        found = build_review(files, rollups, clock.now(), (), allow=Allowance.for_one_look())
+        return review_blocks(found, may_see_drafts=True)
+
+    return {
+        "/triage metrics": lambda: metrics_blocks(service.report()),
+        "/triage status": lambda: status_blocks(overview(files, clock.now(), ()), may_see_drafts=True),
+        "/triage review": review,
+        "App Home": page,
+    }
+
+
+def _cost(build: Callable[[], object]) -> dict[str, float]:
+    times, sizes = [], []
+    for _ in range(CALLS):
+        start = time.process_time()
+        build()
+        times.append(time.process_time() - start)
+        sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return {"first_s": times[0], "next_s": statistics.median(times[1:]), "grown_mb": sizes[-1] - sizes[1]}
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: _cost(build) for name, build in _reports(Path(sys.argv[1])).items()}))
