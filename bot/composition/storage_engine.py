@@ -16,7 +16,7 @@ from bot.adapters.storage.files.file_engine import FileEngine
 from bot.config.environment import Environment, process_home
 from bot.errors import ConfigError, TriageError
 from bot.ports import Documents, Engine, Store
-from bot.ports.collections import MOVED, SingleDocument
+from bot.ports.collections import EVENTS, MOVED, SingleDocument
 from bot.ports.replicas import Replicas
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def _open(environment: Environment, *, migrates: bool) -> Engine:
         from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
     engine = PostgresEngine(Database(environment.database_url.get_secret_value(), migrates=migrates), home)
     try:
-        _refuse_moved(engine.store(home, is_reader=True).documents, home)
+        store = engine.store(home, is_reader=True)
+        _refuse_moved(store.documents, home)
+        _refuse_left_behind(store, home)
     except TriageError:
         engine.close()
         raise
@@ -97,6 +99,22 @@ def _driver() -> Iterator[None]:
         raise ConfigError(
             f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; type `pip install 'triage-bot[postgres]'`"
         ) from error
+
+
+def _refuse_left_behind(store: Store, home: Path) -> None:
+    """Raise ConfigError where the data directory holds what the database does not: it would be forgotten."""
+    if not (home / f"{EVENTS}.ndjson").exists():
+        return
+    if "to" not in SingleDocument(FileDocuments(home, is_reader=True), MOVED).read():
+        raise ConfigError(
+            f"{home} holds state that is not in the database of TRIAGE_DATABASE_URL; to move it there type "
+            "`triage migrate --to postgresql`, to begin without it set TRIAGE_HOME to an empty directory"
+        )
+    if next(store.journal(EVENTS).newest_first(), None) is None:
+        raise ConfigError(
+            f"the database of TRIAGE_DATABASE_URL does not hold what was in {home}: the move was cut off, or this is "
+            "another database. Set the right address, or type `triage migrate --to postgresql` again"
+        )
 
 
 def _refuse_moved(documents: Documents, home: Path) -> None:
