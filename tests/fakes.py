@@ -19,6 +19,7 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order
+from bot.domain.memory.note_cautions import StaleCitations
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.week_summary import WeekSummary
@@ -731,9 +732,9 @@ class ScriptedInvestigator:
         return Investigation(ret=step, ledger=Ledger(), usage=self.usage, investigator="scripted")
 
 
-def unchanged(cites: Sequence[NoteCitation]) -> Sequence[NoteCitation]:
+def unchanged(cites: Sequence[NoteCitation]) -> StaleCitations:
     """Say that all lines that notes cite stand as they did."""
-    return cites[:0]
+    return StaleCitations()
 
 
 class FixedMemoryIndex:

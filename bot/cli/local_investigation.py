@@ -265,7 +265,7 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         settings=settings,
         environment=environment,
         code=code,
-        memory=FileNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.changed),
+        memory=FileNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
         notes=storage.notes,
         spend=storage.journal(SPEND),
         runs=storage.runs,

@@ -133,7 +133,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
     create_folder(environment.home)
     storage = _storage(process, environment.home, noted)
     notes, store = storage.notes, Threads(storage.documents)
-    memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
+    memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.stale))
     jobs = process.engine.jobs(
         environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
     )

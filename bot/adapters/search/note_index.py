@@ -14,12 +14,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.domain.memory.kept_notes import TITLE_CHARS
+from bot.domain.memory.note_cautions import StaleCitations, lesson_notice, stale_lines_notice
 from bot.domain.memory.notes import (
     NoteCitation,
     NoteHeader,
-    changed_lines_notice,
     cites_of,
-    lesson_notice,
     opening,
     paragraphs,
 )
@@ -37,12 +36,12 @@ REPLIES_BYTES = 8 * 1024 * 1024
 EXCERPT_CHARS = 300
 MIN_SCORE = 0.35
 MIN_WORDS = 2
-CHANGED_WEIGHT = 0.5
+STALE_WEIGHT = 0.5
 SPARE = 5
 """How many more hits are looked up than asked for, since some fall behind."""
 
-Changed = Callable[[Sequence[NoteCitation]], Sequence[NoteCitation]]
-"""Returns those citations whose lines no longer stand; raises TriageError where nobody can tell."""
+Stale = Callable[[Sequence[NoteCitation]], StaleCitations]
+"""Returns those citations whose lines do not stand; raises TriageError where nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,8 @@ class _Entry:
 class FileNoteIndex:
     """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
-    def __init__(self, notes: NoteStore, replies: Journal, changed: Changed) -> None:
-        self._notes, self._replies, self._changed = notes, replies, changed
+    def __init__(self, notes: NoteStore, replies: Journal, stale: Stale) -> None:
+        self._notes, self._replies, self._stale = notes, replies, stale
         self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
@@ -105,20 +104,21 @@ class FileNoteIndex:
     def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
         """Return a hit with what is to be said before anybody relies on it."""
         try:
-            changed: Sequence[NoteCitation] | None = self._changed(entry.cites)
+            stale: StaleCitations | None = self._stale(entry.cites)
         except TriageError:
-            changed = None
+            stale = None
+        stands = stale is None or stale.is_empty
         hit = MemoryHit(
             ref=entry.ref,
             title=entry.title,
             excerpt=_excerpt(entry, stems),
             score=round(score, 4),
-            doubt=changed_lines_notice(changed),
-            caution=lesson_notice(entry.facts.kind, changed),
+            doubt=stale_lines_notice(stale),
+            caution=lesson_notice(entry.facts.kind, stale),
             is_lesson=entry.facts.kind.is_lesson,
-            is_settled=not changed and not entry.facts.kind.is_lesson,
+            is_settled=stands and not entry.facts.kind.is_lesson,
         )
-        return replace(hit, score=round(score * CHANGED_WEIGHT, 4)) if changed else hit
+        return hit if stands else replace(hit, score=round(score * STALE_WEIGHT, 4))
 
     def _kept(self) -> list[_Entry]:
         notes = self._notes.all()

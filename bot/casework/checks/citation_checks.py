@@ -20,7 +20,8 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.memory.notes import RETIRED, lesson_notice
+from bot.domain.memory.note_cautions import lesson_notice
+from bot.domain.memory.notes import RETIRED
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.text.file_text import file_lines
@@ -192,8 +193,7 @@ def _prove_note(ref: EvidenceRef, sources: CitationSources) -> Proof:
     note = next((note for note in sources.notes.all() if note.ref == f"memory/{name}"), None)
     if note is None:
         return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
-    changed = CitationStaleness(sources.repo).changed(note.facts.cites)
-    warning = lesson_notice(note.facts.kind, changed)
+    warning = lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites))
     found = CitationResult(None, f"{ref.ref}: {warning}") if warning else CitationResult(True, f"{ref.ref} exists")
     lines = note.text.split("\n")
     whole = ref.model_copy(update={"quote": _to_line_end(ref.quote, plain_text(lines))})

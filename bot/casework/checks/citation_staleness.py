@@ -15,6 +15,7 @@ from pathlib import Path
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.agent.git.repositories import Repositories
 from bot.domain.citations.citation_lines import is_verbatim
+from bot.domain.memory.note_cautions import StaleCitations
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.search.file_kinds import is_secret_file
 
@@ -35,15 +36,19 @@ class CitationStaleness:
         self._blobs: dict[Path, tuple[str, dict[str, str]]] = {}
         self._known: dict[tuple[str, str], bool] = {}
 
-    def changed(self, cites: Sequence[NoteCitation]) -> tuple[NoteCitation, ...]:
-        """Return those citations whose quote no longer stands at HEAD.
+    def stale(self, cites: Sequence[NoteCitation]) -> StaleCitations:
+        """Return those citations whose quote does not stand at HEAD.
+
+        One whose commit no codebase has is of a codebase that is gone, unless it names one that is there.
 
         Raises:
             ProviderError: git cannot read the codebase.
             ConfigError: it has no commit.
         """
         trees: dict[Path, Mapping[str, str]] = {}
-        return tuple(cite for cite in cites if not self._is_there(cite, trees))
+        stale = [cite for cite in cites if not self._is_there(cite, trees)]
+        gone = [cite for cite in stale if self._is_unconfigured(cite)]
+        return StaleCitations(tuple(cite for cite in stale if cite not in gone), tuple(gone))
 
     def _is_there(self, cite: NoteCitation, trees: dict[Path, Mapping[str, str]]) -> bool:
         """Whether a quote stands; `trees` has the files of each HEAD that was looked up for this call."""
@@ -52,6 +57,10 @@ class CitationStaleness:
             trees[repo.root] = self._blobs_at(repo, repo.head())
         blob = None if is_secret_file(path) else trees[repo.root].get(path)
         return blob is not None and self._stands(repo, blob, cite.quote)
+
+    def _is_unconfigured(self, cite: NoteCitation) -> bool:
+        repo, path = self._repos.locate(cite.path, cite.commit)
+        return path == cite.path and repo.resolve(cite.commit) is None
 
     def _blobs_at(self, repo: GitRepo, head: str) -> Mapping[str, str]:
         """Return the id of every file's content."""

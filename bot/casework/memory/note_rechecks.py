@@ -159,7 +159,7 @@ class NoteRechecks:
             for note in notes.values():
                 before = known.get(recheck_id(note.ref, note.facts.cites))
                 is_new = before is None or before.outcome in (RecheckOutcome.MOOT, RecheckOutcome.GONE)
-                if is_new and (changed := self._standing.changed(note.facts.cites)):
+                if is_new and (changed := self._standing.stale(note.facts.cites).changed):
                     opened = self._look.open(note, changed, head)
                     known[opened.id] = _on_the_card_of(before, opened)
             self._write(known, head)
@@ -172,7 +172,7 @@ class NoteRechecks:
         if note is None:
             return one.evolve(outcome=RecheckOutcome.GONE)
         cites = note.facts.cites
-        is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.changed(cites)
+        is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.stale(cites).changed
         return one.evolve(outcome=RecheckOutcome.MOOT) if is_moot else one
 
     def _settle(self, given: str) -> bool:

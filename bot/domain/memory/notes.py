@@ -1,4 +1,4 @@
-"""Notes: how a proposed one is made safe to keep, what stands above its words, what is said before its use. Pure.
+"""Notes: how a proposed one is made safe to keep, and what stands above its words. Pure.
 
 Name and text come from a model that has read hostile text. Above the words stand who kept the note and which lines it
 rests on, one `key: <JSON>` a line between two `---`; people edit that with any editor, and what is not understood there
@@ -20,7 +20,6 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets
-from bot.domain.text.sanitize import one_line
 from bot.errors import InputError
 
 MAX_CITES: Final = 8
@@ -38,8 +37,6 @@ SHARED: Final = "shared"
 """The folder of memory/ that holds copies of what other teams share, a folder for each."""
 
 
-NAMED: Final = 3
-UNKNOWN: Final = "could not check whether the cited lines have changed"
 MAX_NOTE_CHARS: Final = 20_000
 NAME_CHARS: Final = 60
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -166,40 +163,6 @@ def _kept(refs: Iterable[EvidenceRef], known_secrets: Collection[str]) -> Iterat
 def _is_sound(ref: str) -> bool:
     cited = parse_lines(ref)
     return cited is not None and cited.problem() is None
-
-
-_LESSONS: Final = {
-    NoteKind.DISMISSAL: (
-        "a lesson, not a fact about the code: a draft that said this was dismissed by people, for the reason given"
-    ),
-    NoteKind.CORRECTION: (
-        "a lesson, not a fact about the code: people changed a draft as shown; look up what they say in the code"
-    ),
-}
-
-
-def lesson_notice(kind: NoteKind, changed: Sequence[NoteCitation] | None) -> str:
-    """Return the warning for a note, the most pressing part first, or "" where there is none.
-
-    `changed` are its citations that no longer stand at HEAD, None where that could not be looked up.
-
-    >>> lesson_notice(NoteKind.NOTE, [NoteCitation(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")])
-    'the cited lines changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
-    >>> lesson_notice(NoteKind.NOTE, [])
-    ''
-    """
-    return "; ".join(part for part in (changed_lines_notice(changed), _LESSONS.get(kind, "")) if part)
-
-
-def changed_lines_notice(changed: Sequence[NoteCitation] | None) -> str:
-    """Return that cited lines changed, which, and since when they stood; "" where all of them stand."""
-    if changed is None:
-        return UNKNOWN
-    if not changed:
-        return ""
-    named = ", ".join(one_line(cite.ref, 120) for cite in changed[:NAMED])
-    more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
-    return f"the cited lines changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
 
 
 def safe_name(filename: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.domain.memory.notes import UNKNOWN, NoteCitation
+from bot.domain.memory.note_cautions import UNKNOWN, StaleCitations
+from bot.domain.memory.notes import NoteCitation
 from bot.errors import ProviderError, StoreError
 from tests.fakes import unchanged
 
@@ -192,12 +193,17 @@ LESSON = (
 )
 
 
-def all_changed(cites: Sequence[NoteCitation]) -> Sequence[NoteCitation]:
+def all_changed(cites: Sequence[NoteCitation]) -> StaleCitations:
     """Say that every cited line is another now."""
-    return cites
+    return StaleCitations(changed=cites)
 
 
-def nobody_knows(cites: Sequence[NoteCitation]) -> Sequence[NoteCitation]:
+def all_unconfigured(cites: Sequence[NoteCitation]) -> StaleCitations:
+    """Say that the codebase of every cited line is gone."""
+    return StaleCitations(unconfigured=cites)
+
+
+def nobody_knows(cites: Sequence[NoteCitation]) -> StaleCitations:
     """Be a codebase that cannot be read."""
     raise ProviderError("git: broken")
 
@@ -215,6 +221,16 @@ def test_a_note_whose_lines_changed_comes_with_a_warning_and_after_its_equals(tm
     assert (plain.ref, plain.caution, plain.is_settled) == ("memory/b-plain.md", "", True)
     assert (cited.ref, cited.is_settled, cited.score < plain.score) == ("memory/a-cited.md", False, True)
     assert cited.caution == "the cited lines changed since abcdef0 (a.py:2): check before you rely on it"
+
+
+def test_a_note_from_a_codebase_that_is_gone_says_so_and_settles_nothing(tmp_path: Path) -> None:
+    """It comes after its equals as well."""
+    (tmp_path / "a-cited.md").write_text(CITED + RETRIES)
+    (tmp_path / "b-plain.md").write_text(RETRIES)
+    plain, cited = FileNoteIndex(NoteFiles(tmp_path), Replies(), all_unconfigured).search(QUESTION)
+    assert (plain.ref, cited.ref, cited.is_settled) == ("memory/b-plain.md", "memory/a-cited.md", False)
+    assert cited.caution == "cited from a codebase that is not configured any more (a.py:2): nobody can check it"
+    assert cited.doubt == cited.caution
 
 
 def test_a_changed_note_makes_room_for_one_that_stands(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Tools:
         (base / "memory").mkdir(exist_ok=True)
         self.ledger = Ledger()
         kept = NoteFiles(base / "memory")
-        notes = FileNoteIndex(kept, MemoryJournal(), CitationStaleness(code).changed)
+        notes = FileNoteIndex(kept, MemoryJournal(), CitationStaleness(code).stale)
         tools = investigator_tools(code, notes, kept, self.ledger)
         self.known = {tool.name: tool for tool in tools}
 

@@ -36,7 +36,7 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).changed)
+        notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).stale)
         index = SqlitePassageIndex(repo, self.base / "passages.db")
         tools = code_tools(repo, index, notes, NoteFiles(self.memory), self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}

@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 
 from bot.domain.memory.notes import (
     MAX_CITES,
-    NAMED,
-    UNKNOWN,
     NoteCitation,
     NoteHeader,
     NoteKind,
     cites_of,
-    lesson_notice,
     note_text,
     note_words,
     with_cites,
@@ -104,15 +101,3 @@ def test_any_words_survive_other_citations(words: str) -> None:
     """Nothing in a note can pass for the facts above it."""
     text = f'---\nkind: "note"\n---\n\n{words}'
     assert with_cites(with_cites(text, [CITE]), ()) == text
-
-
-def test_a_caution_says_the_most_pressing_first_and_names_a_few() -> None:
-    """Changed lines, then that it is a lesson; what nobody could look up is said too."""
-    cites = [CITE.model_copy(update={"path": f"a{n}.py\n# forged"}) for n in range(5)]
-    said = lesson_notice(NoteKind.CORRECTION, cites)
-    assert said.startswith("the cited lines changed since aaaaaaa (a0.py # forged:3-4")
-    assert said.count(".py") == NAMED
-    assert "and 2 more" in said
-    assert "\n" not in said
-    assert said.index("changed") < said.index("a lesson, not a fact about the code")
-    assert lesson_notice(NoteKind.NOTE, None) == UNKNOWN
