@@ -41,7 +41,8 @@ class Assignment:
     `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
     oldest first, so that "and where is it set?" can be understood; `trace_notes` says where the frames of a stack trace
     in the question stand in the codebase, and what changed there; `codebases` are the ids of those that the channel is
-    about, none: all of the team's.
+    about, none: all of the team's; `refreshed` are the ids of those whose index was brought up to HEAD for this
+    question, none: nobody has tried, or none can be used.
     """
 
     question: str
@@ -58,6 +59,7 @@ class Assignment:
     earlier: tuple[str, ...] = ()
     trace_notes: str = ""
     codebases: tuple[str, ...] = ()
+    refreshed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """What code alone finds for a question: how old the clones are, what no search looks into, where a stack trace leads.
 
-Fetches clones; reads the indexes and git; writes nothing else. What was found stands in the investigator's return,
-so that "nothing found" is not taken for "nowhere".
+Fetches clones and brings the indexes up to HEAD, once for a question; reads git; writes nothing else. What was found
+stands in the investigator's return, so that "nothing found" is not taken for "nowhere".
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.model_run import OnProgress
@@ -39,30 +39,43 @@ class CodeFindings:
         aged = self.clones.before_investigation(self.cloned) if self.clones else ()
         members = self.codebases.among(assignment.codebases)
         # before, so that what is indexed meanwhile does not count as searched
-        gaps = [_gaps_of(one, may_fail=len(self.codebases) > 1) for one in members]
+        looked = [(one, _refreshed(one, may_fail=len(self.codebases) > 1)) for one in members]
         said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
-        places, suspects = find_suspects(said, members)
-        told = replace(assignment, trace_notes=trace_notes(places, suspects))
+        commits = [(one, index.commit) for one, index in looked if index.commit]
+        places, suspects = find_suspects(said, commits)
+        refreshed = tuple(one.id for one, _ in commits)
+        told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
         found = self.investigator.investigate(told, run_id=run_id, on_progress=on_progress)
         known = {
             "aged_clones": aged or found.ret.aged_clones,
-            "not_searched": "; ".join(words for words, _ in gaps if words) or None,
-            "index_unfinished": any(unfinished for _, unfinished in gaps),
+            "not_searched": "; ".join(index.gaps for _, index in looked if index.gaps) or None,
+            "index_unfinished": any(index.is_unfinished for _, index in looked),
             "suspect_changes": suspects,
         }
         return replace(found, ret=found.ret.model_copy(update=known))
 
 
-def _gaps_of(codebase: Codebase, *, may_fail: bool) -> tuple[str, bool]:
-    """Return what of a codebase is not searched, and whether some of that is only not indexed yet."""
+class _RefreshedIndex(NamedTuple):
+    """The commit an index is at (None: it cannot be used), and what it does not have; maybe only not yet."""
+
+    commit: str | None
+    gaps: str
+    is_unfinished: bool = False
+
+
+def _refreshed(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
     try:
-        gaps = codebase.index.refresh().gaps
-        words, unfinished = gaps.words(), gaps.waiting > 0
+        report = codebase.index.refresh()
     except TriageError as error:
         if isinstance(error, CodebaseUnreadable) and not may_fail:
             raise
         if isinstance(error, NotCloned):
-            return f"{codebase.prefix} all, because it is not cloned yet", True
+            return _RefreshedIndex(None, f"{codebase.prefix} all, because it is not cloned yet", is_unfinished=True)
         log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
-        words, unfinished = NO_INDEX, False
-    return f"{codebase.prefix} {words}" if words and codebase.prefix else words, unfinished
+        return _RefreshedIndex(None, _in_codebase(codebase, NO_INDEX))
+    gaps = report.gaps
+    return _RefreshedIndex(report.commit, _in_codebase(codebase, gaps.words()), is_unfinished=gaps.waiting > 0)
+
+
+def _in_codebase(codebase: Codebase, words: str) -> str:
+    return f"{codebase.prefix} {words}" if words and codebase.prefix else words

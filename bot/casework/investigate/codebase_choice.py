@@ -65,10 +65,7 @@ def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases in which most frames of a stack trace stand."""
     if not frames_in(question):
         return []
-    found = {
-        one.id: len(trace_places(question, one.repo, one.index, commit))
-        for one, commit in ((one, one.repo.head()) for one in _of_code(codebases))
-    }
+    found = {one.id: len(trace_places(question, one.repo, one.index)) for one in _of_code(codebases)}
     most = max(found.values(), default=0)
     return [one for one in _of_code(codebases) if most and found[one.id] == most]
 
@@ -143,7 +140,7 @@ class OneCodebaseInvestigator:
         members = self.codebases.among(assignment.codebases)
         if len(members) == 1:
             return members.first
-        readable = _refreshed(members)
+        readable = members.among(assignment.refreshed) if assignment.refreshed else _refreshed(members)
         said = "\n".join((assignment.question, *(one.text for one in assignment.human_context)))
         return choose_codebase(said, readable, subject="\n".join(assignment.earlier))
 

@@ -9,10 +9,10 @@ citation: nobody has judged whether it caused the error.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.agent.codebases import Codebase, Codebases
+from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.returns import SuspectChange
@@ -41,12 +41,14 @@ class TracePlace(NamedTuple):
     line: int | None
 
 
-def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str) -> list[TracePlace]:
+def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | None = None) -> list[TracePlace]:
     """Return where the frames of a text stand: the product's own code first, the innermost frame first.
 
-    Other people's code that is kept in the codebase (`vendor/`) is left out, unless nothing else is there.
+    Other people's code that is kept in the codebase (`vendor/`) is left out, unless nothing else is there. Without a
+    commit it is HEAD, for which git is asked only where the file of a frame is there.
 
     Raises:
+        ConfigError: the codebase has no commit.
         ProviderError: git cannot read the codebase.
         StoreError: the index cannot be read.
     """
@@ -56,23 +58,27 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str) -> 
         name = frame.path.rpartition("/")[2]
         if name not in called:
             called[name] = [path for path in index.places_called(name) if path.rpartition("/")[2] == name]
-        if place := _place(frame, called[name], repo, index, commit):
+        path = best_path(frame, called[name])
+        if path is None:
+            place = None if called[name] else _defined(frame, index)
+        else:
+            commit = commit or repo.head()
+            place = _place(frame, path, repo, commit)
+        if place is not None:
             found.setdefault((place.path, place.line), place)
     own = [one for one in found.values() if file_kind(one.path) is not FileKind.VENDORED]
     ordered = sorted(own or found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
     return ordered[:MAX_PLACES]
 
 
-def _place(
-    frame: StackFrame, same_name: list[str], repo: GitRepo, index: PassageIndex, commit: str
-) -> TracePlace | None:
-    defined = list(_definitions(frame, index))
-    path = best_path(frame, same_name)
-    if path is None and not same_name and not frame.is_of_library and len({one.path for one in defined}) == 1:
-        return TracePlace(frame, defined[0].path, defined[0].line)
-    if path is None or not is_indexed(path):
-        return None
-    lines = repo.lines_at(commit, path)
+def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:
+    """Return where the function of a frame is defined, if that is in one file."""
+    defined = [] if frame.is_of_library else list(_definitions(frame, index))
+    return TracePlace(frame, defined[0].path, defined[0].line) if len({one.path for one in defined}) == 1 else None
+
+
+def _place(frame: StackFrame, path: str, repo: GitRepo, commit: str) -> TracePlace | None:
+    lines = repo.lines_at(commit, path) if is_indexed(path) else None
     return TracePlace(frame, path, _line_now(frame, path, lines, repo, commit)) if lines else None
 
 
@@ -173,15 +179,20 @@ def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange])
     return "\n".join([heads[0], *frames, *([heads[1], *changes] if changes else [])])
 
 
-def find_suspects(said: str, codebases: Codebases) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
-    """Return where the frames of a text stand and what changed there, in the codebase in which most of them do."""
-    return max((_traced(said, one) for one in codebases), key=lambda found: len(found[0]), default=([], ()))
+def find_suspects(
+    said: str, commits: Iterable[tuple[Codebase, str]]
+) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
+    """Return where the frames of a text stand and what changed there, in the codebase in which most of them do.
+
+    Each codebase comes with the commit that its index is at.
+    """
+    traced = (_traced(said, codebase, commit) for codebase, commit in commits) if frames_in(said) else ()
+    return max(traced, key=lambda found: len(found[0]), default=([], ()))
 
 
-def _traced(said: str, codebase: Codebase) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
+def _traced(said: str, codebase: Codebase, commit: str) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
     """Return places and suspects; none where they cannot be looked up, which ends no investigation."""
     try:
-        commit = codebase.index.refresh().commit
         places = trace_places(said, codebase.repo, codebase.index, commit)
         suspects = suspect_changes(places, codebase.repo, commit)
     except TriageError:
