@@ -27,6 +27,7 @@ BENCHMARKS = (
     "fixes",
     "codebases",
     "postgres",
+    "scale",
 )
 
 

@@ -17,6 +17,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.replies import reply_record
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus
+from bot.ports import Journal
 from bot.ports.threads import Threads
 
 APPROVALS = 200
@@ -25,7 +26,8 @@ TARGET = 1.2
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-def _waiting(number: int) -> ThreadState:
+def waiting(number: int) -> ThreadState:
+    """Return a thread whose draft waits for a click."""
     state = ThreadState(
         thread_id=f"T0BENCH.C0HELP.1767603600.{number:06d}",
         team_id="T0BENCH",
@@ -43,7 +45,7 @@ def _waiting(number: int) -> ThreadState:
 
 
 def _fill_archive(home: Path, count: int) -> None:
-    closed = _waiting(0).close(Resolution.APPROVED, at=START, why="approved by <@U0ANA>")
+    closed = waiting(0).close(Resolution.APPROVED, at=START, why="approved by <@U0ANA>")
     text = closed.model_dump_json()
     for number in range(count):
         at = START - timedelta(hours=number % 8760)
@@ -53,7 +55,8 @@ def _fill_archive(home: Path, count: int) -> None:
         (folder / f"T0BENCH.C0OLD.1700000000.{number:06d}.{at:%Y-%m-%dT%H:%M:%SZ}.json").write_text(text)
 
 
-def _approve(store: Threads, replies: NdjsonJournal, state: ThreadState) -> float:
+def approve(store: Threads, replies: Journal, state: ThreadState) -> float:
+    """Return how long it took to approve a waiting thread, in milliseconds."""
     start = time.perf_counter()
     intent = PostIntent(at=START, draft_hash=state.draft_hash or "")
     state = store.put(state.evolve(post_intent=intent, approved_by="U0ANA", user_approved_at=START))
@@ -76,7 +79,7 @@ def main() -> int:
         times: dict[int, list[float]] = {size: [] for size in SIZES}
         for number in range(1, APPROVALS + 1):
             for size, (store, replies) in places.items():
-                times[size].append(_approve(store, replies, store.put(_waiting(number))))
+                times[size].append(approve(store, replies, store.put(waiting(number))))
     medians = {size: statistics.median(values) for size, values in times.items()}
     for size, value in medians.items():
         print(f"{size:>7,} closed threads: {value:6.2f} ms an approval")

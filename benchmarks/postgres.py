@@ -32,7 +32,8 @@ RECORD = {"chat_id": "C0HELP", "message_id": "1767603600.000100", "content": "ho
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def server() -> Iterator[str]:
+    """Enter with the address of a server that keeps what it commits."""
     if url := os.environ.get("TRIAGE_TEST_DATABASE_URL"):
         yield url
         return
@@ -83,7 +84,7 @@ def _steps(stack: ExitStack, url: str, home: Path) -> dict[str, Callable[[], obj
 
 def main(_: list[str] | None = None) -> int:
     """Print the median of each step and return 0 if an append met the target."""
-    with _server() as url, tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+    with server() as url, tempfile.TemporaryDirectory() as home, ExitStack() as stack:
         steps = _steps(stack, url, Path(home))
         took: dict[str, list[float]] = {name: [] for name in steps}
         for _round in range(ROUNDS):
