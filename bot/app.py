@@ -154,7 +154,7 @@ class App:
     def _disk_is_back(self, since: datetime) -> None:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
         self.teams.each(lambda team: team.missed_since(since))
-        self.teams.each(Team.recover)
+        self.teams.each(Team.recover_if_ours)
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

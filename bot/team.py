@@ -112,6 +112,7 @@ class Team:
         self._report.say()
         self.recover()
         self.shared.desk.asker.recall()
+        self.casework.upkeep.waiting.recall()
 
     def _settle_heartbeats(self) -> None:
         self._settle("proposals", self.beats.proposals.settle)
@@ -183,6 +184,11 @@ class Team:
     def recover(self) -> None:
         """Settle the threads that a crash or the disk left in the middle of a step."""
         self._say_of_threads(self.casework.questions.recovery.recover())
+
+    def recover_if_ours(self) -> None:
+        """Settle those threads unless another replica does."""
+        if self._questions.take():
+            self.recover()
 
     def say(self, text: str) -> None:
         """Tell the team's ops channel."""

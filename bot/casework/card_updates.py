@@ -88,9 +88,11 @@ class CardUpdates:
         ops_channel: str,
         asker: Acknowledgements,
         shown: Collection[CardShown],
+        is_shared: bool = False,
     ) -> None:
         self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
         self._restored: set[str] = set()
+        self._is_shared = is_shared
         self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
 
     def show_later(self, thread_id: str) -> None:
@@ -153,6 +155,8 @@ class CardUpdates:
         if state.card_ts is None:
             state = self._with_its_card(state)
         channel, ts = self._messenger.show_card(state)
+        if self._is_shared:
+            self._show_newer(state.evolve(card_channel=channel, card_ts=ts))
         self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
         if (state.card_channel, state.card_ts) != (channel, ts):
             self._store.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
@@ -199,10 +203,10 @@ class CardUpdates:
                 log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
 
     def _show_newer(self, shown: ThreadState) -> None:
-        """Show the thread again if somebody changed it while its progress was being shown."""
+        """Show the thread again if somebody changed it while it was being shown: an older state may have come last."""
         now = self._store.get(shown.thread_id) or self._store.last_closed(shown.thread_id)
         if now is not None and now.version != shown.version:
-            self._messenger.show_card(now)
+            self._messenger.show_card(now.evolve(card_channel=shown.card_channel, card_ts=shown.card_ts))
 
     def finish(self, thread_id: str) -> None:
         """Show the last state of a closed thread's card and move the thread to the archive, in this order.

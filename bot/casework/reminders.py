@@ -35,8 +35,12 @@ class DraftReminders:
         self._desk, self._reminders, self._hours = desk, reminders, hours
         self._remind_of = remind
         self._reminded: dict[tuple[str, int], datetime] = {}
-        for record in reminders.records(last_bytes=LOG_TAIL_BYTES):
-            self._recall(record)
+        self.recall()
+
+    def recall(self) -> None:
+        """Read what was named so far, by this process or another; raises StoreError."""
+        for record in self._reminders.records(last_bytes=LOG_TAIL_BYTES):
+            self._note(record)
 
     def tick(self) -> None:
         """Remind of what waits too long and was not named yet; close what was named and still waits.
@@ -93,10 +97,10 @@ class DraftReminders:
             return
         for state in due:
             record = {"thread_id": state.thread_id, "draft_version": state.draft_version, "at": now.isoformat()}
-            self._recall(record)
+            self._note(record)
             self._reminders.append(record)
 
-    def _recall(self, record: object) -> None:
+    def _note(self, record: object) -> None:
         """Remember a line of the journal; one that is none of ours is passed over."""
         try:
             thread_id, version, at = (record[key] for key in ("thread_id", "draft_version", "at"))  # type: ignore[index]

@@ -62,6 +62,7 @@ class ThreadService:
             ops_channel=self.settings.ops_channel,
             asker=self.asker,
             shown=self.shown,
+            is_shared=self.leases is not None,
         )
         object.__setattr__(self, "cards", cards)
         object.__setattr__(self, "codebases", ChannelCodebases(self.settings.watched_chats))

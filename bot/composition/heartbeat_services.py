@@ -102,10 +102,10 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
     sessions = _build_sessions(on)
     registry, store = sessions.registry, sessions.store
     alerts = AlertRouter(surfaces, store, sessions.owners, sessions.zones, on.clock, say=on.ops.say)
-    scheduler = _build_scheduler(on, sessions, alerts)
+    here = SessionDuties(on.leases if on.storage.shared else None, registry.all)
+    scheduler = _build_scheduler(on, sessions, alerts, here)
     sharing = _build_sharing(on, sessions, scheduler)
     worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)
-    here = SessionDuties(on.leases if on.storage.shared else None, registry.all)
     faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces, runs_elsewhere=here.elsewhere)
     faults.log_tracked_playbooks()
     zone_of, workspace = sessions.zones.zone_name, on.desk.workspace
@@ -135,11 +135,15 @@ def _build_sessions(on: SharedServices) -> SessionServices:
     )
 
 
-def _build_scheduler(on: SharedServices, sessions: SessionServices, alerts: AlertRouter) -> Scheduler:
+def _build_scheduler(
+    on: SharedServices, sessions: SessionServices, alerts: AlertRouter, here: SessionDuties
+) -> Scheduler:
     store, zones = sessions.store, sessions.zones
-    admission = Admission(store, zones, on.clock, route=alerts.route, halted=on.pausing.words)
+    admission = Admission(
+        store, zones, on.clock, route=alerts.route, halted=on.pausing.words, runs_elsewhere=here.elsewhere
+    )
     silence = MissedBeatAlerts(store, zones, alerts)
-    wakes = WakeBox(on.storage.documents)
+    wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
     return Scheduler(sessions.registry, store, on.jobs, admission, silence, sessions.log, wakes, on.clock)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from bot.casework.recovery.failed_jobs import GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import Job
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.ports.collections import CLASSIFIED, EVENTS
+
+_AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot is stopped."
 
 
 class StartupReport:
@@ -31,7 +35,8 @@ class StartupReport:
                 self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
 
     def say_given_up(self) -> None:
-        """Tell of the jobs that processes died of."""
+        """Tell of the jobs that processes died of, and of those that cannot be read."""
+        self._say_corrupt()
         for job in self._on.jobs.take_given_up():
             self.given_up(job)
 
@@ -41,15 +46,19 @@ class StartupReport:
             return
         why = job.failures[-1] if job.failures else "the bot died while it ran"
         self._on.ops.say(
-            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}. "
-            f"To try again, move queue/failed/{job.name} to queue/ while the bot is stopped."
+            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}."
+            + ("" if self._on.storage.shared else _AGAIN.format(job=job.name))
         )
+
+    def _say_corrupt(self) -> None:
+        corrupt = self._on.jobs.corrupt
+        while corrupt:
+            self._on.ops.say(f"A waiting job could not be read; it was set aside as {corrupt.pop(0)}.")
 
     def _replace_lost_jobs(self) -> None:
         """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
         on = self._on
-        for name in on.jobs.corrupt:
-            on.ops.say(f"A waiting job could not be read; it was set aside as {name}.")
+        self._say_corrupt()
         since_ms = on.jobs.lost_since_ms()
         if since_ms is None:
             return

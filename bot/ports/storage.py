@@ -314,8 +314,8 @@ class JobQueue(ClaimableJobs, Protocol):
         ...
 
     @property
-    def corrupt(self) -> Sequence[str]:
-        """What holds no job, as people find it."""
+    def corrupt(self) -> list[str]:
+        """What holds no job, as people find it; whoever tells of one takes it out."""
         ...
 
     def close(self) -> None:

@@ -60,13 +60,23 @@ class Duty:
 
         return do
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds the duty's lease."""
+        lease = self._lease
+        return lease is not None and lease.is_held
+
+    def leave(self) -> None:
+        """Leave the duty to another at once; it may come back."""
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            with suppress(StoreError):  # it expires
+                lease.release()
+
     def end(self) -> None:
-        """Leave the duty to another at once."""
-        with self._lock:
-            self._has_ended = True
-            if self._lease is not None:
-                with suppress(StoreError):  # it expires
-                    self._lease.release()
+        """Leave the duty to another for good, also while it is being begun."""
+        self._has_ended = True
+        self.leave()
 
     def _is_ours(self) -> bool:
         if self._has_ended or self._leases is None:
@@ -106,13 +116,15 @@ class SessionDuties:
             duty = self._duties.setdefault(session.id, Duty(f"beats.{session.id}", self._leases))
             if session.beat.enabled and session.cwd.is_dir():
                 duty.take()
+            else:
+                duty.leave()
 
     def has(self, session_id: str) -> bool:
-        """Whether a session's beats run here; raises StoreError."""
-        if self._leases is None:
+        """Whether a session's beats run here; those of one that is gone end wherever they are taken."""
+        if self._leases is None or session_id not in {session.id for session in self._sessions()}:
             return True
         duty = self._duties.get(session_id)
-        return duty is not None and duty.take()
+        return duty is not None and duty.is_held
 
     def elsewhere(self, session_id: str) -> bool:
         """Whether another replica has a session; raises StoreError."""

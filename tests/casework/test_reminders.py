@@ -83,6 +83,15 @@ def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
     assert len(wait.after(HOUR_S)) == 1
 
 
+def test_what_another_replica_named_is_not_named_again(wait: Wait) -> None:
+    """Whoever takes the duty over reads first what was said meanwhile."""
+    other = DraftReminders(wait.office.desk, MemoryJournal(wait.lines), wait.remind)
+    wait.after(4 * HOUR_S)
+    other.recall()
+    other.tick()
+    assert len(wait.reminders) == 1
+
+
 def test_a_new_draft_is_named_anew_after_its_own_wait(wait: Wait) -> None:
     """An edit is a touch: the time begins again, and the new version has its own reminder."""
     wait.after(4 * HOUR_S)

@@ -8,7 +8,8 @@ import pytest
 
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.errors import StoreError
-from bot.runtime.duties import Duty
+from bot.runtime.duties import Duty, SessionDuties
+from tests.heartbeat.builders import a_session
 
 
 class Seconds:
@@ -60,3 +61,32 @@ def test_a_beginning_that_fails_is_tried_again() -> None:
         duty.take()
     assert duty.take() is True
     assert len(tried) == 2
+
+
+def test_a_duty_that_is_left_may_come_back(tmp_path: Path) -> None:
+    """Another may have it meanwhile; taking it again begins it anew."""
+    begun: list[int] = []
+    seconds = Seconds()
+    duty = Duty("briefs", FileLeases(tmp_path), lambda: begun.append(1), monotonic=seconds)
+    assert duty.take() is True
+    duty.leave()
+    other = FileLeases(tmp_path).take("duty.briefs")
+    seconds.now = 2.0
+    assert (duty.is_held, duty.take()) == (False, False)
+    other.release()
+    seconds.now = 4.0
+    assert (duty.take(), len(begun)) == (True, 2)
+
+
+def test_a_session_is_a_replicas_as_long_as_its_folder_is_there(tmp_path: Path) -> None:
+    """The one that has the folder takes the session; when the folder goes, another may."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    session = a_session(cwd=folder)
+    duties = SessionDuties(FileLeases(tmp_path / "leases"), lambda: [session])
+    duties.tick()
+    assert (duties.has(session.id), duties.elsewhere(session.id)) == (True, True)
+    folder.rmdir()
+    duties.tick()
+    assert (duties.has(session.id), duties.elsewhere(session.id)) == (False, False)
+    assert duties.has("gone") is True

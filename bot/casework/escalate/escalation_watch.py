@@ -69,6 +69,7 @@ class EscalationWatch:
         folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
         request, since = folder.request(), folder.launched_at()
         if request is None or request.run_id != run_id_of(state) or since is None:
+            self._runs.let_go(state.thread_id)
             self._queue(state.thread_id)  # whoever takes the job starts it
             return
         if self._runs.spending is not None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 
 from bot.domain.jobs import PlaybookRequested
 from bot.domain.playbook import parse
@@ -176,7 +178,7 @@ class ProposalService:
                     problem = "the asker was not told: the playbook was changed again before that could be said"
                     self._store.change(proposal.id, lambda one: one.evolve(problem=problem))
                     return
-                said = self._chat.say_done(self._store.change(proposal.id, lambda one: one.evolve(said_intent=now)))
+                said = self._chat.say_done(self._store.change(proposal.id, partial(_claimed, intent, now)))
         except Unavailable:
             raise
         except ProviderError as error:
@@ -210,3 +212,10 @@ def commands_not_allowed(sessions: SessionRegistry, proposal: Proposal) -> list[
     except InputError:  # it was taken out of triage.yml since
         return []
     return [" ".join(argv) for argv in session.refused_commands(proposal.task)]
+
+
+def _claimed(seen: datetime | None, now: datetime, proposal: Proposal) -> Proposal:
+    """Return a proposal whose asker is told now; raises Unavailable where another replica has begun to."""
+    if proposal.said_intent != seen:
+        raise Unavailable("the asker is being told just now")
+    return proposal.evolve(said_intent=now)

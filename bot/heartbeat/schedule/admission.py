@@ -109,7 +109,8 @@ def _hours(hours: ActiveHours, now: datetime) -> str:
 class Admission:
     """Says whether a session's beat may run now.
 
-    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has.
+    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has;
+    `runs_elsewhere` whether another replica has a session and its folder.
     """
 
     def __init__(
@@ -120,9 +121,10 @@ class Admission:
         *,
         route: Route,
         halted: Callable[[], str | None] = lambda: None,
+        runs_elsewhere: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._store, self._zones, self._clock = store, zones, clock
-        self._halted = halted
+        self._halted, self._runs_elsewhere = halted, runs_elsewhere
         self._route = route
 
     def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
@@ -146,7 +148,8 @@ class Admission:
         hours = self._zones.hours(session)
         if wake is Wake.INTERVAL and not hours.contains(now):
             yield Refusal(step=BeatStep.HOURS, detail=_hours(hours, now))
-        if not session.cwd.is_dir():
+        is_here = session.cwd.is_dir()
+        if not is_here and not self._runs_elsewhere(session.id):
             detail = f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
             yield Refusal(step=BeatStep.FOLDER, detail=detail)
         shown = beat.visibility
@@ -162,6 +165,8 @@ class Admission:
                 step=BeatStep.BUSY,
                 detail=f"a heartbeat of {session.id} is already queued or running; this one runs after it",
             )
+        if not is_here:
+            return  # the replica that has the folder looks into it when it begins the beat
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
         if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):

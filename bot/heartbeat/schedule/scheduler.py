@@ -101,6 +101,7 @@ class Scheduler:
         if refusal is None:
             return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
         if refusal.step is BeatStep.BUSY:
+            self._wake_box.share(session_id, wake)
             return (
                 f"A heartbeat of {session_id} is already queued or running; this one runs after it. "
                 f"/triage heartbeat why {session_id}"

@@ -16,15 +16,23 @@ from bot.ports.collections import WAKES
 
 
 class WakeBox:
-    """The wakes of all sessions; every method raises StoreError where the disk refuses."""
+    """The wakes of all sessions; every method raises StoreError where the disk refuses.
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    With `is_shared` another replica may be the one that schedules.
+    """
+
+    def __init__(self, documents: Documents, *, is_shared: bool = False) -> None:
+        self._documents, self._is_shared = documents, is_shared
 
     def drop(self, session_id: str, wake: Wake) -> None:
         """Leave a wake; the same one twice is one. Raises InputError for what is no session's id."""
         with suppress(Conflict):
             self._documents.put(WAKES, f"{check_session_id(session_id)}.{wake}", {}, version=0)
+
+    def share(self, session_id: str, wake: Wake) -> None:
+        """Leave a wake to whoever schedules, if that may be another replica."""
+        if self._is_shared:
+            self.drop(session_id, wake)
 
     def left(self) -> Mapping[str, frozenset[Wake]]:
         """Return what was left and not forgotten, by session id; what is no wake is deleted."""

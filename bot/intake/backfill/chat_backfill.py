@@ -185,7 +185,10 @@ class Backfill:
     def _catch_up_for_all(self, may_read: Callable[[], bool]) -> float:
         """Fill what any replica opened, if this one does it; return when to look again, in seconds."""
         try:
-            if may_read() and (pause_s := self.catch_up()) is not None:
+            if not may_read():
+                with self._lock:
+                    self._absence = None  # others were there, and one of them reads back what this one missed
+            elif (pause_s := self.catch_up()) is not None:
                 return pause_s
         except StoreError as error:
             log.warning("what was missed waits: %s", error, extra={"action": "backfill_waits"})

@@ -34,12 +34,17 @@ class Gate:
         self.cwd.mkdir(exist_ok=True)
         (self.cwd / "HEARTBEAT.md").write_text(TASK)
         self.route: Delivered | None = DM
-        self.is_held, self.halted = False, ""
+        self.is_held, self.halted, self.elsewhere = False, "", False
         self.store, self.clock = SessionMemory(MemoryStore()), FakeClock(START)
         self.store.save("shop", lambda _: state or SessionState())
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(
-            self.store, zones, self.clock, route=lambda *_: self.route, halted=lambda: self.halted or None
+            self.store,
+            zones,
+            self.clock,
+            route=lambda *_: self.route,
+            halted=lambda: self.halted or None,
+            runs_elsewhere=lambda _: self.elsewhere,
         )
 
     def refusal(self) -> Refusal | None:
@@ -147,3 +152,18 @@ def test_what_was_spent_yesterday_counts_no_more() -> None:
     state = SessionState(spent=SpentToday(day="2026-11-20", usd=9))
     assert spent_today(state, START) == 0
     assert spent_today(state, START - timedelta(hours=12, seconds=1)) == 9
+
+
+def test_a_folder_that_another_replica_has_holds_nothing_up(tmp_path: Path) -> None:
+    """The one that schedules asks what it can; what stands in the folder the other one looks at."""
+    gate = Gate(tmp_path)
+    gate.cwd.rename(tmp_path / "moved")
+    refused = gate.refusal()
+    assert refused is not None
+    assert refused.step is BeatStep.FOLDER
+    gate.elsewhere = True
+    assert gate.refusal() is None
+    gate.is_held = True
+    busy = gate.refusal()
+    assert busy is not None
+    assert busy.step is BeatStep.BUSY
