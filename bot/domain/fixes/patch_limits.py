@@ -6,6 +6,7 @@ a patch is text of a model that read hostile messages.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -82,6 +83,11 @@ class _Protected(NamedTuple):
 
 _PROTECTED: Final = read_table(__file__, "protected_paths.yml", _Protected)
 _WHAT: Final = {"ci": "runs the checks themselves", "lock": "is a lock file", "git": "is a file of git's own settings"}
+_MIXED: Final = "mixes the letters of two alphabets in one word, so its name can be read as another"
+_ALIKE: Final = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LISU"})
+"""Alphabets some of whose letters look like Latin ones, as the first word of their letters' Unicode names."""
+_LATIN_ALIKE: Final = str.maketrans("\u0131\u0269\u0261", "iig")
+"""Latin letters without a dot or a tail, which no normal form makes plain."""
 
 
 def refuse_diff(diff: str) -> Refusal | None:
@@ -123,7 +129,9 @@ def is_protected(path: str, allow: Iterable[str] = ()) -> str | None:
     """
     if _fits(path, allow):
         return None
-    return next((_WHAT[kind] for kind, patterns in _PROTECTED._asdict().items() if _fits(path, patterns)), None)
+    read = _as_read(path)
+    kinds = (_WHAT[kind] for kind, patterns in _PROTECTED._asdict().items() if _fits(read, patterns))
+    return next(kinds, _MIXED if _mixes_alphabets(path) else None)
 
 
 def _refusals(
@@ -152,7 +160,7 @@ def _refuse_place(path: str) -> Refusal | None:
     """Refuse a path that leads out of the tree or into .git, or that a person could not read."""
     parts = path.replace("\\", "/").split("/")
     leads_out = path.startswith(("/", "\\", "~")) or ".." in parts or ":" in parts[0]
-    if leads_out or any(part.casefold().rstrip(". ") in (".git", "git~1") for part in parts):
+    if leads_out or any(_as_read(part).rstrip(". ") in (".git", "git~1") for part in parts):
         said = f"The patch names {_shown(path)}, which is not a file of the codebase."
         return Refusal(code=FixCode.OUTSIDE, text=said)
     if len(path) > MAX_PATH_CHARS or not path.isprintable():
@@ -188,6 +196,22 @@ def _fits(path: str, patterns: Iterable[str]) -> bool:
     parts = whole.split("/")
     for pattern in map(str.casefold, patterns):
         if fnmatchcase(whole, pattern) if "/" in pattern else any(fnmatchcase(part, pattern) for part in parts):
+            return True
+    return False
+
+
+def _as_read(name: str) -> str:
+    """Return a name in plain small letters: wide and accented ones, in any normal form, as those they look like."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign)).translate(_LATIN_ALIKE).casefold()
+
+
+def _mixes_alphabets(path: str) -> bool:
+    """Whether a word of a path has Latin letters and such as look like them."""
+    words = "".join(sign if sign.isalpha() else " " for sign in path).split()
+    for word in words:
+        alphabets = {unicodedata.name(sign, "").partition(" ")[0] for sign in word}
+        if "LATIN" in alphabets and not _ALIKE.isdisjoint(alphabets):
             return True
     return False
 

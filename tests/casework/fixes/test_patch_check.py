@@ -57,6 +57,9 @@ HOSTILE = {
     "a workflow by rename": "diff --git a/run.sh b/.github/workflows/x.yml\nsimilarity index 100%\n"
     "rename from run.sh\nrename to .github/workflows/x.yml\n",
     "a workflow in other letters": NEW.format(".GitHub/Workflows/evil.yml"),
+    "a workflow with a Cyrillic letter": NEW.format(".g\u0456thub/workflows/evil.yml"),
+    "a workflow with a dot of its own (NFD)": NEW.format(".gi\u0307thub/workflows/evil.yml"),
+    "git's folder in wide letters": NEW.format(".\uff47\uff49\uff54/config"),
     "git's folder with a blank behind": NEW.format(".git /hooks/pre-push"),
     "git's folder with an unseen sign": NEW.format(".g\u200cit/config"),
     "git's folder by its short name": NEW.format("GIT~1/config"),
@@ -249,6 +252,22 @@ def test_a_patch_in_dos_form_or_a_mode_alone_is_an_ordinary_one(repo: Path) -> N
     setuid = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 104755\n"
     with suppress(FixRefused):
         assert checked(repo, setuid)  # git keeps no such bit
+
+
+def test_a_patch_of_a_file_with_dos_line_ends_keeps_them(tmp_path: Path) -> None:
+    """The lines that it adds end as those around them do; nothing of that is a hidden character."""
+    repo = make_repo(tmp_path / "dos", {"app/retry.py": b"A = 1\r\nLIMIT = 5\r\nB = 2\r\n"})
+    diff = (
+        "--- a/app/retry.py\n+++ b/app/retry.py\n@@ -1,3 +1,4 @@\n"
+        " A = 1\r\n-LIMIT = 5\r\n+LIMIT = 7\r\n+MORE = 8\r\n B = 2\r\n"
+    )
+    checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")
+    with checks.repository() as scratch:
+        tree = checks.apply(scratch, head, diff)
+        [change] = scratch.changes(head, tree)
+        scratch.check_out(tree, tmp_path / "tree")
+    assert (change.added, change.removed) == (2, 1)
+    assert (tmp_path / "tree" / "app" / "retry.py").read_bytes() == b"A = 1\r\nLIMIT = 7\r\nMORE = 8\r\nB = 2\r\n"
 
 
 def limited(folder: Path, program: str, *, seconds: float = 60, memory_mb: int = 4096, stop: bool = False) -> Any:

@@ -17,12 +17,29 @@ from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState
 from tests.builders import a_return, a_thread
 from tests.casework.fixes.test_fix_words import a_fix
+from tests.casework.fixes.test_patch_check import HOSTILE, checks_of
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files
 
 EDIT = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
 NEW = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+b\n"
 CART, QUEUE, BOTH = EDIT.format("src/cart.py"), EDIT.format("deploy/queue.py"), EDIT.format("src/both.py")
+HOSTILE_HERE = {
+    **HOSTILE,
+    "into the other codebase": EDIT.format("shop:../infra/src/both.py"),
+    "into the other codebase, by its name": EDIT.format("shop:infra:src/both.py"),
+    "into the other codebase, behind a file": EDIT.format("shop:src/../../infra/src/both.py"),
+    "an absolute path in a codebase": NEW.format("shop:/tmp/outside.py"),
+    "a hook of the other codebase": NEW.format("shop:../infra/.git/hooks/pre-push"),
+    "a hook of a codebase": NEW.format("shop:.git/hooks/pre-push"),
+    "a workflow of a codebase": NEW.format("infra:.github/workflows/evil.yml"),
+    "a workflow of a codebase with a Cyrillic letter": NEW.format("infra:.g\u0456thub/workflows/evil.yml"),
+    "from one codebase to the other": "--- a/shop:src/both.py\n+++ b/infra:src/both.py\n@@ -1 +1 @@\n-a\n+b\n",
+    "a rename to the other codebase": "diff --git a/shop:src/cart.py b/infra:src/cart.py\nsimilarity index 100%\n"
+    "rename from shop:src/cart.py\nrename to infra:src/cart.py\n",
+    "a codebase that is not there": EDIT.format("payroll:src/both.py"),
+    "a codebase in other letters": EDIT.format("SHOP:src/both.py"),
+}
 
 
 @pytest.fixture
@@ -89,6 +106,30 @@ def test_a_channel_of_one_codebase_reaches_no_other(team: Codebases) -> None:
     """Whatever the patch names: git then finds no such file."""
     assert place(team, QUEUE, about=("shop",)) == "shop"
     assert place(team, EDIT.format("infra:deploy/queue.py"), about=("shop",)) == "shop"
+
+
+def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
+    """Find the place of a patch whose draft cites the shop, and apply it there."""
+    patch = ProposedPatch(title="t", diff=diff, rationale="r")
+    codebase, commit = PatchCodebases(team, lambda _: about).place(asked(team, "shop:src/both.py"), patch)
+    fix = a_fix(patch=patch, codebase=codebase.id, commit=commit)
+    checks = checks_of(codebase.repo.root)
+    with checks.repository() as scratch:
+        checks.apply(scratch, fix.commit, fix.diff)
+
+
+@pytest.mark.parametrize("about", [(), ("shop",)], ids=["of both", "of shop"])
+@pytest.mark.parametrize("diff", HOSTILE_HERE.values(), ids=HOSTILE_HERE.keys())
+def test_a_hostile_patch_is_refused_in_a_team_of_several_codebases(
+    team: Codebases, tmp_path: Path, diff: str, about: Collection[str]
+) -> None:
+    """For its place, or by the checks of the codebase that it is for; nothing is written in or beside either."""
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FixRefused) as error:
+        applied(team, diff, about)
+    assert str(error.value).endswith(".")
+    assert "\n" not in str(error.value)
+    assert [path for path in sorted(tmp_path.rglob("*")) if path != tmp_path / "home"] == before
 
 
 def test_the_commit_is_the_cited_one_of_that_codebase(team: Codebases) -> None:

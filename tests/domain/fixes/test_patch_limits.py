@@ -72,6 +72,51 @@ def test_protected_files_need_leave(path: str, word: str) -> None:
     assert code_of(changed(path), limits=LIMITS._replace(allow=(path.rpartition("/")[2],))) is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".g\u0456thub",  # Cyrillic i
+        ".gith\u03c5b",  # Greek upsilon
+        ".gi\u0307thub",  # i and a dot of its own
+        ".g\u00edthub",
+        ".gi\u0301thub",
+        ".g\u0131thub",  # i without a dot
+        ".\uff47\uff49\uff54\uff48\uff55\uff42",  # wide letters
+        "\uff0egithub",
+        ".\U0001d420ithub",
+        ".G\u0130THUB",
+    ],
+    ids=ascii,
+)
+def test_a_folder_that_reads_like_github_is_protected_however_it_is_written(name: str) -> None:
+    """With look-alike letters, in either normal form; leave for the plain name is none for this one."""
+    change = changed(f"{name}/workflows/ci.yml")
+    assert code_of(change) is FixCode.PROTECTED
+    assert code_of(change, limits=LIMITS._replace(allow=(".github/*",))) is FixCode.PROTECTED
+
+
+@pytest.mark.parametrize("name", [".g\u0131t", ".gi\u0307t", ".\uff47it", ".g\u00eft"], ids=ascii)
+def test_a_folder_that_reads_like_gits_own_is_outside_the_tree(name: str) -> None:
+    """Whatever the file system makes of it."""
+    assert code_of(changed(f"{name}/config")) is FixCode.OUTSIDE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "docs/na\u00efve.md",
+        "docs/nai\u0308ve.md",
+        "docs/\u043f\u043b\u0430\u043d_v2.md",
+        "docs/\u65e5\u672c\u8a9edoc.md",
+        "app/\u00b5s.py",
+    ],
+    ids=ascii,
+)
+def test_names_in_other_languages_pass(path: str) -> None:
+    """An accent in either form, a word of each alphabet, ideographs beside Latin letters."""
+    assert code_of(changed(path)) is None
+
+
 def test_leave_is_for_protected_files_only() -> None:
     """No pattern opens the way out of the tree, to a link, a binary file or a file of credentials."""
     limits = LIMITS._replace(allow=("*", "*/*"))

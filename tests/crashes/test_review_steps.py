@@ -1,0 +1,86 @@
+"""Killed at every named step of the weekly review's direct message, started again: the lead has it once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.adapters.storage.files.file_store import FileStore
+from bot.domain.threads import Resolution
+from demo.control import Control, Json
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, DEMO, ENG
+from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.crashes.life import Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import ROUNDS, Step, after, before
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import SHOP
+
+SAVED = r"rename \S+ -> review\.json\n.*"
+MEANT, SENT = SAVED + '"meant": "', SAVED + '"sent": "'
+POSTED = "call chat.postMessage .*triage_review:"
+STEPS = (
+    Step(name="review: before it is meant", kill=before(MEANT), left={"reviews": 0, "meant": False}),
+    Step(name="review: meant, not posted", kill=after(MEANT), left={"reviews": 0, "meant": True}),
+    Step(name="review: before the post", kill=before(POSTED), left={"reviews": 0, "meant": True}),
+    Step(name="review: posted, not answered", withheld=POSTED, left={"reviews": 1, "meant": True}),
+    Step(name="review: posted, not on file", kill=before(SENT), left={"reviews": 1, "meant": True}),
+    Step(name="review: sent", kill=after(SENT), left={"reviews": 1, "meant": True}),
+)
+SAMPLE = ("review: posted, not answered",)
+"""One, as the schedule is ticked once a minute: each step takes two."""
+
+
+@pytest.fixture
+def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A home with four weeks of drafts, two of them worth a line, and a review that is due; behind the proxy."""
+    now = datetime.now(UTC)
+    due = now - timedelta(minutes=1)
+    review = {"lead": ANA.user_id, "day": f"{due:%a}".lower(), "at": f"{due:%H:%M}", "timezone": "UTC"}
+    code = make_repo(tmp_path / "shop", SHOP)
+    config = write_config(tmp_path / "home", code, review=review, working_hours=AT_WORK)
+    endings = {47: Resolution.DISMISSED, 46: Resolution.AUTO}
+    live_four_weeks(FileStore(tmp_path / "home"), now, endings, team=DEMO.team_id, channel=ENG.channel_id)
+    with withholding_proxy(slack.api_url) as proxy:
+        life = Life(slack, control, proxy, config)
+        yield life
+        life.bury()
+
+
+def reviews(life: Life) -> list[Json]:
+    """Return the reviews in the lead's direct messages."""
+    channel = life.control.direct_messages(ANA.user_id)
+    messages = life.control.messages(channel) if channel else []
+    return [m for m in messages if any("triage_review:" in str(b.get("block_id")) for b in m.get("blocks") or [])]
+
+
+def on_file(life: Life) -> dict[str, Any]:
+    """Return what is remembered of reviews."""
+    path = life.home / "review.json"
+    known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return known
+
+
+@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
+@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
+def test_the_lead_has_one_review_wherever_the_bot_dies(
+    life: Life, step: Step, round_: int, record_property: Any
+) -> None:
+    """What stands there is found, what does not is posted, and a third start posts nothing."""
+    record_property("crash_step", step.name)
+    life.start(step.kill, step.withheld)
+    life.control.wait_for(lambda: life.is_dead, f"the step {step.name!r}")
+    assert {"reviews": len(reviews(life)), "meant": "meant" in on_file(life)} == step.left
+    life.start()
+    life.control.wait_for(lambda: on_file(life).get("sent"), "the review to be on file")
+    life.stop()
+    assert len(reviews(life)) == 1
+    assert on_file(life)["sent"] == on_file(life)["meant"]
+    assert life.left()["corrupt"] == []
