@@ -98,12 +98,20 @@ class Company(CompanyHands):
     """One bot for several teams, in this process, and the hands of everybody."""
 
     def __init__(
-        self, slack: LocalSlack, control: Control, home: Path, codebase: Path, teams: dict[str, Any], **more: Any
+        self,
+        slack: LocalSlack,
+        control: Control,
+        home: Path,
+        codebase: Path,
+        teams: dict[str, Any],
+        *,
+        environment: Mapping[str, str] | None = None,
+        **more: Any,
     ) -> None:
         super().__init__(control)
         self.home, self.codebase = home, codebase
         settings = load_settings(write_company(home, codebase, teams, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)))
+        self.bot = App(settings, read_environment({**environment_of(slack, home), **(environment or {})}))
 
     def start(self) -> None:
         """Start, and return once Slack is heard."""
