@@ -73,6 +73,7 @@ def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
 
 def _shortcut(to: TeamRouter) -> Listener:
     def triage_this(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        to.of_shortcut(body).shortcuts.triage_this(ack, body, respond)
+        team = to.of_shortcut(body)
+        team.shortcuts.triage_this(ack, body, respond, whose=f"Team {team.team}: " if len(to.all()) > 1 else "")
 
     return triage_this

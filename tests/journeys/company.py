@@ -104,6 +104,7 @@ class Company(CompanyHands):
         home: Path,
         codebase: Path,
         teams: dict[str, Any],
+        /,
         *,
         environment: Mapping[str, str] | None = None,
         **more: Any,
