@@ -150,6 +150,7 @@ class World:
                 approvers=approvers,
                 run_session=alerts.run_session,
                 has_session=lambda _: True,
+                owned=lambda _: frozenset(),
             )
         )
         reader = EvidenceReader(repo=self.code)
