@@ -184,9 +184,11 @@ def find_suspects(
 ) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
     """Return where the frames of a text stand and what changed there, in the codebase in which most of them do.
 
-    Each codebase comes with the commit that its index is at.
+    Each codebase comes with the commit that its index is at; handbooks are left out, as their code is examples.
     """
-    traced = (_traced(said, codebase, commit) for codebase, commit in commits) if frames_in(said) else ()
+    if not frames_in(said):
+        return [], ()
+    traced = (_traced(said, codebase, commit) for codebase, commit in commits if not codebase.is_docs)
     return max(traced, key=lambda found: len(found[0]), default=([], ()))
 
 

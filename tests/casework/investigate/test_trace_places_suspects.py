@@ -120,3 +120,12 @@ def test_an_index_that_cannot_be_read_ends_no_investigation(repo: GitRepo, tmp_p
     broken = CodeFindings(reader, only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")))
     assert broken.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given == [ASKED]
+
+
+def test_changes_of_a_handbook_are_not_suspect(repo: GitRepo, tmp_path: Path) -> None:
+    """Its code is examples: a trace that leads only there leads nowhere."""
+    reader = Reader()
+    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
+    traced = CodeFindings(reader, Codebases.named([("handbook", repo, index)], {"handbook"}))
+    assert traced.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
+    assert reader.given[0].trace_notes == ""
