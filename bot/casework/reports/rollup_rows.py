@@ -19,7 +19,7 @@ from bot.ports.storage import JOURNAL_START, Position
 
 Record = Mapping[str, Any]
 FORMAT: Final = 2
-"""Of the rows; days of another format are counted anew."""
+"""Of the rows of journals; days of another format are counted anew."""
 Row = list[Any]
 _THREAD_RUN: Final = re.compile(r"[\w-]+\.[\w-]+\.\d+\.\d+-")
 """How the run of a thread is named; a beat's is not."""

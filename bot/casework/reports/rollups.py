@@ -27,7 +27,16 @@ from bot.casework.reports.rollup_rows import (
     read_day,
     utc_day,
 )
-from bot.casework.reports.thread_facts import LongRun, QualifiedDraft, ThreadFacts, draft_of, facts_of, from_row, to_us
+from bot.casework.reports.thread_facts import (
+    THREAD_FORMAT,
+    LongRun,
+    QualifiedDraft,
+    ThreadFacts,
+    draft_of,
+    facts_of,
+    from_row,
+    to_us,
+)
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict
 from bot.ports import ArchivedDocument, Document, Store
@@ -307,7 +316,7 @@ class Rollups:
         names = [*(held["names"].split("\n") if held else []), *(one.name for one in missing)]
         stored = self._find(name)
         content = {
-            "format": FORMAT,
+            "format": THREAD_FORMAT,
             "kind": "threads",
             "day": day,
             "count": len(names),
@@ -328,8 +337,8 @@ class Rollups:
         if document is None:
             return None
         value = document.value or {}
-        fields = _JOURNAL_FIELDS if is_journal else _THREAD_FIELDS
-        if not fields <= value.keys() or value["format"] != FORMAT:
+        fields, form = (_JOURNAL_FIELDS, FORMAT) if is_journal else (_THREAD_FIELDS, THREAD_FORMAT)
+        if not fields <= value.keys() or value["format"] != form:
             self._set_aside(name)
             return None
         return value

@@ -1,6 +1,7 @@
 """What a week was like and what to do about it: what was answered, what went wrong and where; each line with its link.
 
-Reads rollups, the week's closed threads whole, judgements and open rechecks; writes nothing, needs no running bot.
+Reads rollups, the closed threads that are shown, judgements and open rechecks; needs no running bot. Written are
+rollups alone, as far as they are not counted yet.
 """
 
 from __future__ import annotations
@@ -9,32 +10,31 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
+from bot.casework.reports.closed_week import ClosedThread, ClosedWeek
 from bot.casework.reports.journal_history import JournalHistory, read_past
 from bot.casework.reports.measures import Window, dollars, seconds
 from bot.casework.reports.metrics_report import Tally, errors_in, tally
 from bot.casework.reports.rollups import Allowance, Rollups
-from bot.domain.citations.citation_lines import codebase_of
+from bot.casework.reports.thread_facts import facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.domain.questions.feedback import Feedback, votes_words
-from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import Store
-from bot.ports.collections import RECHECKS, THREADS, Collection, SingleDocument
+from bot.ports.collections import RECHECKS, SingleDocument
 from bot.ports.threads import Threads
 
 DAYS: Final = 7
 WEEKS: Final = 4
 MAX_LINES: Final = 8
 """Of one part; the rest is counted."""
-MAX_THREADS: Final = 2_000
-"""Closed threads of a week that are read whole, the newest first."""
 QUESTION_CHARS: Final = 90
 
 
@@ -65,7 +65,7 @@ class WeeklyReview:
     parts: Sequence[ReviewPart]
     errors: Sequence[tuple[ErrorRate, ErrorRate]]
     unread: int = 0
-    """Closed threads that could not be read, or were too many."""
+    """Closed threads that could not be read, or are not counted yet."""
     uncounted: str = ""
     """What is not in the counts yet, in words."""
 
@@ -89,52 +89,42 @@ def build_review(
     store: Store, rollups: Rollups, now: datetime, codebases: Sequence[str] = (), *, allow: Allowance | None = None
 ) -> WeeklyReview:
     """Return the week before now; `codebases` are those that the team may see, by id. Raises StoreError."""
-    window, since = Window.last(DAYS, now), now - timedelta(weeks=WEEKS)
-    backlog = rollups.catch_up(now, since, allow=allow)
-    past = read_past(store, rollups, since, now)
-    closed, unread = _closed_threads(store, window)
+    window = Window.last(DAYS, now)
+    backlog = rollups.catch_up(now, window.start, allow=allow)
+    past = read_past(store, rollups, window.start, now)
+    week = ClosedWeek(store, past.threads, window)
+    dismissed, edited, auto = map(week.ended, (Resolution.DISMISSED, Resolution.EDITED, Resolution.AUTO))
+    bounced = [one for one in week.threads if one.facts.objections]
     parts = (
-        _part("Dismissed", _ended(closed, Resolution.DISMISSED), "read the reasons; Remember this keeps one", _reason),
-        _part("Edited before it was posted", _ended(closed, Resolution.EDITED), _edit_advice(closed), _kind),
-        _part("Bounced in round 1", [one for one in closed if _objections(one)], _bounce_advice(closed), _objection),
-        _part("Sent automatically", _ended(closed, Resolution.AUTO), "look whether each was right", _kind),
+        _part("Dismissed", dismissed, "read the reasons; Remember this keeps one", week, _reason),
+        _part("Edited before it was posted", edited, _edit_advice(edited), week, _kind),
+        _part("Bounced in round 1", bounced, _bounce_advice(bounced), week, _objection),
+        _part("Sent automatically", auto, "look whether each was right", week, _kind),
         _not_helpful(store, window),
-        _ignored(past, window, closed),
+        _ignored(past, window, week),
         _stale_notes(store),
-        _unasked(codebases, closed + Threads(store.documents).open_threads()),
+        _unasked(codebases, week, store),
     )
     return WeeklyReview(
         window=window,
         tally=tally(past, window),
         parts=[part for part in parts if part.count],
         errors=[errors_in(past, week) for week in window.weeks(WEEKS)],
-        unread=unread,
+        unread=week.unread,
         uncounted=backlog._replace(has_records=past.has_uncounted_records).words(),
     )
 
 
-def _closed_threads(store: Store, window: Window) -> tuple[list[ThreadState], int]:
-    named = [one for one in store.documents.archived(THREADS.name, since=window.start) if window.holds(one.at)]
-    threads, found = Collection(store.documents, THREADS), []
-    for one in named[:MAX_THREADS]:
-        document = store.documents.read_archived(THREADS.name, one)
-        if document is not None and (state := threads.parse(document)) is not None:
-            found.append(state)
-    return found, len(named) - len(found)
-
-
-def _part(title: str, threads: Sequence[ThreadState], todo: str, say: Callable[[ThreadState], str]) -> ReviewPart:
+def _part(
+    title: str, threads: Sequence[ClosedThread], todo: str, week: ClosedWeek, say: Callable[[ThreadState], str]
+) -> ReviewPart:
     lines = [
         ReviewLine(
             text=f"{one_line(state.question, QUESTION_CHARS)}: {say(state)}", link=state.permalink or state.thread_id
         )
-        for state in threads[:MAX_LINES]
+        for state in week.read(threads[:MAX_LINES])
     ]
     return ReviewPart(title=title, count=len(threads), todo=todo, lines=lines)
-
-
-def _ended(closed: Sequence[ThreadState], resolution: Resolution) -> list[ThreadState]:
-    return [state for state in closed if state.resolution is resolution]
 
 
 def _reason(state: ThreadState) -> str:
@@ -145,39 +135,29 @@ def _kind(state: ThreadState) -> str:
     return str(state.question_type)
 
 
-def _objections(state: ThreadState) -> list[str]:
-    """Return why the first draft did not pass: the checks that failed, else the validator's words."""
-    first = state.rounds[0] if state.rounds else None
-    verdict = first.validator_return if first else None
-    if first is None or verdict is None or verdict.verdict is Verdict.PASS:
-        return []
-    failed = sorted({check.name.rpartition(".")[2] for check in first.checks if check.ok is False})
-    return failed or [one_line(reason, QUESTION_CHARS) for reason in verdict.reasons] or ["no reason was given"]
-
-
 def _objection(state: ThreadState) -> str:
-    return ", ".join(_objections(state)[:3])
+    return ", ".join(objections_to(state)[:3])
 
 
-def _bounce_advice(closed: Sequence[ThreadState]) -> str:
-    why = Counter(reason for state in closed for reason in _objections(state))
+def _bounce_advice(bounced: Sequence[ClosedThread]) -> str:
+    why = Counter(reason for one in bounced for reason in one.facts.objections)
     most = ", ".join(f"{name} ({count})" for name, count in why.most_common(3))
     return f"most often: {most}; `triage why <link>` shows both rounds"
 
 
-def _edit_advice(closed: Sequence[ThreadState]) -> str:
-    kinds = Counter(state.question_type for state in _ended(closed, Resolution.EDITED))
+def _edit_advice(edited: Sequence[ClosedThread]) -> str:
+    kinds = Counter(one.facts.question_type for one in edited)
     most = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common(3))
     return f"most often: {most}; Remember this keeps what was changed"
 
 
-def _ignored(past: JournalHistory, window: Window, closed: Sequence[ThreadState]) -> ReviewPart:
+def _ignored(past: JournalHistory, window: Window, week: ClosedWeek) -> ReviewPart:
     """Return the messages that people judged to be wrongly left alone."""
-    known = next((state.permalink for state in closed if state.permalink), None)
     wrong = [
         one for one in past.judged if window.holds(one.at) and not one.right and one.classification != "actionable"
     ]
     latest: Mapping[tuple[str, str], Judgement] = {one.place: one for one in wrong}
+    known = week.permalink() if latest else None
     lines = [
         ReviewLine(
             text=f"a message in {one.chat_id} was left alone as {one.classification}",
@@ -220,17 +200,23 @@ def _open_rechecks(found: Sequence[object]) -> Iterator[ReviewLine]:
             yield ReviewLine(text=one_line(str(one.get("title")), QUESTION_CHARS), link=str(one.get("ref")))
 
 
-def _unasked(codebases: Sequence[str], threads: Sequence[ThreadState]) -> ReviewPart:
+def _unasked(codebases: Sequence[str], week: ClosedWeek, store: Store) -> ReviewPart:
     """Return the codebases that no question names and no answer cites; none where there is one, or no question."""
-    asked = {name for state in threads for name in codebases if _is_about(state, name)}
-    unasked = [name for name in codebases if name not in asked] if threads and len(codebases) > 1 else []
+    unasked = _not_asked(codebases, week, store) if len(codebases) > 1 else []
     lines = [ReviewLine(text=name, link=f"triage.yml: codebases.{name}") for name in unasked[:MAX_LINES]]
     todo = "tell the team that it can be asked about, or take it out of `codebases` in triage.yml"
     return ReviewPart(title="Codebases nobody asked about", count=len(unasked), todo=todo, lines=lines)
 
 
-def _is_about(state: ThreadState, codebase: str) -> bool:
-    if re.search(rf"\b{re.escape(codebase)}\b", state.question, re.IGNORECASE):
-        return True
-    returns = [one.investigator_return for one in state.rounds]
-    return any(codebase_of(ref.ref) == codebase for ret in returns if ret for ref in ret.evidence_refs)
+def _not_asked(codebases: Sequence[str], week: ClosedWeek, store: Store) -> list[str]:
+    open_threads = Threads(store.documents).open_threads()
+    if not (week.threads or open_threads):
+        return []
+    rows = [*(one.facts for one in week.threads), *map(facts_of, open_threads)]
+    cited = {name for row in rows for name in row.cited}
+    named = {name: re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE) for name in codebases if name not in cited}
+    for question in chain((state.question for state in open_threads), week.questions()):
+        if not named:
+            break
+        named = {name: pattern for name, pattern in named.items() if not pattern.search(question)}
+    return list(named)
