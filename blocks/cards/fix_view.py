@@ -147,7 +147,11 @@ def _standing(fix: Fix) -> str:
     """Return one line on how a fix stands."""
     who = f"<@{fix.asked_by}>"
     if fix.status is FixStatus.OPENING:
-        waits = f" · {escape(truncate(fix.waits, REFUSAL_CHARS))}; it is tried again" if fix.waits else ""
+        waits = (
+            f" · {escape(truncate(fix.waits, REFUSAL_CHARS))}; triage tries again by itself and opens one PR only"
+            if fix.waits
+            else ""
+        )
         return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{waits}"
     if fix.status is FixStatus.REFUSED and fix.refusal is not None:
         said = escape(truncate(fix.refusal.text, REFUSAL_CHARS), known_users=[fix.asked_by])

@@ -88,7 +88,7 @@ class HostRequests:
         )
         if is_limit:
             retry_after_s = float(wait) if wait.isdigit() else None
-            return Unavailable(f"{self._name} asks for patience: {said}", retry_after_s=retry_after_s)
+            return Unavailable(f"{self._name} limits requests now: {said}", retry_after_s=retry_after_s)
         if status >= _CODES.server_error or _is_done(answer):  # a proxy answers for a host that may have done it
             kind = Unconfirmed if method == "POST" else Unavailable
             return kind(f"{self._name} failed: {said}")

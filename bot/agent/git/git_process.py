@@ -89,7 +89,8 @@ class GitProcess:
             raise ProviderError(self._too_slow(args[0], timeout_s)) from error
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            why = said[-1] if said else done.returncode
+            remote = [line.removeprefix("remote:").strip() for line in said if line.startswith("remote:")]
+            why = " ".join(filter(None, remote)) or (said[-1] if said else done.returncode)
             raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=str(done.returncode))
         return done.stdout
 

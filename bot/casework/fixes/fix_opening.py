@@ -27,6 +27,16 @@ _REJECTED: Final = "1"
 """git's exit code for a push that the remote refused."""
 _EXISTS: Final = ("409", "422")
 SAID_CHARS: Final = 400
+_AGAIN: Final = "Then press Open draft PR again."
+_TAKES_NOT: Final = f"It does not take this PR as it is: change what it names. {_AGAIN}"
+_NEXT: Final = {
+    "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
+    "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",
+    "404": f"The repository is not there, or triage's token may not see it: whoever runs triage must look. {_AGAIN}",
+    "409": _TAKES_NOT,
+    "422": _TAKES_NOT,
+}
+"""What to do after a refusal, by the HTTP status; the host's own words stand before it."""
 
 
 class FixOpening:
@@ -71,7 +81,7 @@ class FixOpening:
         except ProviderError as error:
             if error.code in ("128", None):  # git has no other word for a line that broke
                 raise Unavailable(str(error)) from error
-            raise FixRefused(_host_refusal(str(error))) from error
+            raise FixRefused(_host_refusal(str(error), _NEXT.get(str(error.code), ""))) from error
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
@@ -79,17 +89,21 @@ class FixOpening:
         newest = repo.fetch(self._remote, base)
         if not repo.contains(newest, fix.commit):
             said = (
-                f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}: push it."
+                f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}. "
+                f"Push it there. {_AGAIN}"
             )
             raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
         self._checks.require_current(repo, newest, fix.diff)
         checked = self._checks.check(repo, fix.commit, tree)
         if not self._approvers.allow(fix.asked_by, fix.asked_in_team):
-            said = f"<@{fix.asked_by}> may not approve any more, or Slack did not say."
+            said = (
+                f"<@{fix.asked_by}> asked for it and is no approver any more, or Slack did not say who is. "
+                "Nothing was pushed. Any approver can press Open draft PR."
+            )
             raise FixRefused(Refusal(code=FixCode.NOT_APPROVED, text=said))
         if tip is not None:
             said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
-            raise FixRefused(_host_refusal(said))
+            raise FixRefused(_host_refusal(said, _AGAIN))
         commit = repo.commit(fix.commit, tree, commit_message(fix, self._secrets), at=fix.asked_at)
         fix = self._store.change(
             fix.id, lambda now: now.evolve(pushed=tuple(dict.fromkeys((*now.pushed, commit))), checked=checked)
@@ -98,7 +112,8 @@ class FixOpening:
             repo.push(self._remote, commit, fix.branch, expected=tip)
         except ProviderError as error:
             if error.code == _REJECTED:
-                raise FixRefused(_host_refusal(f"{self._host.name} refused the branch: {error}")) from error
+                said = f"{self._host.name} refused the branch: {str(error).partition(': ')[2]}"
+                raise FixRefused(_host_refusal(said, f"Change that on {self._host.name}. {_AGAIN}")) from error
             raise
         return fix
 
@@ -122,5 +137,5 @@ class FixOpening:
             return standing
 
 
-def _host_refusal(said: str) -> Refusal:
-    return Refusal(code=FixCode.HOST, text=said[:SAID_CHARS].rstrip(". ") + ".")
+def _host_refusal(said: str, todo: str) -> Refusal:
+    return Refusal(code=FixCode.HOST, text=f"{said[:SAID_CHARS].rstrip('. ')}. {todo}".rstrip())

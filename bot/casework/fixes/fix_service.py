@@ -35,6 +35,7 @@ MAX_TRIES: Final = 12
 FIRST_PAUSE_S: Final = 5
 LONGEST_PAUSE_S: Final = 600
 SAID_CHARS: Final = 400
+GIVEN_UP: Final = f"triage tried {MAX_TRIES} times and tries no more. Press Open draft PR again when that works."
 NO_TOKEN: Final = (
     "triage opens no PRs for this codebase, so the patch is a file in this card's thread, with what to type."  # noqa: S105
 )
@@ -137,7 +138,7 @@ class Fixes:
         tries = self._tries.get(fix.id, (0, self._desk.clock.now()))[0] + 1
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
-            return _refused(self._host_refusal(error))
+            return _refused(self._host_refusal(error, GIVEN_UP))
         pause_s = min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S)
         self._tries[fix.id] = tries, self._desk.clock.now() + timedelta(seconds=pause_s)
         return {"waits": self._host_refusal(error).text}
@@ -146,8 +147,9 @@ class Fixes:
         known = self._tries.get(fix.id)
         return known is None or known[1] <= self._desk.clock.now()
 
-    def _host_refusal(self, error: TriageError) -> Refusal:
-        return Refusal(code=FixCode.HOST, text=redact(str(error), self._desk.known_secrets)[:SAID_CHARS])
+    def _host_refusal(self, error: TriageError, todo: str = "") -> Refusal:
+        said = redact(str(error), self._desk.known_secrets)[:SAID_CHARS]
+        return Refusal(code=FixCode.HOST, text=f"{said}. {todo}" if todo else said)
 
     def _wanted(
         self, state: ThreadState, patch: ProposedPatch, place: PatchPlace, *, by: str, team: str, name: str

@@ -25,6 +25,8 @@ from bot.errors import InputError, refusal
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
+_ANEW: Final = "Press Re-investigate, or ask again, for a patch of the newest code."
+_OTHER: Final = "Ask again for another patch, and say what was wrong with this one."
 
 
 class FixRefused(InputError):
@@ -76,7 +78,7 @@ class PatchChecks:
         try:
             tree = repo.apply(commit, diff)
         except DoesNotApply as error:
-            said = f"The patch does not apply to {commit[:10]}: git says {one_line(str(error), SAID_CHARS)!r}."
+            said = f"The patch does not apply to {commit[:10]}: git says {one_line(str(error), SAID_CHARS)!r}. {_ANEW}"
             raise FixRefused(Refusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
         limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
         refused = refuse_changes(repo.changes(commit, tree), repo.added(commit, tree), limits, self._secrets)
@@ -89,7 +91,7 @@ class PatchChecks:
         try:
             repo.apply(tip, diff)
         except DoesNotApply as error:
-            said = f"The patch does not apply any more: the code has changed since (the newest commit is {tip[:10]})."
+            said = f"The patch does not apply any more: the code has changed since (now at {tip[:10]}). {_ANEW}"
             raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said)) from error
 
     def check(self, repo: PatchRepo, commit: str, tree: str) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ class PatchChecks:
         if tests:
             before = self._run(repo, repo.with_files(commit, tree, tests))
             if before.passed:
-                said = f"The patch brings a test, and {name} passes with that test alone: it does not show the fault."
+                said = f"{name} passes with the patch's test alone, so that test does not show the fault. {_OTHER}"
                 raise FixRefused(Refusal(code=FixCode.TEST_PROVES_NOTHING, text=said))
             if before.exit_code is None:
                 raise self._failed(name, before)
@@ -130,7 +132,7 @@ class PatchChecks:
 
     def _failed(self, name: str, run: CheckRun) -> FixRefused:
         tail = redact(run.tail, self._secrets).rstrip("\n").split("\n")[-LOG_LINES:]
-        said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread."
+        said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread. {_OTHER}"
         if run.isolation is Isolation.FILES_AND_NETWORK and "/tmp/" in name:  # noqa: S108 - a word of the settings
             said += " A check sees an empty /tmp here; put what it needs somewhere else."
         return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))

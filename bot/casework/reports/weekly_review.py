@@ -120,7 +120,7 @@ def _part(
 ) -> ReviewPart:
     lines = [
         ReviewLine(
-            text=f"{one_line(state.question, QUESTION_CHARS)}: {say(state)}", link=state.permalink or state.thread_id
+            text=f"{one_line(state.question, QUESTION_CHARS)} · {say(state)}", link=state.permalink or state.thread_id
         )
         for state in week.read(threads[:MAX_LINES])
     ]
@@ -174,7 +174,7 @@ def _not_helpful(store: Store, window: Window) -> ReviewPart:
     found = [one for one in read_feedback(store) if _votes_against(one, window)]
     lines = [
         ReviewLine(
-            text=f"{one_line(one.question, QUESTION_CHARS)}: {votes_words(one.counts)}",
+            text=f"{one_line(one.question, QUESTION_CHARS)} · {votes_words(one.counts)}",
             link=one.permalink or one.thread_id,
         )
         for one in found[:MAX_LINES]

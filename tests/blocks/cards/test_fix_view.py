@@ -53,7 +53,7 @@ def test_a_patch_is_offered_bound_to_its_hash() -> None:
     ("changes", "words"),
     [
         ({}, "*Opening a draft PR*, asked by <@U1>"),
-        ({"waits": "GitHub cannot be reached"}, "GitHub cannot be reached; it is tried again"),
+        ({"waits": "GitHub cannot be reached"}, "GitHub cannot be reached; triage tries again by itself"),
         ({"status": FixStatus.OPEN, "request": REQUEST}, "*Draft PR <https://git.example/acme/shop/pull/7|#7>*"),
         ({"status": FixStatus.OPEN, "request": REQUEST.evolve(checks="failed")}, "checks failed"),
         ({"status": FixStatus.OPEN, "request": REQUEST.evolve(review="changes_requested")}, "changes requested"),

@@ -223,14 +223,18 @@ def test_a_request_that_appears_between_look_and_open_is_ours(tmp_path: Path, ho
     assert (desk.fix.request, len(host.pulls)) == (first.request, 1)
 
 
-@pytest.mark.parametrize(("status", "word"), [(401, "Bad credentials"), (403, "not accessible"), (404, "Not Found")])
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [(401, "Bad credentials"), (403, "not accessible"), (404, "Not Found"), (422, "Validation Failed")],
+)
 def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost, status: int, word: str) -> None:
     """And the next click tries again, over the same branch."""
     desk = Desk(tmp_path, host)
     host.faults = [Fault(pattern="POST .*/pulls", status=status, body={"message": word})]
     code, said = refusal(desk)
     assert code is FixCode.HOST
-    assert said == f"GitHub says: {word}."
+    assert said.startswith(f"GitHub says: {word}. ")
+    assert said.endswith(" Then press Open draft PR again.")
     assert opened(desk).status is FixStatus.OPEN
     assert (len(host.pulls), len(host.branches())) == (1, 1)
 
@@ -242,7 +246,7 @@ def test_what_the_remote_refuses_is_said(tmp_path: Path, host: CodeHost) -> None
     hook.chmod(0o755)
     code, said = refusal(Desk(tmp_path, host))
     assert code is FixCode.HOST
-    assert "refused the branch" in said
+    assert said.startswith("GitHub refused the branch: branches need a ticket. Change that on GitHub.")
     assert host.pulls == []
 
 
@@ -250,7 +254,7 @@ def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path:
     """The card says what it waits for; after many tries there is none."""
     desk = Desk(tmp_path, host)
     host.faults = [Fault(pattern="/shop\\?", status=429, body={"message": "slow down"})]
-    assert str(opened(desk).waits) == "GitHub asks for patience: slow down"
+    assert str(opened(desk).waits) == "GitHub limits requests now: slow down"
     desk.fixes.tick()
     assert desk.fix.status is FixStatus.OPENING
     desk.wait()

@@ -49,7 +49,7 @@ def test_each_part_says_how_often_where_and_what_to_do(tmp_path: Path) -> None:
         "Notes whose lines changed": 1,
     }
     (dismissed,) = parts["Dismissed"].lines
-    assert dismissed.text == "Where is limit 46 set?: it is another limit"
+    assert dismissed.text == "Where is limit 46 set? · it is another limit"
     assert dismissed.link.startswith("https://acme.slack.com/archives/C1/p")
     assert parts["Wrongly ignored"].lines[0].link == "https://acme.slack.com/archives/C1/p1"
     assert "tone (1)" in parts["Bounced in round 1"].todo
