@@ -90,7 +90,8 @@ class GitProcess:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             remote = [line.removeprefix("remote:").strip() for line in said if line.startswith("remote:")]
-            why = " ".join(filter(None, remote)) or (said[-1] if said else done.returncode)
+            is_refused = args[0] == "push" and any(remote)  # git's own last line then only says that it was
+            why = " ".join(filter(None, remote)) if is_refused else said[-1] if said else done.returncode
             raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=str(done.returncode))
         return done.stdout
 
