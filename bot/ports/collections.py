@@ -336,12 +336,14 @@ class SingleDocument:
     def change(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
         """Store what `change` makes of the object, and return once it is on disk; no change overwrites another.
 
-        `change` is called again where somebody was faster. Raises StoreError and changes nothing.
+        `change` is called again where somebody was faster; what it raises goes through. Raises StoreError and changes
+        nothing.
         """
         while True:
             before, version = self._read()
+            after = sealed(change(before))
             with suppress(Conflict):
-                return self._documents.put(self._name, self._name, sealed(change(before)), version=version)
+                return self._documents.put(self._name, self._name, after, version=version)
 
     def clear(self) -> None:
         """Remove the document; raises StoreError and changes nothing."""

@@ -51,9 +51,9 @@ class DyingDocument(MemorySingle):
         super().__init__()
         self._faults = faults
 
-    def update(self, document):  # type: ignore[no-untyped-def]
+    def change(self, change):  # type: ignore[no-untyped-def]
         self._faults.point("stored: before")
-        super().update(document)
+        super().change(change)
         self._faults.point("stored: after")
 
 

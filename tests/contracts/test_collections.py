@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,15 @@ from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStat
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, CollectionSpec
+from bot.ports.collections import (
+    OVERRIDES,
+    PAUSE,
+    PROPOSALS,
+    SUGGESTIONS,
+    Collection,
+    CollectionSpec,
+    SingleDocument,
+)
 from tests.contracts.test_documents import ENGINES, Open
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -262,3 +272,16 @@ class TestOnDisk:
             of_files(tmp_path, OVERRIDES).change("s10", lambda _: OFF)
         assert other.returncode == 0
         assert set(mine.by_id()) == {f"s{n}" for n in range(11)}
+
+
+def test_a_change_that_is_refused_goes_through_and_changes_nothing(reopen: Open) -> None:
+    """Also as a Conflict, which is not taken for somebody who was faster."""
+    stored = SingleDocument(reopen(), PAUSE)
+    stored.update({"by": "ana"})
+
+    def refuse(now: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise Conflict(f"{now['by']} decided already")
+
+    with pytest.raises(Conflict, match="ana decided already"):
+        stored.change(refuse)
+    assert stored.read()["by"] == "ana"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.note_saving import cited_lines
@@ -140,8 +140,9 @@ class LessonNotes:
 
     def _note(self, *, add: str = "", drop: str = "") -> None:
         """Have a card shown at the next tick, or no more."""
-        with self._lock:
-            known = list(self._stored.read().get(_BEHIND) or [])
-            changed = [one for one in known if one not in (add, drop)] + ([add] if add else [])
-            if changed != known:
-                self._stored.update({_BEHIND: changed})
+
+        def changed(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+            known = list(stored.get(_BEHIND) or [])
+            return {**stored, _BEHIND: [one for one in known if one not in (add, drop)] + ([add] if add else [])}
+
+        self._stored.change(changed)

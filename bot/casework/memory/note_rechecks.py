@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -155,14 +155,20 @@ class NoteRechecks:
             if self._stored.read().get("head") == head:
                 return
             notes = {note.ref: note for note in self._shelf.all() if not note.is_shared}
-            known = {one.id: self._as_now(one, notes) for one in self._known().values()}
+            seen = self._known()
+            known = {one.id: self._as_now(one, notes) for one in seen.values()}
             for note in notes.values():
                 before = known.get(recheck_id(note.ref, note.facts.cites))
                 is_new = before is None or before.outcome in (RecheckOutcome.MOOT, RecheckOutcome.GONE)
                 if is_new and (changed := self._standing.stale(note.facts.cites).changed):
                     opened = self._look.open(note, changed, head)
                     known[opened.id] = _on_the_card_of(before, opened)
-            self._write(known, head)
+
+            def swept(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+                decided = {one.id: one for one in _parsed(stored).values() if seen.get(one.id) != one}
+                return _document(stored, {**known, **decided}, head)
+
+            self._stored.change(swept)
 
     def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
         """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""
@@ -204,9 +210,7 @@ class NoteRechecks:
 
     def _look_again(self, one: Recheck) -> None:
         """Have the notes looked through anew where HEAD has moved since the card: the lines may be others again."""
-        with self._file:
-            if self._stored.read().get("head") != one.head:
-                self._write(self._known(), "")
+        self._stored.change(lambda stored: stored if stored.get("head") == one.head else {**stored, "head": ""})
 
     def _show(self, one: Recheck) -> None:
         """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
@@ -219,32 +223,41 @@ class NoteRechecks:
         self._change(one.id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1], card_shows=shown))
 
     def _change(self, given: str, change: Callable[[Recheck], Recheck]) -> Recheck:
-        with self._file:
-            known = dict(self._known())
+        changed: list[Recheck] = []
+
+        def write(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+            known = _parsed(stored)
             if given not in known:
                 raise InputError("This note's card is no longer stored; nothing was changed.")
-            known[given] = change(known[given])
-            self._write(known, str(self._stored.read().get("head") or ""))
-            return known[given]
+            changed[:] = [change(known[given])]
+            return _document(stored, {**known, given: changed[0]}, str(stored.get("head") or ""))
+
+        self._stored.change(write)
+        return changed[0]
 
     def _known(self) -> Known:
-        with self._file:
-            found = self._stored.read().get("rechecks")
-        known = {}
-        for one in found if isinstance(found, list) else ():
-            try:
-                recheck = Recheck.model_validate(one, extra="allow")
-            except ValidationError:
-                log.warning("a recheck cannot be read; its note is looked up anew", extra={"action": "recheck_unread"})
-                continue
-            known[recheck.id] = recheck
-        return known
+        return _parsed(self._stored.read())
 
-    def _write(self, known: Known, head: str) -> None:
-        settled = [one for one in known.values() if one.is_shown and one.outcome is not RecheckOutcome.OPEN]
-        forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
-        kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
-        self._stored.update({"head": head, "rechecks": kept})
+
+def _parsed(stored: Mapping[str, Any]) -> dict[str, Recheck]:
+    """Return every recheck of a document by its id."""
+    found, known = stored.get("rechecks"), {}
+    for one in found if isinstance(found, list) else ():
+        try:
+            recheck = Recheck.model_validate(one, extra="allow")
+        except ValidationError:
+            log.warning("a recheck cannot be read; its note is looked up anew", extra={"action": "recheck_unread"})
+            continue
+        known[recheck.id] = recheck
+    return known
+
+
+def _document(stored: Mapping[str, Any], known: Known, head: str) -> Mapping[str, Any]:
+    """Return what is stored of rechecks; of those that are settled only the latest are kept."""
+    settled = [one for one in known.values() if one.is_shown and one.outcome is not RecheckOutcome.OPEN]
+    forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
+    kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
+    return {**stored, "head": head, "rechecks": kept}
 
 
 def _on_the_card_of(before: Recheck | None, opened: Recheck) -> Recheck:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +75,23 @@ def test_what_changed_behind_an_old_card_is_asked_about_after_the_click(room: Ro
     room.rechecks.tick()
     [change] = room.cards.last.changes
     assert (change.cite.quote, change.now and change.now.quote) == ("LIMIT = 7", "LIMIT = 9")
+
+
+def test_a_decision_that_comes_during_a_look_through_the_notes_stays(room: Room, tmp_path: Path) -> None:
+    """Another replica's click is not written over by what was read before it."""
+    room.commit(SEVEN)
+    given = room.cards.last.id
+    look_through = room.stored.change
+
+    def decided_meanwhile(change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        room.stored.change = look_through  # type: ignore[method-assign]
+        room.rechecks.decide(given, RecheckOutcome.RETIRED, by=BEN)
+        look_through(change)
+
+    room.stored.change = decided_meanwhile  # type: ignore[method-assign]
+    room.commit(SEVEN.replace("7", "9"))
+    assert (room.cards.last.outcome, room.cards.last.decided_by) == (RecheckOutcome.RETIRED, BEN)
+    assert list(room.shelf.all()) == []
 
 
 def test_a_retired_note_lies_where_no_search_looks(room: Room) -> None:
