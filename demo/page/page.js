@@ -136,7 +136,8 @@ function place(id, sign, label) {
   const isUnread = id !== seen.place && visible(id).at(-1)?.ts > (seen.read[id] ?? "0");
   const kind = `${id === seen.place ? "active" : ""} ${isUnread ? "unread" : ""}`;
   const row = element("button", `sidebar-item ${kind}`, element("span", "hash", sign), label);
-  row.addEventListener("click", () => open(id));
+  row.addEventListener("mousedown", () => open(id)); // not "click": news may draw the row anew before the button is up
+  row.addEventListener("click", (event) => event.detail === 0 && open(id)); // from the keyboard
   return row;
 }
 

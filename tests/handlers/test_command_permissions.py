@@ -224,7 +224,7 @@ def test_the_review_says_which_to_approvers_alone(everything: Everything) -> Non
     assert "Dismissed: 1" in everything.type("review", by=OWNER)
     assert f"why {SECRET}?" not in everything.type("review", by=OWNER)
     seen = everything.type("review", by=APPROVER)
-    assert f"|thread> · why {SECRET}?: it is another limit" in seen
+    assert f"|thread> · why {SECRET}? · it is another limit" in seen
     assert "→ read the reasons" in seen
 
 
