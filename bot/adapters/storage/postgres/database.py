@@ -108,8 +108,7 @@ class Database:
         bound = getattr(self._thread, "connection", None)
         with translated():
             if bound is not None:
-                with bound.transaction():
-                    yield bound
+                yield bound
             else:
                 with self._pooled() as connection:
                     yield connection
@@ -160,6 +159,16 @@ class Database:
                 yield connection
             finally:
                 self._thread.connection = outer
+
+    @contextmanager
+    def refusable(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """Enter as with `writing`; what is refused inside ends no transaction around it."""
+        with self.writing() as connection:
+            if getattr(self._thread, "connection", None) is None:
+                yield connection
+            else:
+                with connection.transaction():
+                    yield connection
 
     @contextmanager
     def fenced(self, fence: Fence) -> Iterator[None]:

@@ -38,7 +38,7 @@ class PostgresJournal:
         """
         names = sorted({as_json(identity) for identity in identities})
         try:
-            with self._database.writing() as connection:
+            with self._database.refusable() as connection:
                 connection.execute(_APPEND, [self._namespace, self._name, as_json(record), names])
         except Violated:
             return False
