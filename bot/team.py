@@ -83,7 +83,7 @@ class Team:
         )
         self._ticker = Ticker()
         self._fixing = Ticker()  # apart: a codebase's check may take minutes
-        leases = self.shared.leases if process.engine.is_shared else None
+        leases = self.shared.leases
         self._questions = Duty("questions", leases, self._settle_questions)
         self._beating = Duty("heartbeats", leases, self._settle_heartbeats)
         self._fixes = Duty("fixes", leases)

@@ -102,7 +102,7 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
     sessions = _build_sessions(on)
     registry, store = sessions.registry, sessions.store
     alerts = AlertRouter(surfaces, store, sessions.owners, sessions.zones, on.clock, say=on.ops.say)
-    here = SessionDuties(on.leases if on.storage.shared else None, registry.all)
+    here = SessionDuties(on.leases, registry.all)
     scheduler = _build_scheduler(on, sessions, alerts, here)
     sharing = _build_sharing(on, sessions, scheduler)
     worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)

@@ -72,7 +72,7 @@ class SharedServices:
     storage: Store
     store: Threads
     jobs: JobQueue
-    leases: Leases
+    leases: Leases | None
     replicas: Replicas | None
     pausing: PauseSwitch
     desk: ThreadService
@@ -138,6 +138,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
     )
     pausing = PauseSwitch(storage.documents, clock)
+    leases = process.engine.leases(environment.home) if process.engine.is_shared else None
     wanted = Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where)))
     patched = PatchCodebases(code.codebases, lambda chat_id: desk.codebases.picked(chat_id))
     fixes = know_fixes(settings, environment, process.code, patched, wanted)
@@ -154,7 +155,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         clock=clock,
         asker=_asker(settings, slack, storage, store, noted),
         shown=Collection(storage.documents, CARDS_SHOWN, on_damage=lambda where: noted.append(set_aside_line(where))),
-        leases=process.engine.leases(environment.home) if process.engine.is_shared else None,
+        leases=leases,
         known_secrets=environment.secrets(),
         chat_ahead=slack.clock.ahead,
     )
@@ -170,7 +171,7 @@ def open_shared_services(process: ProcessServices, team: str, settings: Settings
         storage=storage,
         store=store,
         jobs=jobs,
-        leases=process.engine.leases(environment.home),
+        leases=leases,
         replicas=process.engine.replicas,
         pausing=pausing,
         desk=desk,

@@ -107,7 +107,7 @@ def build_team_edge(
         session_names=heartbeats.sessions.registry.names,
     )
     watcher = _watcher(on, sorter, casework.questions.orchestrator)
-    backfilling = Duty("backfill", on.leases if on.storage.shared else None)
+    backfilling = Duty("backfill", on.leases)
     return TeamEdge(
         sorter=sorter,
         watcher=watcher,

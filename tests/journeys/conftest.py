@@ -51,6 +51,15 @@ def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
 
 
 @pytest.fixture
+def hands(company_server: LocalSlack) -> Iterator[Control]:
+    """The hands of its people, in an empty workspace."""
+    with Control(company_server.url) as control:
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        control.reset()
+        yield control
+
+
+@pytest.fixture
 def pictures(tmp_path: Path) -> Path:
     """Where the screenshots go: to the folder TRIAGE_SCREENSHOTS names, else away with the rest."""
     return Path(os.environ.get("TRIAGE_SCREENSHOTS") or tmp_path)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,15 +23,6 @@ from tests.journeys.test_install import Place
 
 SIX = {"shop": SHOP, "infra": INFRA, **{name: {"README.md": f"# {name}\n"} for name in ("pay", "web", "app", "wiki")}}
 TOKENS = f"SLACK_BOT_TOKEN={DEMO.bot_token}\nSLACK_APP_TOKEN={DEMO.app_token}\nSLACK_API_URL="
-
-
-@pytest.fixture
-def hands(company_server: LocalSlack) -> Iterator[Control]:
-    """The hands of its people, in an empty workspace."""
-    with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last bot to leave", timeout_s=30)
-        control.reset()
-        yield control
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo
-from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
+from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
 
@@ -28,13 +28,6 @@ pytestmark = pytest.mark.timeout(240)
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 BURST = 40
-
-
-@pytest.fixture(scope="module")
-def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
-    """The throw-away workspace of two teams."""
-    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
-        yield server
 
 
 @pytest.fixture

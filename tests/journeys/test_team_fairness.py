@@ -54,15 +54,6 @@ def models() -> Iterator[HeldModels]:
         server.gate.set()
 
 
-@pytest.fixture
-def hands(company_server: LocalSlack) -> Iterator[Control]:
-    """The hands of everybody, in an empty workspace."""
-    with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
-        control.reset()
-        yield control
-
-
 def open_company(
     slack: LocalSlack, hands: Control, folder: Path, models: ModelServer, teams: dict[str, Any], **more: Any
 ) -> Company:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,26 +12,10 @@ from bot.config.settings import load_settings
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
-from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
+from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
-
-
-@pytest.fixture(scope="module")
-def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
-    """The throw-away workspace of two teams."""
-    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
-        yield server
-
-
-@pytest.fixture
-def hands(company_server: LocalSlack) -> Iterator[Control]:
-    """The hands of its people, in an empty workspace."""
-    with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
-        control.reset()
-        yield control
 
 
 @pytest.fixture

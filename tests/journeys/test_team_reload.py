@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,16 +12,9 @@ from bot.casework.ops_outbox import OpsLines
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG
-from tests.journeys.company import COMPANY, PAY_OPS, PAYMENTS, PLATFORM, Company
+from tests.journeys.company import PAY_OPS, PAYMENTS, PLATFORM, Company
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
-
-
-@pytest.fixture(scope="module")
-def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
-    """The throw-away workspace of two teams."""
-    with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
-        yield server
 
 
 @pytest.fixture

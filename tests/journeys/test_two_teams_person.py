@@ -33,15 +33,6 @@ TEAMS = {
 
 
 @pytest.fixture
-def hands(company_server: LocalSlack) -> Iterator[Control]:
-    """The hands of everybody, in an empty workspace."""
-    with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
-        control.reset()
-        yield control
-
-
-@pytest.fixture
 def company(company_server: LocalSlack, hands: Control, tmp_path: Path, shop: Path) -> Iterator[Company]:
     """Both teams at work."""
     company = Company(company_server, hands, tmp_path / "home", shop, TEAMS)

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.ports import ArchivedDocument, DamagedDocument, Document, Documents
-from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE
+from bot.ports.collections import CLONES, INDEX
 
 OF_MACHINE: Final = frozenset({CLONES, INDEX})
-OF_PROCESS: Final = frozenset({HANDED_OVER, PEOPLE, PRESENCE})
+"""Of what all teams of a process have in common, the rest is shared by its replicas, too."""
 
 
 class ReplicaDocuments:
