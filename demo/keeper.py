@@ -7,7 +7,9 @@ on SIGTERM or SIGINT, the server is stopped. It leaves with the server's exit co
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -16,29 +18,37 @@ from collections.abc import Sequence
 from typing import Any
 
 _GRACE_S = 3.0
+_LOOK_S = 0.1
 
 
 def keep(argv: Sequence[str]) -> int:
     """Run `argv` until it ends, the parent is gone or a signal asks for it; return its exit code."""
     server = subprocess.Popen(argv, stdin=subprocess.DEVNULL)  # noqa: S603 - argv comes from slack_server.py alone
-    stop = threading.Event()
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()  # its put, unlike Event.set, may interrupt itself
 
     def on_signal(*_: Any) -> None:
-        stop.set()
+        ended.put(None)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    threading.Thread(target=_wait_for_parent, args=[stop], daemon=True).start()
-    while server.poll() is None and not stop.wait(0.1):
+    threading.Thread(target=_wait_for_parent, args=[ended], daemon=True).start()
+    while server.poll() is None and not _has_ended(ended):
         pass
     return _end(server)
 
 
-def _wait_for_parent(stop: threading.Event) -> None:
+def _has_ended(ended: queue.SimpleQueue[None]) -> bool:
+    with contextlib.suppress(queue.Empty):
+        ended.get(timeout=_LOOK_S)
+        return True
+    return False
+
+
+def _wait_for_parent(ended: queue.SimpleQueue[None]) -> None:
     # not sys.stdin: its lock, held by a reading thread, makes the interpreter abort at exit
     while os.read(0, 1024):
         pass
-    stop.set()
+    ended.put(None)
 
 
 def _end(server: subprocess.Popen[bytes]) -> int:

@@ -42,7 +42,7 @@ from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.neighbours import MASTER, WORKER
 from demo.page_server import PageServer
 from demo.questions import questions_for
-from demo.signals import leave, on_end, stop_event, wait_until
+from demo.signals import kept_signals, leave, on_end, wait_for_end
 from demo.slack_server import LocalSlack
 from demo.team_run import run_teams
 from demo.watched import FAULTY, REPAIRED, SESSION
@@ -209,7 +209,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
     for question, channel in zip(questions, (HELP, ENG), strict=False):
         control.say(channel.channel_id, CHLOE.user_id, _addressed(question))
-    stop = stop_event()
+    signals = kept_signals()
     print(
         f"\n  open      {url}\n"
         f"  click     Approve on a draft in #{OPS.name}: you act as {ANA.real_name}, who may approve\n"
@@ -227,7 +227,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     )
     if not args.no_browser:
         webbrowser.open(url)
-    wait_until(stop)
+    wait_for_end(signals)
     return 0
 
 

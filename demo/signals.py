@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
+
+from bot.runtime.signals import SignalQueue
 
 WAKE_S = 0.5
 
@@ -24,16 +25,16 @@ def leave(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def stop_event() -> threading.Event:
-    """Return what a signal sets from now on."""
-    stop = threading.Event()
-    on_end(lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
-    return stop
+def kept_signals() -> SignalQueue:
+    """Return where the signals that end the demo are from now on."""
+    signals = SignalQueue()
+    on_end(signals.put)
+    signals.keep(signal.SIGINT)
+    return signals
 
 
-def wait_until(stop: threading.Event) -> None:
-    """Wait for it; a signal that another thread received does not wake a wait without end."""
-    while not stop.wait(WAKE_S):
+def wait_for_end(signals: SignalQueue) -> None:
+    """Wait until one came."""
+    while not signals.wait(WAKE_S):
         pass
     print("\nstopping …", flush=True)

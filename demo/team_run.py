@@ -20,7 +20,7 @@ from demo.control import Control
 from demo.home import environment_of, furnish
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.page_server import PageServer
-from demo.signals import stop_event, wait_until
+from demo.signals import kept_signals, wait_for_end
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE
 
@@ -72,7 +72,7 @@ def _interactive(control: Control, home: Path, url: str, *, opens: bool) -> int:
     """Ask each team something, say where to click, and wait for Ctrl-C."""
     for team in TEAMS.values():
         control.say(team.place.help.channel_id, CHLOE.user_id, team.question)
-    stop = stop_event()
+    signals = kept_signals()
     print(f"\n  open      {url}")
     for name, team in TEAMS.items():
         who = " or ".join(user.real_name for user in team.approvers)
@@ -90,5 +90,5 @@ def _interactive(control: Control, home: Path, url: str, *, opens: bool) -> int:
     )
     if opens:
         webbrowser.open(url)
-    wait_until(stop)
+    wait_for_end(signals)
     return 0

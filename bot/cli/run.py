@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-import threading
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -28,6 +27,7 @@ from bot.domain.text.sanitize import one_line
 from bot.errors import CodebaseUnreadable, ConfigError, DiskRefused
 from bot.ports.replicas import Role
 from bot.release import program_version
+from bot.runtime.signals import SignalQueue
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
@@ -66,6 +66,7 @@ def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True
 
 
 WAKE_S = 0.5
+ENDING = {signal.SIGTERM, signal.SIGINT}
 ROOM_BYTES = 1024 * 1024
 DISK_LOOK_S = 2.0
 
@@ -91,11 +92,10 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
-    stop = threading.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: _stop_once(stop))
-    again = threading.Event()
-    signal.signal(signal.SIGHUP, lambda *_: again.set())
+    signals = SignalQueue()
+    for number in ENDING:
+        signal.signal(number, lambda number, _: _stop_once(signals, number))
+    signals.keep(signal.SIGHUP)
     bot.start()
     print(f"triage {program_version()} {_watching(settings)}")
     if isinstance(bot.edge.connection, HttpConnection):
@@ -107,9 +107,8 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
         print(_standing(codebase, repo))
     print("`triage status` says how far the code is indexed. Ctrl-C stops.")
     sys.stdout.flush()
-    while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
-        if again.is_set():
-            again.clear()
+    while not ENDING & (came := signals.wait(WAKE_S)):
+        if signal.SIGHUP in came:
             bot.reload(lambda: load_settings(config))
     print("stopping: finishing running work …", flush=True)
     bot.stop()
@@ -134,11 +133,11 @@ def _standing(name: str, code: GitRepo) -> str:
         return f"{error}. {'It is left out of answers' if name else 'Questions wait'} until then."
 
 
-def _stop_once(stop: threading.Event) -> None:
+def _stop_once(signals: SignalQueue, number: int) -> None:
     """Ask for an orderly stop, and let the kernel carry out the next signal, whatever the process is doing then."""
-    stop.set()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, signal.SIG_DFL)
+    signals.put(number)
+    for each in ENDING:
+        signal.signal(each, signal.SIG_DFL)
 
 
 def _wait_for_disk(settings: Settings, environment: Environment) -> None:
