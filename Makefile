@@ -14,7 +14,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 test: $(VENV)/installed-dev
 	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
-# Kills the bot at every named step of a thread's life, three times each; `make test` takes a sample.
+# Kills the bot at every named step of a thread's life over files and PostgreSQL, three times each; `make test` takes a sample.
 test-crash: $(VENV)/installed-dev
 	TRIAGE_CRASH_ROUNDS=3 $(BIN)/pytest tests/crashes $(ARGS)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import InputError, ProviderError
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies
@@ -25,6 +22,8 @@ from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests.crashes.proxy import WithholdingProxy
 from tests.crashes.steps import Moment
 from tests.journeys.office import environment_of
+from tests.kept import Kept
+from tests.replicas.database_proxy import DatabaseProxy
 
 OWN_WORDS = "HMAC-SHA256, see `shop/sessions.py`."
 
@@ -41,12 +40,16 @@ class Life:
         *,
         log: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        database: DatabaseProxy | None = None,
     ) -> None:
         self.control, self.proxy, self.config, self.home = control, proxy, config, config.parent
+        self._database = database
+        self.kept = Kept(self.home, database.direct if database else None)
         self._env = {
             **os.environ,
             **environment_of(slack, self.home),
             "SLACK_API_URL": proxy.url,
+            **({"TRIAGE_DATABASE_URL": database.url} if database else {}),
             **(environment or {}),
         }
         self._log = log or self.home.parent / "bot.log"
@@ -65,6 +68,8 @@ class Life:
         argv = [sys.executable, "-m", *module, "run", "--config", str(self.config)]
         with self._log.open("ab") as log:
             self.process = process = subprocess.Popen(argv, env=self._env, stdout=log, stderr=log)
+        if self._database is not None:
+            self._database.arm(kill, lambda: self._execute(process))
         if withheld is not None:
             self.proxy.withhold(withheld, lambda: self._execute(process))
 
@@ -108,6 +113,11 @@ class Life:
         for process in filter(None, (self.process, self._next)):
             process.kill()
             process.wait()
+
+    def close(self) -> None:
+        """Make sure that nothing of the bot is left, and read no more of what it kept."""
+        self.bury()
+        self.kept.close()
 
     def bury(self) -> None:
         """Make sure that nothing of the bot is left, whatever happened."""
@@ -176,7 +186,7 @@ class Life:
 
     def archived(self) -> list[Json]:
         """Return the thread's states in the archive."""
-        return [json.loads(path.read_text()) for path in list_files(self.home / "closed", f"*/{self.thread_id}.*.json")]
+        return self.kept.archived("threads", self.thread_id)
 
     def is_settled(self) -> bool:
         """Whether the thread is archived and nothing waits."""
@@ -190,15 +200,15 @@ class Life:
 
     def left(self) -> dict[str, Any]:
         """Return what stands on disk and in Slack, in the words of `Step.left`."""
-        state = self._state()
-        waiting, running = self._jobs(""), self._jobs("running")
+        state, count = self.kept.document("threads", self.thread_id), self.kept.count
+        waiting, running = self.kept.jobs(""), self.kept.jobs("running")
         return {
-            "events": self._lines("events"),
-            "classified": self._lines("events-classified"),
-            "logged": self._lines("replies"),
+            "events": count("events"),
+            "classified": count("events-classified"),
+            "logged": count("replies"),
             "waiting": waiting,
             "running": running,
-            "jobs": waiting + running + self._jobs("failed"),
+            "jobs": waiting + running + self.kept.jobs("failed"),
             "status": state.get("status"),
             "rounds": len(state.get("rounds", ())),
             "version": state.get("draft_version"),
@@ -210,7 +220,7 @@ class Life:
             "replies": len(self.replies()),
             "reactions": self.control.reactions(HELP.channel_id, self.ts),
             "archived": len(self.archived()),
-            "corrupt": sorted(path.name for path in self.home.rglob("*.corrupt")),
+            "corrupt": self.kept.corrupt(),
         }
 
     def _decide(self, card: Json, decision: str) -> None:
@@ -239,17 +249,3 @@ class Life:
     def _execute(self, process: subprocess.Popen[bytes]) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
-
-    def _state(self) -> Json:
-        path = self.home / "state" / f"{self.thread_id}.json"
-        with suppress(FileNotFoundError):
-            state: Json = json.loads(path.read_text())
-            return state
-        return {}
-
-    def _jobs(self, folder: str) -> int:
-        return len(list_files(self.home / "queue" / folder, "user_*.json"))
-
-    def _lines(self, journal: str) -> int:
-        path = self.home / f"{journal}.ndjson"
-        return len(list(NdjsonJournal(path).records())) if path.exists() else 0

@@ -7,14 +7,29 @@ the descriptions of tests/crashes/victim.py.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeVar
+
+import pytest
 
 from demo.workspace import HELP, OPS
 from tests.crashes.victim import Moment
 
 ROUNDS: Final = int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0"))
 """How often each step is met; 0: a sample, once, for an ordinary run."""
+
+
+class Named(Protocol):
+    """A step of any suite."""
+
+    @property
+    def name(self) -> str:
+        """What its test is called by."""
+        ...
+
+
+One = TypeVar("One", bound=Named)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +45,11 @@ class Step:
     then: Moment | None = None
     decision: str = "approve"
     left: dict[str, Any] = field(default_factory=dict)
+
+
+def met(steps: Sequence[One], *sample: str, engine: str = "files") -> list[Any]:
+    """Return an engine with each step, as parameters: with all of them, or in an ordinary run with a sample."""
+    return [pytest.param(engine, one, id=f"{engine}-{one.name}") for one in steps if ROUNDS or one.name in sample]
 
 
 def before(pattern: str, nth: int = 1) -> Moment:
@@ -124,4 +144,19 @@ STEPS: Final = (
     Step(name="recovery: not logged", kill=before(LOGGED), then=before(LOGGED), left={"logged": 0}),
     Step(name="recovery: before the archive", kill=after(CLOSED), then=before(ARCHIVED), left={"archived": 0}),
     Step(name="recovery: question queued again", kill=after(JOURNAL), then=after(ENQUEUED), left={"jobs": 0}),
+)
+
+_ONE_WRITE: Final = (
+    "question journaled",
+    "job queued, record not sorted",
+    "attempt counted, not claimed",
+    "recovery: question queued again",
+)
+"""Between two writes of files; a database does both in one statement or transaction."""
+_UNDONE: Final = ("before the job", "before the sorted record")
+"""In the midst of that transaction."""
+DATABASE_STEPS: Final = tuple(
+    replace(step, left={"events": 0, "jobs": 0, "classified": 0}) if step.name in _UNDONE else step
+    for step in STEPS
+    if step.name not in _ONE_WRITE
 )

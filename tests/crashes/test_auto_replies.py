@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.questions.arming import Arming
 from bot.ports.collections import AUTONOMY, SingleDocument
 from demo.control import Control
@@ -19,12 +18,13 @@ from demo.workspace import ANA, DEMO, ENG, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import CLOSED, INTENT, LOGGED, POSTED, POSTED_SAVED, ROUNDS, Step, after, before
+from tests.crashes.steps import CLOSED, INTENT, LOGGED, POSTED, POSTED_SAVED, ROUNDS, Step, after, before, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, load_script
+from tests.replicas.database_proxy import DatabaseProxy
 
 ASKED = f"<@{DEMO.bot_id}> Where in the code are session cookies signed?"
 RECORDED = r"rename auto_replies/\S+ -> auto_replies/"
@@ -42,24 +42,27 @@ SAMPLE = ("auto: intent saved", "auto: posted, not answered", "auto: audit card,
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
     """A home with four good weeks, armed, behind the proxy; its models are sure and right."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP), autonomy="on", working_hours=AT_WORK)
-    store, now = FileStore(tmp_path / "home"), datetime.now(UTC)
-    live_four_weeks(store, now, team=DEMO.team_id, channel=ENG.channel_id)
-    armed = Arming(armed_by=ANA.user_id, armed_at=now, process="before", looked_at=now)
-    SingleDocument(store.documents, AUTONOMY).update(armed.model_dump(mode="json"))
     with withholding_proxy(slack.api_url) as proxy, ModelServer(load_script(SCRIPTS / "pass.yml")) as models:
         environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": models.url}
-        life = Life(slack, control, proxy, config, environment=environment)
+        life = Life(slack, control, proxy, config, environment=environment, database=database)
+        store, now = life.kept.store, datetime.now(UTC)
+        live_four_weeks(store, now, team=DEMO.team_id, channel=ENG.channel_id)
+        armed = Arming(armed_by=ANA.user_id, armed_at=now, process="before", looked_at=now)
+        SingleDocument(store.documents, AUTONOMY).update(armed.model_dump(mode="json"))
         yield life
-        life.bury()
+        life.close()
 
 
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
-@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
-def test_a_reply_without_a_human_is_said_once_wherever_the_bot_dies(life: Life, step: Step, round_: int) -> None:
+@pytest.mark.parametrize(("engine", "step"), met(STEPS, *SAMPLE) + met(STEPS, engine="postgres"))
+def test_a_reply_without_a_human_is_said_once_wherever_the_bot_dies(
+    life: Life, engine: str, step: Step, round_: int, record_property: Any
+) -> None:
     """What Slack has not got by then waits for an approver; either way there is one reply and one line of it."""
+    record_property("crash_step", f"{engine}: {step.name}")
     life.start(step.kill, step.withheld)
     life.ask(ASKED)
     life.carry_on(lambda: life.is_dead, f"the step {step.name!r}", decision="none")
@@ -74,7 +77,7 @@ def test_a_reply_without_a_human_is_said_once_wherever_the_bot_dies(life: Life, 
     left = life.left()
     assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, 1, 1, 1)
     assert closed["approved_by"] == (None if is_auto else ANA.user_id)
-    (line,) = [json.loads(text) for text in (life.home / "replies.ndjson").read_text().splitlines()]
+    (line,) = life.kept.records("replies")
     assert line.get("auto", False) is is_auto
     assert is_auto is (step.name not in ("auto: intent saved",))
 

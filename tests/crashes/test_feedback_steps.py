@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,17 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, Step, after, before
+from tests.crashes.steps import ROUNDS, Step, after, before, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SHOP
+from tests.replicas.database_proxy import DatabaseProxy
 
 SAVED = r"rename feedback/\S+ -> feedback/\S+\n.*"
 VOTED, MEANT, TOLD = SAVED + '"is_helpful": false', SAVED + '"telling_at": "', SAVED + '"is_told": true'
@@ -35,13 +34,13 @@ SAMPLE = ("vote: on file", "vote: told, not answered")
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
     """A fresh home, behind the proxy."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
     with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config)
+        life = Life(slack, control, proxy, config, database=database)
         yield life
-        life.bury()
+        life.close()
 
 
 def press(life: Life) -> None:
@@ -54,8 +53,7 @@ def press(life: Life) -> None:
 
 def votes(life: Life) -> list[Any]:
     """Return what is on file of votes."""
-    records = [json.loads(path.read_text()) for path in list_files(life.home / "feedback", "*.json")]
-    return [one for one in records if one["votes"]]
+    return [one for one in life.kept.documents("feedback") if one["votes"]]
 
 
 def told(life: Life) -> list[Json]:
@@ -65,12 +63,12 @@ def told(life: Life) -> list[Json]:
 
 
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
-@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
+@pytest.mark.parametrize(("engine", "step"), met(STEPS, *SAMPLE) + met(STEPS, engine="postgres"))
 def test_a_vote_counts_once_and_is_told_once_wherever_the_bot_dies(
-    life: Life, step: Step, round_: int, record_property: Any
+    life: Life, engine: str, step: Step, round_: int, record_property: Any
 ) -> None:
     """Only a click that nobody wrote down has to be made again."""
-    record_property("crash_step", step.name)
+    record_property("crash_step", f"{engine}: {step.name}")
     life.start(step.kill, step.withheld)
     life.ask(RETRIES)
     life.carry_on(life.is_settled, "the reply", decision="approve")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files, read_json
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -21,13 +20,14 @@ from demo.workspace import ANA, OPS
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, after, before
+from tests.crashes.steps import after, before, met
 from tests.crashes.victim import Moment
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
 from tests.journeys.test_fixes import CHECK, DIFF, KEY, QUESTION, script_of
 from tests.model_server import ModelServer, load_script
+from tests.replicas.database_proxy import DatabaseProxy
 
 SAVED = r"rename fixes/\S+ -> fixes/\S+\n.*"
 WANTED, INTENT, OPENED = (
@@ -73,10 +73,6 @@ SAMPLE = ("pushed, no request", "request made, not on file")
 class FixLife(Life):
     """A life whose bot has a model and a code host."""
 
-    def __init__(self, *args: Any, variables: dict[str, str]) -> None:
-        super().__init__(*args)
-        self._env |= variables
-
     def press(self) -> None:
         """Click Open draft PR as soon as it is offered."""
 
@@ -89,7 +85,7 @@ class FixLife(Life):
         self.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
 
     def fixes(self) -> list[Any]:
-        return [read_json(path) for path in list_files(self.home / "fixes", "*.json")]
+        return self.kept.documents("fixes")
 
     def is_done(self) -> bool:
         """Whether the card and the draft name the request."""
@@ -105,24 +101,26 @@ def host(tmp_path: Path) -> Iterator[CodeHost]:
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, host: CodeHost) -> Iterator[FixLife]:
+def life(
+    slack: LocalSlack, control: Control, tmp_path: Path, host: CodeHost, database: DatabaseProxy | None
+) -> Iterator[FixLife]:
     """A fresh home, behind the proxy."""
     settings = {"code_host": "github", "fixes": {"check": CHECK}}
     config = write_config(tmp_path / "home", tmp_path / "shop", **settings)
     script = load_script(script_of(DIFF, tmp_path / "script.yml"))
     with withholding_proxy(slack.api_url) as proxy, ModelServer(script) as models:
         variables = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": models.url, "TRIAGE_GITHUB_TOKEN": TOKEN}
-        life = FixLife(slack, control, proxy, config, variables=variables)
+        life = FixLife(slack, control, proxy, config, environment=variables, database=database)
         yield life
-        life.bury()
+        life.close()
 
 
-@pytest.mark.parametrize("step", [s for s in STEPS if ROUNDS or s.name in SAMPLE], ids=lambda step: step.name)
+@pytest.mark.parametrize(("engine", "step"), met(STEPS, *SAMPLE) + met(STEPS, engine="postgres"))
 def test_a_bot_killed_at_any_step_of_a_fix_opens_one_request(
-    life: FixLife, host: CodeHost, step: Step, record_property: Any
+    life: FixLife, host: CodeHost, engine: str, step: Step, record_property: Any
 ) -> None:
     """The next start goes on by itself; only a click that nobody wrote down has to be made again."""
-    record_property("crash_step", f"fix: {step.name}")
+    record_property("crash_step", f"{engine}, fix: {step.name}")
     life.start(step.kill)
     life.ask(QUESTION)
     if step.lost:

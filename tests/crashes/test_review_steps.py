@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.threads import Resolution
 from demo.control import Control, Json
 from demo.slack_server import LocalSlack
@@ -18,10 +16,11 @@ from demo.workspace import ANA, DEMO, ENG
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, Step, after, before
+from tests.crashes.steps import ROUNDS, Step, after, before, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
+from tests.replicas.database_proxy import DatabaseProxy
 
 SAVED = r"rename \S+ -> review\.json\n.*"
 MEANT, SENT = SAVED + '"meant": "', SAVED + '"sent": "'
@@ -34,12 +33,12 @@ STEPS = (
     Step(name="review: posted, not on file", kill=before(SENT), left={"reviews": 1, "meant": True}),
     Step(name="review: sent", kill=after(SENT), left={"reviews": 1, "meant": True}),
 )
-SAMPLE = ("review: posted, not answered",)
+SAMPLE = "review: posted, not answered"
 """One, as the schedule is ticked once a minute: each step takes two."""
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
     """A home with four weeks of drafts, two of them worth a line, and a review that is due; behind the proxy."""
     now = datetime.now(UTC)
     due = now - timedelta(minutes=1)
@@ -47,11 +46,11 @@ def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
     code = make_repo(tmp_path / "shop", SHOP)
     config = write_config(tmp_path / "home", code, review=review, working_hours=AT_WORK)
     endings = {47: Resolution.DISMISSED, 46: Resolution.AUTO}
-    live_four_weeks(FileStore(tmp_path / "home"), now, endings, team=DEMO.team_id, channel=ENG.channel_id)
     with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config)
+        life = Life(slack, control, proxy, config, database=database)
+        live_four_weeks(life.kept.store, now, endings, team=DEMO.team_id, channel=ENG.channel_id)
         yield life
-        life.bury()
+        life.close()
 
 
 def reviews(life: Life) -> list[Json]:
@@ -63,18 +62,16 @@ def reviews(life: Life) -> list[Json]:
 
 def on_file(life: Life) -> dict[str, Any]:
     """Return what is remembered of reviews."""
-    path = life.home / "review.json"
-    known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return known
+    return life.kept.document("reviews", "reviews")
 
 
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
-@pytest.mark.parametrize("step", [one for one in STEPS if ROUNDS or one.name in SAMPLE], ids=lambda step: step.name)
+@pytest.mark.parametrize(("engine", "step"), met(STEPS, SAMPLE) + met(STEPS, engine="postgres"))
 def test_the_lead_has_one_review_wherever_the_bot_dies(
-    life: Life, step: Step, round_: int, record_property: Any
+    life: Life, engine: str, step: Step, round_: int, record_property: Any
 ) -> None:
     """What stands there is found, what does not is posted, and a third start posts nothing."""
-    record_property("crash_step", step.name)
+    record_property("crash_step", f"{engine}: {step.name}")
     life.start(step.kill, step.withheld)
     life.control.wait_for(lambda: life.is_dead, f"the step {step.name!r}")
     assert {"reviews": len(reviews(life)), "meant": "meant" in on_file(life)} == step.left

@@ -11,39 +11,39 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import CARD_POSTED, POSTED, ROUNDS, STEPS, Step
+from tests.crashes.steps import CARD_POSTED, DATABASE_STEPS, POSTED, ROUNDS, STEPS, Step, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
+from tests.replicas.database_proxy import DatabaseProxy
 
 SAMPLE = ("question journaled", "card posted, not answered", "posted, not answered", "archived, state not forgotten")
-CHOSEN = [step for step in STEPS if ROUNDS or step.name in SAMPLE]
+CHOSEN = met(STEPS, *SAMPLE) + met(DATABASE_STEPS, "posted, not answered", engine="postgres")
 
 Record = Callable[[str, object], None]
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
     """A fresh home and a small codebase, behind the proxy."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
     with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config)
+        life = Life(slack, control, proxy, config, database=database)
         yield life
-        life.bury()
+        life.close()
 
 
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
-@pytest.mark.parametrize("step", CHOSEN, ids=lambda step: step.name)
+@pytest.mark.parametrize(("engine", "step"), CHOSEN)
 def test_a_bot_killed_at_any_step_loses_nothing_and_says_nothing_twice(
-    life: Life, step: Step, round_: int, record_property: Record
+    life: Life, engine: str, step: Step, round_: int, record_property: Record
 ) -> None:
     """After the restart: one card, one decision, one reply and one record of it, one file in the archive."""
-    record_property("crash_step", step.name)
+    record_property("crash_step", f"{engine}: {step.name}")
     life.start(step.kill, step.withheld)
     life.ask(SESSIONS)
     _die(life, step)
@@ -100,9 +100,9 @@ def _ended_well(life: Life, decision: str) -> None:
     left = life.left()
     assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, posted, posted, 1)
     assert (left["events"], left["classified"], left["jobs"], left["corrupt"]) == (1, 1, 0, [])
-    assert not list((life.home / "state").iterdir())
+    assert not life.kept.documents("threads")
     assert left["reactions"] == (["white_check_mark"] if posted else [])
-    assert not list_files(life.home / "acknowledgements", "*.json")
+    assert not life.kept.documents("acknowledgements")
     closed = life.archived()[0]
     resolution = {"approve": "approved", "edit": "edited", "dismiss": "dismissed"}[decision]
     assert (closed["resolution"], closed["rounds"][0]["round"], len(closed["rounds"])) == (resolution, 1, 1)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import InputError, ProviderError
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
@@ -18,11 +17,12 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, ROUNDS, SAVED, after, before
+from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, ROUNDS, SAVED, after, before, met
 from tests.crashes.victim import Moment
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
+from tests.replicas.database_proxy import DatabaseProxy
 
 THREADS = 5
 TWIN_POSTED_SAVED = SAVED + r'"status": "investigating".*"posted_message_id": "'
@@ -53,7 +53,7 @@ STEPS = (
     TwinStep("recovery: third not logged", before(POSTED, nth=3), 2, 2, then=before(LOGGED)),
 )
 SAMPLE = ("intent names the twins",)
-CHOSEN = [step for step in STEPS if ROUNDS or step.name in SAMPLE]
+CHOSEN = met(STEPS, *SAMPLE) + met(STEPS, engine="postgres")
 
 Record = Callable[[str, object], None]
 
@@ -89,8 +89,7 @@ class Five:
 
     def logged(self) -> list[str]:
         """Return the threads of the log's lines."""
-        path = self.first.home / "replies.ndjson"
-        return [str(line["thread_id"]) for line in NdjsonJournal(path).records()] if path.exists() else []
+        return [str(line["thread_id"]) for line in self.first.kept.records("replies")]
 
     def settle(self) -> None:
         """Wait until every thread is archived and nothing waits."""
@@ -111,13 +110,13 @@ class Five:
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
     """A fresh home and a small codebase, behind the proxy."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
     with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config)
+        life = Life(slack, control, proxy, config, database=database)
         yield life
-        life.bury()
+        life.close()
 
 
 def five(life: Life) -> Five:
@@ -132,12 +131,12 @@ def _dies(life: Life, what: str) -> None:
 
 
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
-@pytest.mark.parametrize("step", CHOSEN, ids=lambda step: step.name)
+@pytest.mark.parametrize(("engine", "step"), CHOSEN)
 def test_a_bot_killed_while_it_answers_five_threads_answers_each_once(
-    life: Life, step: TwinStep, round_: int, record_property: Record
+    life: Life, engine: str, step: TwinStep, round_: int, record_property: Record
 ) -> None:
     """One click, and whatever happened to the process: five replies, five lines, nobody clicks again."""
-    record_property("crash_step", f"twins: {step.name}")
+    record_property("crash_step", f"{engine}, twins: {step.name}")
     life.start(step.kill)
     threads = five(life)
     threads.approve()

@@ -1,12 +1,11 @@
 """A storm: thousands of messages while Slack refuses, connections break and events come twice. Nothing lost or twice.
 
-The ordinary suite plays a short one; `make test-storm` plays 2,000 messages. Both print their figures. What happens
-follows from SEED, but for the order in which threads get their turn.
+The ordinary suite plays a short one over each engine; `make test-storm` plays 2,000 messages. Both print their
+figures. What happens follows from SEED, but for the order in which threads get their turn.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import threading
@@ -24,8 +23,6 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -36,6 +33,8 @@ from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.fault_proxy import DROPPED, REFUSED, FaultProxy, Faults, fault_proxy
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
+from tests.kept import Kept
+from tests.postgres import cut_connections, new_database
 
 SEED = 20_261_121
 PEOPLE = (ANA.user_id, BEN.user_id, CHLOE.user_id)
@@ -77,7 +76,7 @@ class Sent:
 class Storm:
     """What was done, and the bot it was done to."""
 
-    office: Office
+    office: StormyOffice
     proxy: FaultProxy
     url: str
     sent: list[Sent] = field(default_factory=list)
@@ -134,6 +133,7 @@ class Storm:
             lot = chance.random()
             if cut and number == numbers[len(numbers) // 4]:
                 self.proxy.cut_sockets()
+                self.office.cut_database()
             if lot > 0.97 and numbers.start:
                 self.change(control, chance)
             else:
@@ -142,12 +142,8 @@ class Storm:
         list(hands.map(do, numbers))
 
     def states(self) -> dict[str, dict[str, Any]]:
-        """Return the open threads as they stand on disk."""
-        found = {}
-        for path in list_files(self.office.home / "state", "*.json"):
-            with suppress(FileNotFoundError, ValueError):
-                found[path.stem] = json.loads(path.read_bytes())
-        return found
+        """Return the open threads as they are kept."""
+        return {one["thread_id"]: one for one in self.office.kept.documents("threads")}
 
     def approve(self, message: Sent) -> None:
         """Click Approve as a person does: again, where the answer was that Slack was away."""
@@ -163,7 +159,7 @@ class Storm:
                 self.office.control.wait_for(lambda: self.replies(message), "the record", timeout_s=4)
 
     def replies(self, message: Sent) -> list[dict[str, Any]]:
-        return [r for r in self.office.replies.records() if r["thread_id"] == message.thread_id]
+        return [r for r in self.office.kept.records("replies") if r["thread_id"] == message.thread_id]
 
     def waiting(self) -> list[Sent]:
         """Return the questions whose draft waits on a card; nobody approved, edited or deleted them."""
@@ -182,24 +178,36 @@ def _no_question(number: int, chance: random.Random) -> str:
 class StormyOffice(Office):
     """The ordinary bot, which reaches Slack through the proxy only."""
 
-    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: FaultProxy) -> None:
-        self.control, self.home = control, home
+    def __init__(
+        self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: FaultProxy, url: str | None
+    ) -> None:
+        self.control, self.home, self.kept, self._url = control, home, Kept(home, url), url
         config = write_config(home, codebase, slack={"posts_per_second": 20}, max_concurrent_sessions=4)
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
+        if url is not None:
+            environment["TRIAGE_DATABASE_URL"] = url
         self.bot = App(load_settings(config), read_environment(environment))
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+
+    def cut_database(self) -> None:
+        """End every connection to the database, if there is one."""
+        if self._url is not None:
+            cut_connections(self._url)
 
 
-@pytest.fixture
-def storm(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Storm]:
-    """The bot at work behind the proxy, which is still kind."""
+@pytest.fixture(params=["files", "postgres"])
+def storm(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, request: pytest.FixtureRequest
+) -> Iterator[Storm]:
+    """The bot at work over each engine behind the proxy, which is still kind."""
+    url = new_database() if request.param == "postgres" else None
     with fault_proxy(slack.api_url) as proxy:
-        office = StormyOffice(slack, control, tmp_path / "home", shop, proxy)
+        office = StormyOffice(slack, control, tmp_path / "home", shop, proxy, url)
         office.bot.start()
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
         yield Storm(office, proxy, slack.url)
         proxy.faults = None
         office.bot.stop()
+        office.kept.close()
 
 
 @pytest.mark.timeout(180)
@@ -251,23 +259,23 @@ def _wait_until_quiet(storm: Storm) -> None:
 
 def _unsettled(storm: Storm) -> list[object]:
     """Return the messages not sorted yet, the jobs left and the threads without a draft."""
-    home = storm.office.home
-    journaled = {(e["chat_id"], e["message_id"]) for e in _records(home / "events-classified.ndjson")}
+    kept = storm.office.kept
+    journaled = {(e["chat_id"], e["message_id"]) for e in kept.records("events-classified")}
     missing = [m for m in storm.sent if m.place not in journaled and not m.deleted]
-    jobs = [path.name for path in (home / "queue").rglob("*.json") if path.parent.name != "failed"]
+    jobs = [state for state in ("", "running") if kept.jobs(state)]
     return [*missing, *jobs, *(key for key, s in storm.states().items() if s["status"] != "pending-user")]
 
 
 def _nothing_lost(storm: Storm, *, was_away: bool) -> None:
     """Every message once. What was deleted, or edited, while the bot was away is not there to be read any more."""
-    events = _records(storm.office.home / "events.ndjson")
+    events = storm.office.kept.records("events")
     said = Counter((e["chat_id"], e["message_id"]) for e in events if e["msg_type"] not in ("edit", "delete"))
     _as_expected(said, sure=[m.place for m in storm.sent if not (m.deleted and was_away)], all_=storm.sent)
     for kind in ("edit", "delete"):
         changed = [m for m in storm.sent if (m.edited if kind == "edit" else m.deleted)]
         found = Counter((e["chat_id"], e["message_id"]) for e in events if e["msg_type"] == kind)
         _as_expected(found, sure=[] if was_away else [m.place for m in changed], all_=changed)
-    sorted_ = _records(storm.office.home / "events-classified.ndjson")
+    sorted_ = storm.office.kept.records("events-classified")
     assert [e["message_id"] for e in sorted_] == [e["message_id"] for e in events]
 
 
@@ -281,7 +289,7 @@ def _nothing_twice(storm: Storm, *, was_away: bool) -> None:
     assert set(cards.values()) == {1}
     answered = [m for chat in (HELP, ENG) for m in control.messages(chat.channel_id) if m.get("user") == DEMO.bot_id]
     assert Counter(m["thread_ts"] for m in answered) == Counter(m.ts for m in storm.approved)
-    logged = Counter(r["thread_id"] for r in _records(storm.office.home / "replies.ndjson"))
+    logged = Counter(r["thread_id"] for r in storm.office.kept.records("replies"))
     assert logged == Counter(m.thread_id for m in storm.approved)
 
 
@@ -291,8 +299,7 @@ def _as_expected(found: Counter[tuple[str, str]], *, sure: list[tuple[str, str]]
 
 
 def _still_well(storm: Storm, *, threads: int, memory_mb: float) -> None:
-    home = storm.office.home
-    assert list((home / "queue" / "failed").iterdir()) == []
+    assert storm.office.kept.jobs("failed") == 0
     lines = [m["text"] for m in storm.office.control.messages(OPS.channel_id) if not m.get("blocks")]
     assert not [line for line in lines if "Gave up" in line or "Messages wait" in line]
     ts = storm.office.ask(SESSIONS)
@@ -310,16 +317,12 @@ def _resident_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    return list(NdjsonJournal(path).records())
-
-
 def _figures(storm: Storm) -> str:
     """Return what was measured, one line a figure."""
-    home, calls, outcomes = storm.office.home, storm.proxy.calls, storm.proxy.outcomes()
+    kept, calls, outcomes = storm.office.kept, storm.proxy.calls, storm.proxy.outcomes()
     sorted_at = {
         (e["chat_id"], e["message_id"]): _epoch(e["classified_at"])
-        for e in _records(home / "events-classified.ndjson")
+        for e in kept.records("events-classified")
         if e["msg_type"] not in ("edit", "delete")
     }
     posts = [call for call in calls if call.method == "chat.postMessage" and call.outcome != REFUSED]
@@ -329,7 +332,7 @@ def _figures(storm: Storm) -> str:
     }
     to_card = [at - m.at for m in storm.questions if (at := first_cards[m.thread_id]) is not None]
     span_s = max(m.at for m in storm.sent) - min(m.at for m in storm.sent)
-    read_back = sum(e["event_id"] is None for e in _records(home / "events.ndjson"))
+    read_back = sum(e["event_id"] is None for e in kept.records("events"))
     lines = {
         "messages": f"{len(storm.sent)} in {span_s:.1f} s, {len(storm.sent) / span_s:.0f} a second",
         "changes": f"{sum(m.edited for m in storm.sent)} edited, {sum(m.deleted for m in storm.sent)} deleted",

@@ -1,4 +1,4 @@
-"""Between a replica and its database: says when a write is done, withholds answers, cuts the replica off."""
+"""Between a replica and its database: says when a write is done, kills at a statement, cuts the replica off."""
 
 from __future__ import annotations
 
@@ -11,27 +11,38 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from tests.crashes.statements import Statements, Trap
+from tests.crashes.victim import Moment
+
 _WRITES: Final = re.compile(rb"(?:INSERT 0|UPDATE|DELETE) [1-9]|COMMIT")
 """How the server names a statement that wrote something; a transaction's are done with its COMMIT."""
 
 
 class DatabaseProxy:
-    """One replica's way to the server; `on_write` gets the number of each write before the replica hears of it."""
+    """One replica's way to the server; `on_write` gets the number of each write before the replica hears of it.
+
+    `direct` is the address behind it.
+    """
 
     def __init__(self, url: str, on_write: Callable[[int], object] = lambda _: None) -> None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        known = conninfo_to_dict(url)
+        self.direct, known = url, conninfo_to_dict(url)
         self._upstream = str(known["host"]), int(known.get("port") or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = make_conninfo(
             url, host="127.0.0.1", port=self._listener.getsockname()[1], sslmode="disable", gssencmode="disable"
         )
         self._on_write, self.writes = on_write, 0
+        self._trap: Trap | None = None
         self._open = threading.Event()
         self._open.set()
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def arm(self, moment: Moment | None, deed: Callable[[], object]) -> None:
+        """Do `deed` before the server gets a statement, or once what it wrote is committed and nobody knows of it."""
+        self._trap = None if moment is None else Trap(moment, deed)
 
     @contextmanager
     def cut_off(self) -> Iterator[None]:
@@ -55,10 +66,11 @@ class DatabaseProxy:
 
     def _serve(self, replica: socket.socket) -> None:
         with replica, self._connected() as server:
-            up = threading.Thread(target=self._pass_on, args=(replica, server), daemon=True)
+            doomed = threading.Event()
+            up = threading.Thread(target=self._ask, args=(replica, server, doomed), daemon=True)
             up.start()
             with suppress(OSError):
-                self._answer(server, replica)
+                self._answer(server, replica, doomed)
             for end in (replica, server):
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
@@ -72,15 +84,27 @@ class DatabaseProxy:
         server.connect(str(Path(host) / f".s.PGSQL.{port}"))
         return server
 
-    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+    def _ask(self, replica: socket.socket, server: socket.socket, doomed: threading.Event) -> None:
+        """Forward message by message: one byte of kind, which the first one lacks, four of length, then the rest."""
+        statements = Statements()
         with suppress(OSError):
-            while data := source.recv(65536):
+            stream = replica.makefile("rb")
+            kind = b""
+            while len(length := stream.read(4)) == 4:
+                body = stream.read(struct.unpack("!I", length)[0] - 4)
                 self._open.wait()
-                target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
+                what, trap = statements.read(kind, body), self._trap
+                if trap is not None and trap.is_met(what):
+                    if not trap.moment.after:
+                        trap.deed()
+                        return
+                    doomed.set()
+                server.sendall(kind + length + body)
+                kind = stream.read(1)
+            server.shutdown(socket.SHUT_WR)
 
-    def _answer(self, server: socket.socket, replica: socket.socket) -> None:
-        """Forward message by message: one byte of kind, four of length, then the rest."""
+    def _answer(self, server: socket.socket, replica: socket.socket, doomed: threading.Event) -> None:
+        """Forward message by message."""
         stream = server.makefile("rb")
         while len(head := stream.read(5)) == 5:
             body = stream.read(struct.unpack("!I", head[1:])[0] - 4)
@@ -90,4 +114,7 @@ class DatabaseProxy:
                     self.writes += 1
                     number = self.writes
                 self._on_write(number)
+            if head[:1] == b"Z" and body == b"I" and doomed.is_set() and (trap := self._trap) is not None:
+                trap.deed()
+                return
             replica.sendall(head + body)

@@ -161,16 +161,6 @@ class Database:
                 self._thread.connection = outer
 
     @contextmanager
-    def refusable(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """Enter as with `writing`; what is refused inside ends no transaction around it."""
-        with self.writing() as connection:
-            if getattr(self._thread, "connection", None) is None:
-                yield connection
-            else:
-                with connection.transaction():
-                    yield connection
-
-    @contextmanager
     def fenced(self, fence: Fence) -> Iterator[None]:
         """Refuse what this thread writes inside, once the lease is another's."""
         outer: tuple[Fence, ...] = getattr(self._thread, "fences", ())

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from bot.adapters.storage.postgres.database import Database, Violated
+from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
-from bot.errors import Conflict
+from bot.errors import Conflict, StoreError
 from bot.ports.storage import JOURNAL_START, Position
 
 PAGE: Final = 500
@@ -29,7 +29,8 @@ class PostgresJournal:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is committed."""
-        self.append_once(record, ())
+        if not self.append_once(record, ()):
+            raise StoreError(f"the journal {self._name} has a record of the next number; see the server's log")
 
     def append_once(self, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
         """Write a record unless one is there that is known by one of these names; False where it is.
@@ -37,12 +38,9 @@ class PostgresJournal:
         While another process is about to write a record, whoever appends waits until that one has committed.
         """
         names = sorted({as_json(identity) for identity in identities})
-        try:
-            with self._database.refusable() as connection:
-                connection.execute(_APPEND, [self._namespace, self._name, as_json(record), names])
-        except Violated:
-            return False
-        return True
+        given = [self._namespace, self._name, as_json(record), names]
+        with self._database.writing() as connection:
+            return connection.execute(_APPEND, given).fetchone() == (True,)
 
     def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
         """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
@@ -105,19 +103,7 @@ class PostgresJournal:
             self.bad_lines += 1
 
 
-# The journal's row is locked first, and everything else hangs on it: two appends never wait for each other crosswise.
-_APPEND: Final = """
-    WITH journal AS (
-        INSERT INTO triage_journals AS known (namespace, name, last) VALUES (%s, %s, 1)
-        ON CONFLICT (namespace, name) DO UPDATE SET last = known.last + 1
-        RETURNING namespace, name, last
-    ), appended AS (
-        INSERT INTO triage_records (namespace, journal, number, record)
-        SELECT namespace, name, last, %s::json FROM journal
-    )
-    INSERT INTO triage_identities (namespace, journal, identity)
-    SELECT namespace, name, identity FROM journal, unnest(%s::text[]) AS identity
-"""
+_APPEND: Final = "SELECT triage_append(%s, %s, %s::json, %s)"
 _FORWARDS: Final = """
     SELECT number, record::text FROM triage_records
     WHERE namespace = %(namespace)s AND journal = %(journal)s AND number > %(after)s
