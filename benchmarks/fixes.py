@@ -29,7 +29,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.patch_check import FixRefused, PatchChecks
-from bot.config.fix_settings import FixSettings
+from bot.config.casework_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_limits import FixCode

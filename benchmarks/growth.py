@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.rollups import Rollups
 from bot.domain.returns import Check, Usage
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
@@ -200,7 +200,7 @@ def _looks(tree: Path, home: Path) -> float:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from bot.adapters.storage.files.file_store import FileStore\n"
+        "from bot.adapters.storage.files.file_engine import FileStore\n"
         "from bot.ports.threads import Threads\n"
         "store = Threads(FileStore(Path(sys.argv[1])).documents)\n"
         "one = store.open_threads()[0].thread_id\n"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.cost import DEFAULT_PRICES
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
@@ -29,15 +29,15 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
+from bot.heartbeat.run.model_steps import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.pipeline import BeatPipeline
-from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.wake_box import WakeBox
+from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (

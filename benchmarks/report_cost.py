@@ -23,8 +23,8 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData, home_view
 from blocks.views.report_views import metrics_blocks, status_blocks
 from blocks.views.review_view import review_blocks
-from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.process.clocks import SystemClock
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.metrics_service import MetricsService
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.status_overview import count_today, overview

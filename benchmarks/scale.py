@@ -20,10 +20,10 @@ import psycopg
 
 from benchmarks.approve import approve, waiting
 from benchmarks.postgres import RECORD, server
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
-from bot.adapters.storage.postgres.postgres_store import PostgresStore
+from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import Resolution

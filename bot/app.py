@@ -9,7 +9,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
@@ -22,10 +22,9 @@ from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
 from bot.ports.replicas import Role
 from bot.runtime.config_reload import ConfigReload
-from bot.runtime.disk_watch import DiskWatch
-from bot.runtime.index_watch import IndexWatch
-from bot.runtime.signs_of_life import SignsOfLife
+from bot.runtime.duties import SignsOfLife
 from bot.runtime.ticker import Ticker
+from bot.runtime.watches import DiskWatch, IndexWatch
 from bot.runtime.worker_pool import WorkerPool
 from bot.team import Team
 from bot.teams import Teams

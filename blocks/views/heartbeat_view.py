@@ -12,7 +12,7 @@ from blocks.text.escaping import local_time, with_local_times
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, truncate
 from bot.domain.heartbeats.beats import Envelope, Indicator
-from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 from bot.heartbeat.schedule.session_wording import (
     NO_BEAT,
     NO_SESSIONS,

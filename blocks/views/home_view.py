@@ -41,7 +41,7 @@ from blocks.views.heartbeat_view import row_text
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.process.system_clock import local_zone
+from bot.adapters.process.clocks import local_zone
 from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, read_case
 from bot.casework.reports.rollups import Rollups
 from bot.cli.arguments import config_option, home_option, json_option, team_option

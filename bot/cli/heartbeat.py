@@ -22,8 +22,7 @@ from bot.config.environment import process_home
 from bot.domain.heartbeats.beats import Envelope, Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.schedule.session_overview import SessionRow, rows
+from bot.heartbeat.schedule.session_controls import SessionControls, SessionRow, rows
 from bot.heartbeat.schedule.session_wording import (
     NO_BEAT,
     NO_SESSIONS,
@@ -34,8 +33,7 @@ from bot.heartbeat.schedule.session_wording import (
     path_lines,
     status_of,
 )
-from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox
+from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports.collections import HEARTBEATS, HOME
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.draft_checks import ref_marks

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.casework.pause import PauseSwitch
 from bot.cli.arguments import home_option, team_option
 from bot.cli.data_directory import one_team_at

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_checks import CitationSources, check_citation

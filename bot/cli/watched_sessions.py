@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bot.adapters.process.system_clock import SystemClock, local_zone
+from bot.adapters.process.clocks import SystemClock, local_zone
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.records import store_at
 from bot.heartbeat.sessions.owners import OwnerZones

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from bot.adapters.process.system_clock import local_zone
+from bot.adapters.process.clocks import local_zone
 from bot.adapters.process.tmux import choose_terminal
 from bot.agent.budget import Budget
 from bot.casework.decisions import Decisions

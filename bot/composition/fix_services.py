@@ -10,8 +10,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from bot.adapters.codehost.gitea import GiteaClient
-from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.codehost.github import GiteaClient, GitHubClient
 from bot.adapters.codehost.gitlab import GitLabClient
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
@@ -31,7 +30,7 @@ from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, CodeRepository, LinkTo, code_repository
 from bot.domain.fixes.fixes import Fix
 from bot.ports import CardFiles
-from bot.ports.codehosts import CodeHostClient
+from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection
 
 _CLIENTS: Final[Mapping[CodeHost, Callable[[CodeRepository, SecretStr], CodeHostClient]]] = MappingProxyType(

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.adapters.notify.telegram import TelegramSurface
-from bot.adapters.notify.webhook import WebhookSurface
-from bot.adapters.process.system_clock import local_zone
+from bot.adapters.notify import TelegramSurface, WebhookSurface
+from bot.adapters.process.clocks import local_zone
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
@@ -27,25 +26,21 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.full_run import BeatAnswer, ModelFullRun
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
+from bot.heartbeat.run.model_steps import LIMITS, BeatAnswer, ModelFullRun, PrescreenAnswer, PrescreenStep, parse_reply
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
-from bot.heartbeat.run.prescreen_step import LIMITS, PrescreenAnswer, PrescreenStep, parse_reply
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.schedule.wake_box import WakeBox
+from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.sharing_tools import SharingTools
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingTools, SuggestionDecisions
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
 from bot.runtime.duties import SessionDuties

@@ -92,7 +92,7 @@ def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
 def _runner(
     settings: Settings, environment: Environment, clock: Clock, secrets: frozenset[str], stop: threading.Event
 ) -> Runner:
-    from bot.adapters.llm.anthropic_client import make_client
+    from bot.adapters.anthropic_client import make_client
     from bot.agent.loop import AnthropicRunner
 
     client = make_client(

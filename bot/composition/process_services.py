@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from bot.adapters.process.chat_clock import ChatClock
+from bot.adapters.process.clocks import ChatClock
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.casework.ops_outbox import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code

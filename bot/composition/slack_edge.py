@@ -25,7 +25,7 @@ from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import InputError
-from bot.heartbeat.schedule.session_overview import rows
+from bot.heartbeat.schedule.session_controls import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter

@@ -16,11 +16,11 @@ from typing import Any, Final, NamedTuple
 
 from bot.adapters.storage.files.directory_state import DirectoryState
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.database_state import moving
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
-from bot.adapters.storage.postgres.state_transaction import moving
 from bot.adapters.storage.state_rows import MovableState, Row
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import InputError, StoreError

@@ -20,7 +20,7 @@ from bot.ports.collections import EVENTS, MOVED, SingleDocument
 from bot.ports.replicas import Replicas
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.database_report import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
 
 def open_engine(environment: Environment) -> Engine:
@@ -53,7 +53,7 @@ def look_at_database(environment: Environment) -> DatabaseReport | None:
     if environment.database_url is None:
         return None
     with _driver():
-        from bot.adapters.storage.postgres.database_report import look
+        from bot.adapters.storage.postgres.postgres_replicas import look
     return look(environment.database_url.get_secret_value())
 
 

@@ -1,6 +1,6 @@
-"""The parts of triage.yml about casework: briefs, how long cards wait, proposed notes, long investigations, pages.
+"""The parts of triage.yml about casework: briefs and reviews, how long cards wait, notes, long investigations, pages.
 
-Values only; bot/config/settings.py reads them.
+Also automatic replies and draft pull requests. Values only; bot/config/settings.py reads them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, SettingsBlock, described_as
-from bot.config.hours_settings import LocalZone
+from bot.config.field_types import (
+    INTERVAL_FORM,
+    Day,
+    EscalationId,
+    Interval,
+    LocalZone,
+    SettingsBlock,
+    UserId,
+    WindowStart,
+    described_as,
+)
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import parse_interval
 from bot.domain.paging import AGAIN_AFTER
@@ -96,3 +105,50 @@ class EscalationSettings(SettingsBlock):
     """Another harness, as an argument list with {rubric}, {question_file}, {codebase}, {out}; null: triage itself."""
     time_limit_min: Annotated[float, Field(gt=0, le=240)] = 30
     """Minutes after which a long run is ended; its thread then waits for a human."""
+
+
+def _switch_word(value: object) -> object:
+    """Return the word that YAML takes for a truth value: `on` and `off` without quotes."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
+Autonomy = Annotated[Literal["off", "shadow", "on"], BeforeValidator(_switch_word)]
+"""Whether replies may be sent without a human."""
+
+
+class ReviewSettings(SettingsBlock):
+    """The weekly review as a direct message to the team's lead; nobody is written to until a lead is named."""
+
+    lead: UserId | None = None
+    """Who gets it; null: nobody. It quotes questions."""
+    day: Day = "mon"
+    """The day of the week it is sent on."""
+    at: WindowStart = "09:00"
+    """When it is sent on that day; outside `working_hours`, at their next start."""
+    timezone: LocalZone = "local"
+    """Whose clock; `local` is the machine's."""
+
+
+class FixSettings(SettingsBlock):
+    """Draft pull requests of proposed patches; they need a token of the code host in the environment."""
+
+    allow: tuple[_Argument, ...] = ()
+    """Patterns of protected files (CI, lock files, git's settings) that a patch may change, such as `uv.lock` or
+    `.github/workflows/docs.yml`; `*` stands for any characters."""
+    check: Annotated[tuple[_Argument, ...], Field(min_length=1)] | None = None
+    """A program that runs the codebase's tests, as an argument list such as `[make, test]`; null: none is run. It runs
+    in a folder with the patched files and no .git, without network where the machine offers that."""
+    check_limit_min: Annotated[float, Field(gt=0, le=120)] = 10
+    """Minutes after which the check is ended."""
+    check_memory_mb: Annotated[int, Field(ge=64, le=1_048_576)] = 4096
+    """How much memory each process of the check may take, in MiB."""
+    max_files: Annotated[int, Field(ge=1, le=1000)] = 20
+    """How many files a patch may change."""
+    max_lines: Annotated[int, Field(ge=1, le=100_000)] = 500
+    """How many lines a patch may add and remove together."""
+    base: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
+    """The branch that pull requests lead to; null: that of a codebase's `branch`, else the code host's default."""
+
+    def over(self, others: FixSettings) -> FixSettings:
+        """Return these where they were given, else the others."""
+        return others.model_copy(update={key: getattr(self, key) for key in self.model_fields_set})

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from bot.config.casework_settings import FixSettings
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as
-from bot.config.fix_settings import FixSettings
 from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 

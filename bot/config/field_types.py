@@ -1,17 +1,28 @@
-"""Kinds of value that several blocks of triage.yml hold: Slack ids, folders, durations. Only folders are looked up.
+"""Kinds of value that several blocks of triage.yml hold: Slack ids, folders, durations, windows of hours.
 
-Each raises ValueError in words that say what would be right; bot/config/config_errors.py puts the key before them. Each
-says with `described_as` what it is in plain words, for docs/configuration.md and for editors (docs/triage.schema.json).
+Only folders are looked up. Each raises ValueError in words that say what would be right; bot/config/config_errors.py
+puts the key before them. Each says with `described_as` what it is in plain words, for docs/configuration.md and for
+editors (docs/triage.schema.json).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
+from bot.domain.hours import ActiveHours
 from bot.domain.intervals import parse_interval
 from bot.errors import ConfigError
 
@@ -140,3 +151,86 @@ Interval = Annotated[
     BeforeValidator(_interval),
     described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM),
 ]
+
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+DAYS: Final = get_args(Day)
+
+
+def _clock(name: Literal["start", "end"]) -> BeforeValidator:
+    """Check one end of the window alone, so that the problem names its key."""
+
+    def check(value: object) -> object:
+        other = "12:00" if value == "00:00" else "00:00"
+        try:
+            ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
+        except ConfigError as error:
+            raise ValueError(error.problems[0].removeprefix(f"{name} ")) from error
+        return value
+
+    return BeforeValidator(check)
+
+
+def zone_or(*words: str) -> BeforeValidator:
+    """Return the check of a zone: an IANA name, or one of the words that stand for a zone."""
+
+    def check(value: object) -> object:
+        if value not in words:
+            try:
+                ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]  # it refuses what is no text
+            except ConfigError as error:
+                problem = error.problems[0].removeprefix("timezone ")
+                raise ValueError(", or ".join([problem, *words])) from error
+        return value
+
+    return BeforeValidator(check)
+
+
+WindowStart = Annotated[
+    str, _clock("start"), described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+]
+WindowEnd = Annotated[
+    str,
+    _clock("end"),
+    described_as('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
+]
+LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]
+
+
+class HoursWindow(SettingsBlock):
+    """A window of hours, each day the same; the blocks of triage.yml say whose clock it goes by."""
+
+    start: WindowStart
+    end: WindowEnd
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        try:
+            self.in_zone("UTC")
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def in_zone(self, zone: str) -> ActiveHours:
+        """Return the window in a zone; raises ConfigError for one that does not exist."""
+        return ActiveHours(self.start, self.end, zone)
+
+
+class WorkingHoursSettings(HoursWindow):
+    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
+
+    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
+    """
+
+    start: WindowStart
+    """The first minute of work."""
+    end: WindowEnd
+    """The first minute after it; before `start`, the window goes over midnight and belongs to the day it began on."""
+    timezone: LocalZone = "local"
+    """Whose clock; `local` is the machine's."""
+    days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")
+    """The days of work."""
+
+    def in_zone(self, zone: str) -> ActiveHours:
+        """Return the window on its days in a zone; raises ConfigError for one that does not exist."""
+        return ActiveHours(self.start, self.end, zone, frozenset(map(DAYS.index, self.days)))

@@ -15,8 +15,17 @@ from pydantic import (
 )
 
 from bot.config.config_errors import EXAMPLE
-from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, SettingsBlock, described_as
-from bot.config.hours_settings import HoursWindow, WindowEnd, WindowStart, zone_or
+from bot.config.field_types import (
+    INTERVAL_FORM,
+    EscalationId,
+    HoursWindow,
+    Interval,
+    SettingsBlock,
+    WindowEnd,
+    WindowStart,
+    described_as,
+    zone_or,
+)
 from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, parse_template
 from bot.domain.paging import AGAIN_AFTER

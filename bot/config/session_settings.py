@@ -24,7 +24,7 @@ from bot.config.field_types import (
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
-from bot.config.merging import merged_blocks
+from bot.config.strict_yaml import merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 

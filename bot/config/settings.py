@@ -15,7 +15,7 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.config.casework_settings import KEEP_RUNS_FOR, Patience
+from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings, Patience
 from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings, across_codebases
 from bot.config.config_errors import explain_validation_error
 from bot.config.field_types import (
@@ -27,7 +27,6 @@ from bot.config.field_types import (
     Word,
     described_as,
 )
-from bot.config.fix_settings import FixSettings
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.model_settings import (
     InvestigatorSettings,

@@ -1,12 +1,12 @@
 """Reads YAML that people write as configuration, and refuses what hides a mistake: a key given twice, a merge, a bomb.
 
-Anchors and aliases are read, as long as what they stand for stays small.
+Anchors and aliases are read, as long as what they stand for stays small. One block goes over another key by key.
 Source: https://yaml.org/spec/1.2.2/ §3.2.1.3 (keys are unique); merge keys are an extension that YAML 1.2 dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import yaml
@@ -71,3 +71,17 @@ def _children(node: Node) -> list[Node]:
     if isinstance(node, MappingNode):
         return [child for pair in node.value for child in pair]
     return list(node.value) if isinstance(node, SequenceNode) else []
+
+
+def merged_blocks(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `shared` with the keys of `own` over it.
+
+    >>> merged_blocks({"a": {"x": 1, "y": 1}, "b": [1]}, {"a": {"y": 2}, "b": [2]})
+    {'a': {'x': 1, 'y': 2}, 'b': [2]}
+    """
+    merged = dict(shared)
+    for key, value in own.items():
+        below = shared.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = merged_blocks(below, value) if both else value  # type: ignore[arg-type]
+    return merged

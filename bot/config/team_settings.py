@@ -13,22 +13,21 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from bot.config.autonomy_settings import Autonomy
 from bot.config.casework_settings import (
     EXPIRE_AFTER,
     REMIND_AFTER,
+    Autonomy,
     BriefSettings,
     EscalationSettings,
     PageSettings,
     Patience,
+    ReviewSettings,
     SaveNotes,
 )
 from bot.config.codebase_settings import Picked
-from bot.config.field_types import ApproverId, ChannelId, InheritedValue, SettingsBlock
-from bot.config.hours_settings import WorkingHoursSettings
-from bot.config.merging import merged_blocks
+from bot.config.field_types import ApproverId, ChannelId, InheritedValue, SettingsBlock, WorkingHoursSettings
 from bot.config.model_settings import BudgetSettings
-from bot.config.review_settings import ReviewSettings
+from bot.config.strict_yaml import merged_blocks
 from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import QuestionType

@@ -113,7 +113,7 @@ FEEDBACK: Final = CollectionSpec(
     id_in=lambda one: one.id,
 )
 WAKES: Final = "wakes"
-"""Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
+"""Beats that another process asked for: `<session>.<wake>` (bot/heartbeat/sessions/session_inbox.py)."""
 
 # Collections of one document each (SingleDocument), as what writes them defines it.
 PAUSE: Final = "pause"
@@ -133,9 +133,9 @@ RECHECKS: Final = "rechecks"
 HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
 INDEX: Final = "index"
-"""How far the passage index is, and why the code cannot be searched (bot/ports/index_standing.py)."""
+"""How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
 CLONES: Final = "clones"
-"""How fresh the clone of each codebase is (bot/ports/clones.py); of this machine, as the clones are."""
+"""How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
 REMOVED_CHECKS: Final = "removed_checks"
@@ -151,7 +151,7 @@ ROLLUPS: Final = "rollups"
 """Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
 
 MOVED: Final = "moved"
-"""Where the state moved that was kept here, or that a copy is not finished (bot/adapters/storage/state_mark.py)."""
+"""Where the state moved that was kept here, or that a copy is not finished (bot/composition/state_move.py)."""
 
 ALL_COLLECTIONS: Final = (
     THREADS.name,
@@ -207,7 +207,7 @@ DECISIONS: Final = "decisions"
 
 
 def inbox_of(session_id: str) -> str:
-    """Return the name of the journal of messages to a session, which beats read (session_memory.py)."""
+    """Return the name of the journal of messages to a session, which beats read (session_registry.py)."""
     return f"inbox/{session_id}"
 
 

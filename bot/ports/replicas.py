@@ -1,4 +1,7 @@
-"""The processes that work on one database, as each notes itself there."""
+"""The processes that work on one database, and the rates that they keep together.
+
+Who refuses too many requests counts them as one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from bot.domain.text.humanize import duration
 
@@ -68,4 +71,27 @@ class Replicas(Protocol):
 
     def list(self) -> Sequence[Replica]:
         """Return all, by host and process."""
+        ...
+
+
+class Rate(NamedTuple):
+    """`burst` at once, then one every `1 / per_second` s; for each key of `name` by itself."""
+
+    name: str
+    per_second: float
+    burst: int
+
+
+class SharedPace(Protocol):
+    """Slots that every process takes from the same row. Both methods raise StoreError."""
+
+    def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
+        """Take the next slot and return in how many seconds it comes, 0 for now.
+
+        More than `patience_s`: nothing was taken. `spare`, less than the burst, is left of it to the rest.
+        """
+        ...
+
+    def hold(self, rate: Rate, key: str, seconds: float) -> None:
+        """Let nobody take a slot before so many seconds have passed; a longer hold stays."""
         ...

@@ -11,8 +11,7 @@ from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
-from bot.ports.pacing import SharedPace
-from bot.ports.replicas import Replicas
+from bot.ports.replicas import Replicas, SharedPace
 from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteStore
 from bot.ports.system import Clock

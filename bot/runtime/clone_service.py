@@ -22,7 +22,7 @@ from bot.config.codebase_settings import CodebaseSettings
 from bot.domain.returns import AgedClone
 from bot.errors import TriageError
 from bot.ports import Clock, Documents
-from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection as Stored
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """What only one replica does: whoever holds a duty's lease, until it stops or gives no more signs of life.
 
-Where one process works on the data directory every duty is its own.
+Where one process works on the data directory every duty is its own, and nobody asks for signs of life.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Final
 
 from bot.errors import ConfigError, StoreError
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import Lease, Leases
+from bot.ports.replicas import Replicas, Role
+from bot.release import program_version
+from bot.runtime.ticker import Ticker
 
 log = logging.getLogger(__name__)
 
@@ -135,3 +139,28 @@ class SessionDuties:
         self._has_ended = True
         for duty in self._duties.values():
             duty.end()
+
+
+BEAT_EVERY_S: Final = 5
+
+
+class SignsOfLife:
+    """Signs of life in `replicas`, from a thread of their own; nothing happens where there are none."""
+
+    def __init__(self, replicas: Replicas | None, role: Role) -> None:
+        self._replicas, self._role, self._ticker = replicas, role, Ticker()
+
+    def start(self) -> None:
+        """Give the first sign, and go on; raises StoreError."""
+        if (replicas := self._replicas) is not None:
+            beat = partial(replicas.beat, program_version(), self._role)
+            beat()
+            self._ticker.every(BEAT_EVERY_S, beat)
+            self._ticker.start()
+
+    def stop(self) -> None:
+        """Give no more, and let the others know."""
+        if self._replicas is not None:
+            self._ticker.stop()
+            with suppress(StoreError):  # the others see that it is silent
+                self._replicas.leave()

@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from bot.errors import Unavailable
-from bot.ports.pacing import Rate, SharedPace
+from bot.ports.replicas import Rate, SharedPace
 from handlers.transport.shared_pace import PaceIfAnswered
 
 REPLY, CARD, LINE = 0, 1, 2

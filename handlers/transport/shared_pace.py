@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from bot.errors import StoreError
-from bot.ports.pacing import Rate, SharedPace
+from bot.ports.replicas import Rate, SharedPace
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.errors import StoreError

@@ -11,7 +11,7 @@ import pytest
 from anthropic import Anthropic
 from pydantic import BaseModel
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.agent.loop import AnthropicRunner
 from bot.agent.model_run import RunFailed, RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.tools.base import Tool

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from blocks.cards.draft_card import click_of
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.casework.acknowledgements import Acknowledgements

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.journal_history import EventRecord, HeardMessages, JournalHistory, ReplyRecord
 from bot.casework.reports.metrics_service import MetricsService

@@ -10,11 +10,11 @@ import yaml
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.cli.data_directory import settings_at, teams_at
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
-from bot.ports.index_standing import CodebaseStanding, IndexStanding
 from bot.ports.threads import Threads
 from tests.builders import in_status
 from tests.gitrepo import make_repo

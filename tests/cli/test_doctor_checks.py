@@ -16,15 +16,15 @@ import responses
 import yaml
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.health_checks import HealthCheck, classifier_check
 from bot.cli.doctor import host_checks, machine_checks, model_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
+from bot.ports.code import IndexStanding
 from bot.ports.collections import INDEX, SingleDocument
-from bot.ports.index_standing import IndexStanding
 from tests.builders import NOW, an_event
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub

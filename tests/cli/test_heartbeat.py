@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.heartbeat.schedule.beat_log import BeatLog

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.cli.migrate import refuse_password
 from bot.errors import InputError
 from bot.ports.collections import EVENTS

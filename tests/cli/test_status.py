@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
-from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
 from bot.ports.replicas import Role
 from bot.ports.threads import Threads

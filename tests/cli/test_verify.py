@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebase
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.composition.fix_services import CodeHosts

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
+from bot.adapters.storage.files.file_engine import FileStore, journal_path
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.file_store import FileStore, journal_path
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.job_records import decode_job
+from bot.adapters.storage.queued_jobs import decode_job
 from bot.adapters.storage.state_rows import STAYS
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
@@ -211,7 +211,7 @@ def test_what_goes_there_and_back_is_the_same(
     database: Database, of_process: Callable[[Path], None], of_team: Callable[[Path], None]
 ) -> None:
     """Documents with versions, closed threads with moments, records, damage and jobs, in their order, of every team."""
-    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+    from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 
     with tempfile.TemporaryDirectory() as folder:
         home, back = Path(folder, "home"), Path(folder, "back")
@@ -261,7 +261,7 @@ def files(home: Path) -> dict[str, bytes]:
 
 def is_empty(database: Database) -> bool:
     """Whether a database holds no state."""
-    from bot.adapters.storage.postgres.state_transaction import moving
+    from bot.adapters.storage.postgres.database_state import moving
 
     with moving(database, lambda *_: ()) as state:
         return state.is_empty()
@@ -408,7 +408,7 @@ def test_a_team_that_a_link_gave_the_first_state_has_it_again(database: Database
 
 def test_files_of_runs_move_in_chunks_and_keep_their_age(database: Database, home: Path, tmp_path: Path) -> None:
     """What a replica fetches there and what lies here afterwards is what was here."""
-    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+    from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 
     run = home / "runs" / "T1.C1.1-r1"
     (run / "deep").mkdir(parents=True)

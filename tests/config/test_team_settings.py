@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.merging import merged_blocks
 from bot.config.settings import Settings, load_settings
+from bot.config.strict_yaml import merged_blocks
 from bot.errors import ConfigError
 
 PAY = {"ops_channel": "C0PAYOPS", "channels": [{"chat_id": "C0PAY", "name": "payments"}]}

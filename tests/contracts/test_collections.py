@@ -21,7 +21,7 @@ from bot.domain.playbooks.proposals import Proposal
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
-from bot.heartbeat.schedule.wake_box import WakeBox
+from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.ports.collections import (
     OVERRIDES,
     PAUSE,

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.adapters.storage.files.decision_log import DecisionLogFile
+from bot.adapters.storage.files.file_engine import DecisionLogFile
 from bot.ports import DecisionLog
 from tests.fakes import MemoryDecisionLog
 from tests.postgres import new_namespace, shared_database
@@ -19,7 +19,7 @@ Open = Callable[[], DecisionLog]
 
 def _postgres(_: Path) -> Open:
     database, namespace = shared_database(), new_namespace()
-    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+    from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 
     return lambda: PostgresStore(database, namespace, Path()).decisions
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.job_records import decode_job
+from bot.adapters.storage.queued_jobs import decode_job
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, SUSPECT_DEATHS, Job, JobKind, QuestionAsked
 from bot.errors import StoreError
 from bot.ports import JobQueue

@@ -17,7 +17,7 @@ from bot.domain.doubts import settled_by
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
-from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import ALL_COLLECTIONS, BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,

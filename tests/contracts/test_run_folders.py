@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.retention import RunRetention, last_touched
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.run_records import RunRecorder
@@ -125,7 +125,7 @@ def test_what_was_published_before_its_end_is_read_anew(replica: Open) -> None:
 
 def test_a_long_file_is_stored_in_chunks(replica: Open) -> None:
     """What does not compress as well; beyond the limit it is cut off."""
-    from bot.adapters.storage.run_chunks import CHUNK_BYTES, MAX_FILE_BYTES
+    from bot.adapters.storage.state_rows import CHUNK_BYTES, MAX_FILE_BYTES
 
     noise = os.urandom(CHUNK_BYTES + 7)
     path = write(replica("a"), RUN, {"transcript.log": noise})

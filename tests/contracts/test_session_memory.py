@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import (
     InboxMessage,
@@ -40,7 +40,7 @@ def _memory(_: Path) -> Open:
 
 def _postgres(home: Path) -> Open:
     database, namespace = shared_database(), new_namespace()
-    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+    from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 
     return lambda: SessionMemory(PostgresStore(database, namespace, home), on_damage=undamaged)
 

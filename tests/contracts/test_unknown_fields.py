@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from bot.adapters.storage.files.file_documents import FILES
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.job_records import decode_job, encode_job
+from bot.adapters.storage.queued_jobs import decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.doubts import settled_by
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake

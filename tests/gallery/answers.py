@@ -39,7 +39,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_list import TaskList
-from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW

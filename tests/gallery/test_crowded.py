@@ -12,7 +12,7 @@ from blocks.views.brief_view import open_blocks
 from blocks.views.heartbeat_view import log_blocks, why_blocks
 from blocks.views.report_views import status_blocks
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict

@@ -24,7 +24,7 @@ from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.git.git_repo import GitRepo

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
@@ -18,9 +18,9 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
+from bot.heartbeat.run.model_steps import Screened
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
-from bot.heartbeat.run.prescreen_step import Screened
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog

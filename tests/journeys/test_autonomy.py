@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import Control, Json
 from demo.headless import shown_text

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.heartbeat.sessions.session_registry import SessionMemory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.ports.clones import read_clones
+from bot.ports.code import read_clones
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack

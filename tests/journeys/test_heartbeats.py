@@ -14,7 +14,7 @@ from blocks import ids
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import Wake
-from bot.heartbeat.schedule.wake_box import WakeBox
+from bot.heartbeat.sessions.session_inbox import WakeBox
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.threads import Resolution
 from bot.ports.collections import REVIEWS, SingleDocument
 from demo.control import Control, Json

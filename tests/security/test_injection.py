@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from blocks.cards.draft_card import card_blocks, reply_sections
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger

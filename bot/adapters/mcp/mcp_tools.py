@@ -31,8 +31,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 from mcp_types import Tool as Offered
 
-from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, headers
-from bot.adapters.mcp.mcp_server import McpServer
+from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, McpServer, headers
 from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings

@@ -1,16 +1,19 @@
 """What two engines hand each other when all state moves: each namespace row by row, so that memory stays flat.
 
 `text` is JSON as it is stored. What holds no JSON object is a JSON string of its bytes, so that no byte is lost, and is
-damaged in the other engine, too.
+damaged in the other engine, too. The folders of runs are moved and shared a chunk of a file at a time, compressed by
+itself: the first MAX_FILE_BYTES of each file; links, pipes and what a crash left half written are not taken.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeAlias
 
 from bot.domain.jobs import Job
@@ -142,3 +145,24 @@ def damaged_bytes(text: str) -> bytes | None:
         return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else text.encode()
     except UnicodeEncodeError:
         return text.encode()
+
+
+CHUNK_BYTES: Final = 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
+
+
+def chunks(folder: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the files of a folder: the name below it, the chunk's number, its bytes; raises OSError."""
+    for path in run_files(folder):
+        with path.open("rb") as file:
+            for number in range(MAX_FILE_BYTES // CHUNK_BYTES):
+                content = file.read(CHUNK_BYTES)
+                if content or not number:  # an empty file is there, too
+                    yield path.relative_to(folder).as_posix(), number, zlib.compress(content)
+
+
+def run_files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that are taken."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_symlink() and path.is_file() and not path.name.startswith(".tmp-"):
+            yield path

@@ -11,7 +11,7 @@ from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch, patch_of
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 from bot.errors import ConfigError, StoreError
-from bot.ports.codehosts import CodeHostClient
+from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection
 
 ANSWERED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO)

@@ -18,7 +18,7 @@ from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest
 from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.errors import ProviderError, Unavailable
-from bot.ports.codehosts import CodeHostClient
+from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection as Stored
 
 log = logging.getLogger(__name__)

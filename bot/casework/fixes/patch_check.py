@@ -16,7 +16,7 @@ from typing import Final
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
 from bot.casework.fixes.check_run import ISOLATION_WORDS, CheckLimits, CheckRun, Isolation, run_check
-from bot.config.fix_settings import FixSettings
+from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchLimits, Refusal, refuse_changes, refuse_diff
 from bot.domain.search.file_kinds import FileKind, file_kind
 from bot.domain.secrets import redact

@@ -16,7 +16,7 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.trace_places import find_suspects, trace_notes
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
-from bot.ports.clones import Clones
+from bot.ports.code import Clones
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 
 from bot.casework.reports.journal_records import time_of
 from bot.casework.reports.weekly_review import WeeklyReview
-from bot.config.hours_settings import DAYS
-from bot.config.review_settings import ReviewSettings
+from bot.config.casework_settings import ReviewSettings
+from bot.config.field_types import DAYS
 from bot.domain.hours import ActiveHours
 from bot.errors import ProviderError
 from bot.ports import Clock

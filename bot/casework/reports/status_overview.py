@@ -23,9 +23,8 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
-from bot.ports.clones import clone_lines
+from bot.ports.code import clone_lines, read_index_standing
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
-from bot.ports.index_standing import read_index_standing
 from bot.ports.replicas import Replica, Replicas
 
 TAIL_BYTES = 256 * 1024

@@ -11,7 +11,7 @@ from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.config.environment import process_home
 from bot.errors import ProviderError
-from bot.ports.clones import CloneStanding, read_clones
+from bot.ports.code import CloneStanding, read_clones
 
 THREADS = 8
 

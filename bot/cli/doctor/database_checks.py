@@ -11,7 +11,7 @@ from bot.cli.doctor.context import DoctorContext
 from bot.ports.replicas import Replica
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.database_report import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
 MAX_SKEW: Final = timedelta(seconds=2)
 MANY: Final = 0.8

@@ -30,8 +30,8 @@ from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.intake.classifier.rules import Rules
+from bot.ports.code import CodebaseStanding, read_index_standing
 from bot.ports.collections import ALL_COLLECTIONS
-from bot.ports.index_standing import CodebaseStanding, read_index_standing
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 

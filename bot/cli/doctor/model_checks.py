@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Final
 
-from bot.adapters.llm.anthropic_client import probe_model
+from bot.adapters.anthropic_client import probe_model
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.composition.model_access import unpriced

@@ -18,7 +18,7 @@ from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.errors import InputError
 from bot.heartbeat.run.inputs import stamps_of
-from bot.heartbeat.schedule.session_overview import next_beat
+from bot.heartbeat.schedule.session_controls import next_beat
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 

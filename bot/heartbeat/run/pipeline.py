@@ -30,7 +30,7 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatView, FullRun
 from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
-from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
+from bot.heartbeat.run.model_steps import PrescreenStep, Screened
 from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 

@@ -210,7 +210,7 @@ def standing(playbook: Playbook) -> frozenset[str]:
 
 
 def notes(view: BeatView, report: BeatReport, judged: BeatJudgement) -> tuple[str, ...]:
-    """Return remarks about the beat: what its message says beside the findings, and what remarks.py has to say."""
+    """Return remarks about the beat: what its message says beside the findings, and what `remarks` has to say."""
     from_findings = any(found.text == judged.ack.text for found in judged.findings)
     said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
     return (*said, *report.notes, *remarks(view))

@@ -21,9 +21,8 @@ from bot.domain.jobs import RunBeat
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.schedule.admission import Admission, Refusal
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
-from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.session_inbox import wakes_its_reader
+from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
+from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, JobQueue
 

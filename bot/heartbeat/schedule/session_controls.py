@@ -1,20 +1,34 @@
-"""What people may do to sessions by command: switch, pace, start; each answers with one sentence and what to type next.
+"""What people may do to sessions by command, and how every session stands, for lists and App Home.
 
-Who may is asked before (see handlers/commands/heartbeat_command.py). `wake` is the scheduler's, or on the terminal
-leaves a wake for the bot; `cancel` stops a running beat and says whether there was one.
+Each command answers with one sentence and what to type next. Who may is asked before (see
+handlers/commands/heartbeat_command.py). `wake` is the scheduler's, or on the terminal leaves a wake for the bot;
+`cancel` stops a running beat and says whether there was one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
-from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, IntervalOverride, SessionOverride
-from bot.domain.intervals import format_interval, parse_interval
-from bot.errors import ConfigError, InputError
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.heartbeats.session_state import (
+    ChangedBy,
+    EnabledOverride,
+    IntervalOverride,
+    SessionOverride,
+    SessionState,
+)
+from bot.domain.hours import ActiveHours
+from bot.domain.intervals import format_interval, next_slot, parse_interval
+from bot.domain.severity import Severity, highest
+from bot.domain.text.humanize import utc_text
+from bot.errors import ConfigError, InputError, StoreError
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import Collection
 
 SHORTEST: Final = timedelta(minutes=1)
@@ -83,3 +97,138 @@ def _interval(text: str, session_id: str) -> timedelta:
             f"{text} is not between 1m and 366d;", next_step=f"to stop the beats: /triage heartbeat off {session_id}"
         )
     return every
+
+
+LOOK_AHEAD: Final = 1_000
+
+
+class SessionStatus(StrEnum):
+    """Whether a session beats at all."""
+
+    ON = "on"
+    OFF = "off"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionRow:
+    """One session in a list. `indicator` is None where its settings want none shown."""
+
+    id: str
+    name: str
+    owner: str
+    """Who is told now: a user, a user group, or "" for nobody."""
+    is_master: bool
+    standing: SessionStatus
+    indicator: Indicator | None
+    every: str
+    hours: str
+    last: Envelope | None
+    """The last beat that ran; refusals are none."""
+    next_at: datetime | None
+    """The next slot inside the hours, if the session is on."""
+    open_findings: int
+    notes: tuple[str, ...]
+    owners: frozenset[str] = frozenset()
+    """Who else may act as its owner: everybody on its rota."""
+    open_pages: int = 0
+    """Of the open findings, how many page."""
+    most_urgent: Severity | None = None
+    """The severity of the most urgent open finding."""
+
+
+def rows(
+    sessions: SessionRegistry, store: SessionMemory, zones: OwnerZones, record: BeatLog, now: datetime
+) -> list[SessionRow]:
+    """Return every session as it stands: those with a page first, then in the order of triage.yml."""
+    ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
+    found = [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
+    return sorted(found, key=lambda row: row.most_urgent is not Severity.PAGE)
+
+
+def _row(
+    session: Session,
+    sessions: SessionRegistry,
+    store: SessionMemory,
+    zones: OwnerZones,
+    last: Envelope | None,
+    now: datetime,
+) -> SessionRow:
+    (state, unread), hours = _state(store, session.id), zones.hours(session)
+    paused = state.failures.paused_until
+    is_paused = paused is not None and now < paused
+    standing = (
+        SessionStatus.OFF if not session.beat.enabled else SessionStatus.PAUSED if is_paused else SessionStatus.ON
+    )
+    still = [finding.severity for finding in state.findings.values() if finding.is_open]
+    failing = [f"paused after {state.failures.count} failures: {state.failures.key}"] if is_paused else []
+    return SessionRow(
+        id=session.id,
+        name=session.name,
+        owner=session.rota.on_duty(now) if session.rota else session.owner,
+        is_master=session.is_master,
+        standing=standing,
+        indicator=_indicator(last, still) if session.beat.visibility.use_indicator else None,
+        every=pace(session, sessions),
+        hours=f"{hours.start}-{hours.end} {hours.timezone}",
+        last=last,
+        next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
+        open_findings=len(still),
+        owners=frozenset(session.rota.people) if session.rota else frozenset(),
+        open_pages=still.count(Severity.PAGE),
+        most_urgent=highest(still) if still else None,
+        notes=tuple(
+            note
+            for note in [*unread, *failing, _screening(last), *_switched(session), zones.zone_note(session)]
+            if note
+        ),
+    )
+
+
+def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, list[str]]:
+    """Return a session's state; the defaults, and why, where it cannot be read."""
+    try:
+        return store.load(session_id), []
+    except StoreError as error:
+        return SessionState(), [f"no heartbeats: {error}"]
+
+
+def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:
+    """Return what the last beat showed; while a finding is open all is not well, though that beat said nothing new."""
+    shown = last.indicator if last else Indicator.NONE
+    return Indicator.ALERT if still and shown is not Indicator.ERROR else shown
+
+
+def pace(session: Session, sessions: SessionRegistry) -> str:
+    """Return how often a session beats, and who said so.
+
+    `every 15m (set by @ana, config says 30m)`
+    """
+    every = f"every {format_interval(session.beat.every)}"
+    override = session.override.every if session.override else None
+    if override is None:
+        return every
+    configured = format_interval(sessions.configured(session.id).heartbeat.every)
+    return f"{every} (set by @{override.by.name}, config says {configured})"
+
+
+def _screening(last: Envelope | None) -> str:
+    failure = last.screen_error if last else ""
+    return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
+
+
+def _switched(session: Session) -> list[str]:
+    override = session.override.enabled if session.override else None
+    if override is None:
+        return []
+    return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"]
+
+
+def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
+    """Return the next slot inside the hours; None where it is further away than anybody wants to know."""
+    slot = next_slot(session.id, session.beat.every, now)
+    for _ in range(LOOK_AHEAD):
+        if hours.contains(slot):
+            return slot
+        slot += session.beat.every
+    return None

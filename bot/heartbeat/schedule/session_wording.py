@@ -12,7 +12,7 @@ from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicato
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
 SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDED: "■"}
 """What stands before a step; the last one is where the beat ended."""

@@ -19,8 +19,7 @@ from bot.domain.playbook import Playbook, parse
 from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
+from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_candidates import (

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.codehost.gitea import GiteaClient
-from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.codehost.github import GiteaClient, GitHubClient
 from bot.adapters.codehost.gitlab import GitLabClient
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import FixStatus, NewPullRequest
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from bot.ports.codehosts import CodeHostClient
+from bot.ports.code import CodeHostClient
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.gitrepo import git, make_repo
 

@@ -22,7 +22,7 @@ from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.beats import Indicator
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
-from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from blocks.views.review_view import review_blocks, review_line
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview, build_review
 from tests.builders import NOW

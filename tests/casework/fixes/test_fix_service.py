@@ -24,7 +24,7 @@ from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
 from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.patch_check import PatchChecks
 from bot.casework.fixes.patch_codebases import PatchCodebases
-from bot.config.fix_settings import FixSettings
+from bot.config.casework_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix, FixStatus, NewPullRequest, PullRequest, hash_patch
 from bot.domain.fixes.patch_limits import FixCode

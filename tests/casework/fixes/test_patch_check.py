@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.fixes.check_run import CheckLimits, CheckStopped, Isolation, best_isolation, run_check
 from bot.casework.fixes.patch_check import FixRefused, PatchChecks
-from bot.config.fix_settings import FixSettings
+from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.patch_limits import FixCode
 from tests.gitrepo import git, make_repo
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunTimedOut
 from bot.casework.investigate.assignment import Assignment, Investigation

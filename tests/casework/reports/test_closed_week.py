@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.closed_week import ClosedWeek
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Window

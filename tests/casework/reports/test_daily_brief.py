@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief, brief_line, build_brief

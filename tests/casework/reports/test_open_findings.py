@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.daily_brief import brief_line, build_brief
 from bot.casework.reports.open_findings import count_findings, read_open_findings, sessions_in_words
 from bot.casework.reports.status_overview import overview

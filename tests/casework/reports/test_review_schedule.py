@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.review_schedule import ReviewSchedule
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
-from bot.config.review_settings import ReviewSettings
+from bot.config.casework_settings import ReviewSettings
 from bot.domain.hours import ActiveHours
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
 from tests.casework.four_weeks import live_four_weeks

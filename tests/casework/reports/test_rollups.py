@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.journal_history import JournalHistory, read_beats, read_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, build_metrics

@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.reports.status_overview import overview
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.errors import StoreError
-from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.code import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
 from bot.ports.collections import INDEX, Collection, SingleDocument
-from bot.ports.index_standing import CodebaseStanding, IndexStanding
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review

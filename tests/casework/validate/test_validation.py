@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import GROUNDED

@@ -12,7 +12,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.cli.doctor.clone_checks import clones
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
-from bot.ports.clones import CLONE_STANDINGS, CloneStanding
+from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
 from tests.builders import NOW
 from tests.gitrepo import make_repo

@@ -11,7 +11,7 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
 from bot.casework.reports.health_checks import (

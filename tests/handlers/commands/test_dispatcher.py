@@ -15,7 +15,7 @@ from slack_sdk.webhook import WebhookResponse
 from blocks.views.brief_view import draft_lines
 from blocks.views.heartbeat_view import message_blocks
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_store import FileStore
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine

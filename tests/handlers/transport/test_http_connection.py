@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.errors import StoreError
 from bot.intake.presence import Presence, connection_state
 from handlers.transport.http_app import Signatures

@@ -17,7 +17,7 @@ import requests
 from slack_bolt import App
 
 from blocks import ids
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
 from handlers.transport.http_app import Signatures

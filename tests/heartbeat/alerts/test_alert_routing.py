@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import responses
 
-from bot.adapters.notify.webhook import WebhookSurface
+from bot.adapters.notify import WebhookSurface
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import OpenFinding

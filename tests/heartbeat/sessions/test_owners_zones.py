@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.adapters.process.system_clock import local_zone
+from bot.adapters.process.clocks import local_zone
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, resolve_session
 from bot.ports import Person

@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import list_files, read_json
-from bot.adapters.storage.files.decision_log import FILE, HEAD
 from bot.adapters.storage.files.directory_writer import QUEUES, DirectoryWriter
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
-from bot.adapters.storage.files.file_store import journal_path
+from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path
 from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp, list_names
 from bot.adapters.storage.files.ndjson_journal import journal_lines
 from bot.adapters.storage.files.note_files import note_files, read_note
 from bot.adapters.storage.files.retention import last_touched, run_folders
 from bot.adapters.storage.files.tinydb_documents import archive_order, archived_document
-from bot.adapters.storage.job_records import decode_job
-from bot.adapters.storage.run_chunks import chunks, run_files
+from bot.adapters.storage.queued_jobs import decode_job
 from bot.adapters.storage.state_rows import (
     CLOSED,
     JOBS,
@@ -36,8 +34,10 @@ from bot.adapters.storage.state_rows import (
     StoredDocument,
     StoredJob,
     StoredRecord,
+    chunks,
     damaged_text,
     parsed,
+    run_files,
 )
 from bot.config.environment import TEAMS
 from bot.config.team_settings import DEFAULT_TEAM

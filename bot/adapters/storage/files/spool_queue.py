@@ -21,8 +21,7 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.adapters.storage.job_choice import next_job, returned_job
-from bot.adapters.storage.job_records import decode_job, encode_job
+from bot.adapters.storage.queued_jobs import decode_job, encode_job, next_job, returned_job
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job

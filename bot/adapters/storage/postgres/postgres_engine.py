@@ -1,24 +1,90 @@
-"""Port Engine over a database that any number of replicas share; each has a folder of its own for what stays files."""
+"""The ports Engine and Store over a database that any number of replicas share.
+
+Each replica has a folder of its own for what stays files; runs write their folders there first.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Condition
-from typing import Final
+from typing import Any, Final
 
+from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
+from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_pace import PostgresPace
 from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
-from bot.adapters.storage.postgres.postgres_store import PostgresStore
+from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.adapters.storage.postgres.replica_documents import ReplicaDocuments
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.ports import Clock
-from bot.ports.collections import THREADS
+from bot.ports import Clock, Documents, JobCounts
+from bot.ports.collections import DECISIONS, THREADS
+
+
+class PostgresDecisions:
+    """The decisions of one namespace."""
+
+    def __init__(self, journal: PostgresJournal) -> None:
+        self._journal = journal
+
+    def note(self, mark: str, line: str) -> None:
+        """Append a line unless one that holds `mark` is there, also one of another replica at this moment."""
+        if any(mark in str(record.get("line")) for record in self._journal.records(containing=mark)):
+            return
+        one_line = " ".join(line.split()).encode("utf-8", "replace").decode()
+        self._journal.append_once({"line": one_line}, [("mark", mark)])
+
+    def text(self) -> str:
+        """Return the lines as decisions.md has them."""
+        lines = "".join(f"- {record.get('line')}\n" for record in self._journal.records())
+        return f"{HEAD}{lines}" if lines else ""
+
+
+class PostgresStore:
+    """What one namespace holds; `files` is its data directory on this machine."""
+
+    def __init__(self, database: Database, namespace: str, files: Path, documents: Documents | None = None) -> None:
+        self.files = files
+        self.documents: Documents = documents or PostgresDocuments(database, namespace)
+        self.notes = DocumentNotes(self.documents)
+        self.runs = PostgresRunFolders(database, namespace, files)
+        self._database, self._namespace = database, namespace
+        self.decisions = PostgresDecisions(self.journal(DECISIONS))
+
+    @property
+    def shared(self) -> PostgresStore:
+        """How replicas write together."""
+        return self
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Enter; all that this thread writes inside, jobs included, is committed at the end, or nothing."""
+        return self._database.transaction()
+
+    def append_once(self, journal: str, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
+        """Append a record unless one is there that is known by one of these names; False where it is."""
+        return self.journal(journal).append_once(record, identities)
+
+    def journal(self, name: str) -> PostgresJournal:
+        """Return a journal by its name."""
+        return PostgresJournal(self._database, self._namespace, name)
+
+    def job_counts(self) -> JobCounts:
+        """Return how many jobs wait, and how many were given up."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status",
+                [self._namespace],
+            ).fetchall()
+        counts = {str(status): int(count) for status, count in rows}
+        return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))
 
 
 class PostgresEngine:

@@ -10,7 +10,7 @@ import time
 from typing import Final
 
 from bot.adapters.storage.postgres.database import Database
-from bot.ports.pacing import Rate
+from bot.ports.replicas import Rate
 
 ANSWER_S: Final = 2.0
 """How long to wait for a connection: a post is worth more than its pace."""

@@ -1,4 +1,7 @@
-"""Port Replicas: a row for each process, with the times of the database's clock."""
+"""Port Replicas: a row for each process, with the times of the database's clock; and how a database stands.
+
+`triage doctor` looks at a database with one connection, and changes nothing in it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import os
 import secrets
 import socket
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import psycopg
 
-from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.database import Database, connect, translated
+from bot.adapters.storage.postgres.migrations import missing
 from bot.ports.replicas import Replica, Role
 
 
@@ -56,3 +61,46 @@ _LIST: Final = """
     SELECT host, pid, version, role, clock_timestamp() - started_at, clock_timestamp() - seen_at, clock_ahead
     FROM triage_replicas ORDER BY host, pid
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatabaseReport:
+    """What was found; `missing` are the names of migrations that the next start applies.
+
+    `clock_ahead` is how far this machine's clock is ahead of the database's; `replicas` are those of the last day.
+    """
+
+    server_version: str
+    missing: Sequence[str]
+    connections: int
+    max_connections: int
+    clock_ahead: timedelta
+    replicas: Sequence[Replica]
+
+
+def look(url: str) -> DatabaseReport:
+    """Return how a database stands.
+
+    Raises:
+        ConfigError: `url` is not the address of a database.
+        StoreError: it does not answer, or (NewerSchema) a later release wrote it.
+    """
+    with translated(), connect(url) as connection:
+        row = connection.execute(
+            "SELECT current_setting('server_version'), sum(numbackends), "
+            "current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int "
+            "FROM pg_stat_database"
+        ).fetchone()
+        assert row is not None
+        asked_at = datetime.now(UTC)
+        answered = connection.execute("SELECT clock_timestamp()").fetchone()
+        assert answered is not None
+        has_replicas = connection.execute("SELECT to_regclass('triage_replicas')").fetchone() != (None,)
+        return DatabaseReport(
+            server_version=row[0],
+            missing=missing(connection),
+            connections=int(row[1]),
+            max_connections=row[2],
+            clock_ahead=asked_at - answered[0],
+            replicas=read_replicas(connection) if has_replicas else (),
+        )

@@ -1,6 +1,6 @@
 """Port RunFolders over tables: a folder is written on one machine, and stored in chunks for all others to read.
 
-run_chunks.py says what is stored of a folder. One that is read is brought to this machine, where it has the age it had
+state_rows.py says what is stored of a folder. One that is read is brought to this machine, where it has the age it had
 on its own.
 """
 
@@ -18,7 +18,7 @@ from typing import Final
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.run_chunks import chunks
+from bot.adapters.storage.state_rows import chunks
 from bot.errors import StoreError, refusal
 
 MAX_FOUND: Final = 1_000

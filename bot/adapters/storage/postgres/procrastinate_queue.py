@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from bot.adapters.storage.job_choice import next_job, returned_job
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database, Violated
 from bot.adapters.storage.postgres.procrastinate_tables import JobRow
 from bot.adapters.storage.postgres.queue_worker import BEAT_EVERY_S, SILENT_S, QueueWorker
+from bot.adapters.storage.queued_jobs import next_job, returned_job
 from bot.domain.jobs import Job, Work
 from bot.errors import ConfigError
 from bot.ports import Clock, any_job

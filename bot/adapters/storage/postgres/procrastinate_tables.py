@@ -20,7 +20,7 @@ from procrastinate.manager import JobManager
 from psycopg.rows import dict_row
 from psycopg.types.json import JsonbDumper
 
-from bot.adapters.storage.job_records import decode_job, encode_job
+from bot.adapters.storage.queued_jobs import decode_job, encode_job
 from bot.domain.jobs import Job, JobKind
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]

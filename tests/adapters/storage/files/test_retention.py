@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_run_folders import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, RunRetention, disk_used
 from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, in_status

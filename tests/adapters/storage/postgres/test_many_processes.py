@@ -28,7 +28,7 @@ from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.ports.collections import SingleDocument
-from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.process.clocks import SystemClock
 url, namespace, who = sys.argv[1:]
 database = Database(url, max_connections=2)
 documents = PostgresDocuments(database, namespace)

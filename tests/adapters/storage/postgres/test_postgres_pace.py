@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.errors import Unavailable
-from bot.ports.pacing import Rate
+from bot.ports.replicas import Rate
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimits
 from handlers.transport.slack_clients import RateLimitRetry, posting_client
@@ -32,7 +32,7 @@ PROGRAM: Final = f"""
 import sys, time, requests
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_pace import PostgresPace
-from bot.ports.pacing import Rate
+from bot.ports.replicas import Rate
 from handlers.transport.rate_limits import RateLimiter
 database_url, namespace, server_url = sys.argv[1:]
 def wait(seconds):

@@ -241,7 +241,7 @@ def test_a_job_of_a_later_release_is_left_to_it(replica: Open, namespace: str) -
 
 def test_a_row_that_holds_no_job_is_kept_and_named(replica: Open, namespace: str, tmp_path: Path) -> None:
     """It holds up nobody, and is counted with the jobs that were given up."""
-    from bot.adapters.storage.postgres.postgres_store import PostgresStore
+    from bot.adapters.storage.postgres.postgres_engine import PostgresStore
 
     queue = replica()
     queue.put(some_work("bad"))

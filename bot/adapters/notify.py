@@ -1,0 +1,149 @@
+"""Port Surface besides Slack: a webhook (one POST of JSON for each alert, and one for its end), and a Telegram bot.
+
+A webhook's address may hold a secret in its path, and Telegram's holds the bot's token: neither stands in an error, a
+log or a record. Source: https://core.telegram.org/bots/api#sendmessage
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import requests
+from pydantic import SecretStr
+
+from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest, removal_words
+from bot.domain.severity import SIGNS, WORDS
+from bot.domain.text.humanize import ordinal
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+
+TIMEOUT_S: Final = 20
+
+
+class WebhookSurface:
+    """Posts alerts to an address; `to` is an http(s) URL."""
+
+    def send(self, to: str, alert: Alert) -> Posted:
+        """Post an alert.
+
+        Raises:
+            ProviderError: the other side refused it; Unavailable where trying again helps, Unconfirmed where nobody
+                can tell.
+        """
+        self._post(to, alert)
+        return Posted(place="webhook", reference=alert.finding.key if alert.finding else alert.session_id)
+
+    def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the receiver goes by the id
+        """Post that the finding is gone, under the same `id`; raises as `send` does.
+
+        That it still stands is no news: whatever is behind the address may ring for each post.
+        """
+        if alert.finding is not None and not alert.finding.is_open:
+            self._post(to, alert)
+
+    def _post(self, url: str, alert: Alert) -> None:
+        try:
+            answer = requests.post(url, json=payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False)
+        except (requests.ConnectTimeout, requests.exceptions.InvalidURL):
+            raise Unavailable("the webhook cannot be reached") from None  # its text holds the address
+        except requests.RequestException:
+            raise Unconfirmed("the webhook did not confirm") from None
+        if answer.ok and not answer.is_redirect:
+            return
+        problem = f"the webhook answered HTTP {answer.status_code}"
+        if answer.status_code == requests.codes.too_many_requests or answer.status_code >= requests.codes.server_error:
+            raise Unavailable(problem)
+        raise ProviderError(f"{problem}; check `deliver.to`")
+
+
+def payload_of(alert: Alert) -> dict[str, Any]:
+    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
+    finding = alert.finding
+    status = "ok" if finding is None else "open" if finding.is_open else "removed" if finding.removed else "resolved"
+    return {
+        "id": f"{alert.session_id}:{finding_digest(finding.key)}" if finding else None,
+        "session": alert.session_id,
+        "session_name": alert.session_name,
+        "status": status,
+        "severity": alert.severity,
+        "times_today": alert.times_today,
+        "headline": alert.headline,
+        "text": alert.text,
+        "task": finding.task if finding else None,
+        "first_at": finding.first_at.isoformat() if finding else None,
+        "closed": removal_words(finding.removed) if finding and finding.removed else None,
+        "at": alert.at.isoformat(),
+        "wake": alert.wake,
+        "tier": alert.tier,
+        "reasoning": alert.reasoning,
+        "notes": list(alert.notes),
+    }
+
+
+API_URL: Final = "https://api.telegram.org"
+MESSAGE_CHARS: Final = 4_096
+NOT_MODIFIED: Final = "message is not modified"
+"""The code of an edit that changes nothing, which is what was wanted; Telegram itself has only words for it."""
+
+
+class TelegramSurface:
+    """Sends alerts as a bot; `to` is a chat id."""
+
+    def __init__(self, token: SecretStr, *, api_url: str = API_URL) -> None:
+        self._token, self._api_url = token, api_url
+
+    def send(self, to: str, alert: Alert) -> Posted:
+        """Send an alert and return where it stands.
+
+        Raises:
+            ProviderError: Telegram refused it; Unavailable where trying again helps, Unconfirmed where nobody can tell.
+        """
+        answer = self._call("sendMessage", chat_id=to, text=alert_text_plain(alert), disable_web_page_preview=True)
+        return Posted(place=to, reference=str(answer.get("message_id", "")))
+
+    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+        """Change an alert in place; raises as `send` does."""
+        try:
+            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=alert_text_plain(alert))
+        except ProviderError as error:
+            if error.code != NOT_MODIFIED:
+                raise
+
+    def _call(self, method: str, **fields: Any) -> dict[str, Any]:
+        url = f"{self._api_url}/bot{self._token.get_secret_value()}/{method}"
+        try:
+            answer = requests.post(url, json=fields, timeout=TIMEOUT_S, allow_redirects=False)
+            body = answer.json()
+        except requests.ConnectTimeout:
+            raise Unavailable("Telegram cannot be reached") from None  # its text holds the token
+        except requests.RequestException:
+            raise Unconfirmed("Telegram did not confirm the message") from None
+        if answer.ok and isinstance(body, dict) and body.get("ok"):
+            result = body.get("result")
+            return result if isinstance(result, dict) else {}
+        raise _refusal(answer.status_code, body if isinstance(body, dict) else {})
+
+
+def alert_text_plain(alert: Alert) -> str:
+    """Return an alert as plain text, at most 4,096 characters."""
+    finding = alert.finding
+    is_finding = finding is not None or bool(alert.listed)
+    severity = alert.severity
+    lead = f"{SIGNS[severity]} {WORDS[severity]}: " if severity else "✅ Resolved: " if is_finding else "ℹ️ "
+    if finding is not None and finding.removed is not None:
+        lead = f"➖ Closed ({removal_words(finding.removed)}): "
+    times = f" · {ordinal(alert.times_today)} time today" if severity and alert.times_today > 1 else ""
+    about = f"{alert.session_name}{times}"
+    parts = [f"{lead}{alert.text.lstrip()}", alert.reasoning or "", *alert.notes, about]
+    text = "\n\n".join(part for part in parts if part)
+    return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
+
+
+def _refusal(status: int, body: dict[str, Any]) -> ProviderError:
+    """Return what Telegram said no to."""
+    said = str(body.get("description") or f"HTTP {status}")[:200]
+    wait = (body.get("parameters") or {}).get("retry_after")
+    retry_after_s = float(wait) if isinstance(wait, int | float) else None
+    if status == requests.codes.too_many_requests or status >= requests.codes.server_error:
+        return Unavailable(f"Telegram refused for now: {said}", retry_after_s=retry_after_s)
+    code = NOT_MODIFIED if NOT_MODIFIED in said else None
+    return ProviderError(f"Telegram refused: {said}; check `deliver.to` and TELEGRAM_BOT_TOKEN", code=code)

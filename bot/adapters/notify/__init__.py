@@ -1,1 +1,0 @@
-"""Surfaces other than Slack: Telegram, webhooks."""

@@ -1,0 +1,99 @@
+"""The operating system's clock, the name of the machine's time zone, and the chat's own time.
+
+Holes in what was heard are measured by the chat's time, for the messages in them carry it: this machine's clock,
+corrected by the Date header of the chat's latest answer. A clock that is wrong by more than a minute is said, once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tzlocal import get_localzone_name
+
+from bot.domain.text.humanize import duration
+from bot.ports import Clock
+
+
+class SystemClock:
+    """Port Clock over the operating system."""
+
+    def now(self) -> datetime:
+        """Return the current time in UTC."""
+        return datetime.now(UTC)
+
+
+def local_zone(variables: Mapping[str, str]) -> str:
+    """Return the IANA name of the machine's zone: that of TZ, else what the system says; "UTC" where neither names one.
+
+    >>> local_zone({"TZ": "Asia/Tokyo"})
+    'Asia/Tokyo'
+    """
+    return next((name for name in (variables.get("TZ", "").removeprefix(":"), _system_zone()) if _exists(name)), "UTC")
+
+
+def _system_zone() -> str:
+    try:
+        return get_localzone_name() or ""
+    except ZoneInfoNotFoundError:  # the system's files contradict each other
+        return ""
+
+
+def _exists(name: str) -> bool:
+    try:
+        return bool(name) and bool(ZoneInfo(name).key)
+    except (KeyError, ValueError, OSError):
+        return False
+
+
+log = logging.getLogger(__name__)
+
+EXACT: Final = timedelta(seconds=5)
+"""What a header of whole seconds and a slow answer explain; less is no difference."""
+WORTH_A_LINE: Final = timedelta(minutes=1)
+
+
+class ChatClock:
+    """Port Clock in the chat's time; until the chat has told its own it is this machine's."""
+
+    def __init__(self, clock: Clock, say: Callable[[str], None]) -> None:
+        """`say` is told once of a clock that is wrong; it must return at once."""
+        self._clock, self._say = clock, say
+        self._ahead, self._said = timedelta(), False
+
+    def now(self) -> datetime:
+        """Return the chat's present time in UTC."""
+        return self._clock.now() - self._ahead
+
+    def ahead(self) -> timedelta:
+        """Return how far this machine's clock is ahead of the chat's; negative where it is behind."""
+        return self._ahead
+
+    def note(self, date: str | None) -> None:
+        """Compare with the Date header of an answer that has just arrived; what is none changes nothing."""
+        try:
+            ahead = self._clock.now() - parsedate_to_datetime(date or "")
+        except (ValueError, TypeError):  # TypeError: a time without a zone
+            return
+        self._ahead = ahead if abs(ahead) > EXACT else timedelta()
+        if abs(ahead) > WORTH_A_LINE and not self._said:
+            self._said = True
+            log.warning("this clock differs from the chat's", extra={"action": "clock_skew", "ahead": str(ahead)})
+            self._say(skew_line(ahead))
+
+
+def skew_line(ahead: timedelta) -> str:
+    """Return what to tell of a clock that is wrong.
+
+    >>> skew_line(timedelta(hours=24))
+    "This machine's clock is 1 d ahead of Slack's. Set it (timedatectl set-ntp true): times and schedules are wrong."
+    """
+    side = "ahead of" if ahead > timedelta() else "behind"
+    return (
+        f"This machine's clock is {duration(abs(ahead))} {side} Slack's. Set it (timedatectl set-ntp true): "
+        "times and schedules are wrong."
+    )
