@@ -32,7 +32,8 @@ def _joined(pattern: object) -> object:
 
 
 def _grouped(part: object) -> object:
-    return f"(?:{_joined(part)})" if isinstance(part, list) else part
+    joined = _joined(part)
+    return f"(?:{joined})" if isinstance(part, list) and isinstance(joined, str) else part
 
 
 def _as_alternatives(words: object) -> object:

@@ -53,6 +53,12 @@ HARMLESS = [
     "if key.startswith('-----BEGIN PRIVATE KEY-----'):",
     "class sk-circle-fade-dot",
     "token: the Slack token, see docs/install.md",
+    "set the password to at least 12 characters",
+    "log in with admin / staff",
+    "user bob, pass log4j",
+    "the password for staging is in the vault",
+    "the key: user-profile",
+    "ssh bob@host:/srv/files",
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import bot
-from bot.domain.tables import Alternatives, Words, WordSet, read_table
+from bot.domain.tables import Alternatives, Parts, Words, WordSet, read_table
 from bot.errors import ConfigError
 
 SHIPPED = sorted(Path(bot.__file__).parent.rglob("*.yml"))
@@ -20,6 +20,10 @@ class _Table(NamedTuple):
     words: Words
     once: WordSet
     pattern: Alternatives
+
+
+class _PartsTable(NamedTuple):
+    parts: Parts
 
 
 def _repeated_keys(node: yaml.Node | None) -> Iterator[str]:
@@ -38,6 +42,13 @@ def test_no_shipped_table_names_a_key_twice_and_each_says_what_it_is(path: Path)
     text = path.read_text("utf-8")
     assert text.startswith("# ")
     assert not list(_repeated_keys(yaml.compose(text, Loader=yaml.SafeLoader)))
+
+
+def test_a_bare_on_among_the_alternatives_of_a_part_is_refused(tmp_path: Path) -> None:
+    """YAML reads it as "true", so the pattern would not find the word."""
+    (tmp_path / "table.yml").write_text("parts: {A: [in, on]}\n", "utf-8")
+    with pytest.raises(ConfigError, match="table.yml"):
+        read_table(str(tmp_path / "module.py"), "table.yml", _PartsTable)
 
 
 def test_words_and_alternatives_are_read(tmp_path: Path) -> None:

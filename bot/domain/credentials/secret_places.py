@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from bot.domain.credentials.secret_forms import Span
-from bot.domain.credentials.secret_values import is_password, is_placeholder, is_random
+from bot.domain.credentials.secret_values import is_password, is_placeholder, is_random, is_strong
 from bot.domain.tables import Parts, fill, read_table
 
 _MIN_CHOSEN_CHARS: Final = 3
@@ -32,7 +32,7 @@ class _Row(NamedTuple):
     command: str = ""
     flags: str = ""
     value: str = "{VALUE}"
-    judge: Literal["chosen", "password", "random"] = "chosen"
+    judge: Literal["chosen", "password", "random", "strong"] = "chosen"
 
 
 class _SecretPlacesTable(NamedTuple):
@@ -60,7 +60,12 @@ def _random(value: str) -> bool:
     return is_random(value, _MIN_BITS)
 
 
-_JUDGES: Final[dict[str, Callable[[str], bool]]] = {"chosen": _chosen, "password": _password, "random": _random}
+_JUDGES: Final[dict[str, Callable[[str], bool]]] = {
+    "chosen": _chosen,
+    "password": _password,
+    "random": _random,
+    "strong": is_strong,
+}
 
 
 @cache

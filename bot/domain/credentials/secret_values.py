@@ -33,6 +33,7 @@ _HUMP: Final = re.compile(r"[A-Z]{1,64}(?![a-z])|[A-Z]?[a-z]{1,64}")
 _MIN_HUMPS: Final = 5
 _CHARS_OF_A_WORD: Final = 2.6
 _SYMBOLS: Final = frozenset("!#$%&*+-=?@^~.:_/|")
+_STRONG_SYMBOLS: Final = frozenset("!#$%&*?@^~")
 
 
 def is_placeholder(value: str) -> bool:
@@ -83,6 +84,18 @@ def is_password(value: str, *, is_bare: bool, is_prose: bool = False) -> bool:
     return is_mixed or (
         not is_prose and not is_bare and any(map(str.isalpha, value)) and not _SYMBOLS.isdisjoint(value)
     )
+
+
+def is_strong(value: str) -> bool:
+    """Whether a word of a sentence mixes letters, digits and a symbol that no name or version holds.
+
+    >>> is_strong("Winter#2025"), is_strong("utf-8"), is_strong("log4j#2")
+    (True, False, False)
+    """
+    inner = value[:JUDGED_CHARS].rstrip(".?!:")
+    kinds = [any(map(test, inner)) for test in (str.isupper, str.islower, str.isdigit)]
+    has_symbol = not _STRONG_SYMBOLS.isdisjoint(value[1:])
+    return has_symbol and sum(kinds) + (len(inner) > _MIN_DIGITS + 3) >= 3 and is_password(value, is_bare=True)
 
 
 def _has_short_humps(value: str) -> bool:
