@@ -72,6 +72,7 @@ class _AlarmLexiconTable(NamedTuple):
     may_stop: _Listed
     credential: Alternatives
     is_shown: Alternatives
+    left: _Listed
     parts: Parts
     phrases: tuple[_Phrase, ...]
 
@@ -86,6 +87,11 @@ class Lexicon(_AlarmLexiconTable):
             rf"\b(?:{'|'.join(self.resources)})\b[^.;!?\n%]{{0,60}}?\b(?:9[0-9]|100)(?:[.,][0-9]{{1,3}})? ?%"
             r"(?! (?:free|frei|libre|libres|livre|livres|disponible|disponibles|kosong|available))"
         )
+
+    @cached_property
+    def resource(self) -> re.Pattern[str]:
+        """The name of something that fills up, and how a host with one is called."""
+        return re.compile(rf"\b(?:{'|'.join(self.resources)})\b")
 
     @cached_property
     def secret(self) -> re.Pattern[str]:

@@ -23,6 +23,9 @@ _CLAUSE_END: Final = re.compile(r"[;!?…\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029()
 _TOKEN: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[,:]")
 _MARKS: Final = re.compile("[\u0300-\u036f]")
 _NO: Final = re.compile(r"\b(?:no|none|kein\w{0,2}|sin|sem|aucune?|tidak|ningun\w?|nenhum\w?|not|nicht)\b")
+_FEW_PERCENT: Final = re.compile(
+    r"(?<![0-9.,])(?:[0-9]|1[0-5])(?:[.,][0-9]{1,2})? ?(?:%|percent|prozent|por ciento|pour cent|por cento|persen)"
+)
 _PARTING: Final = frozenset(",:")
 _SINCE: Final = "since"
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -48,6 +51,7 @@ def has_alarm_word(text: str) -> bool:
         or lexicon().full.search(said)
         or cjk_tells_of_trouble(said)
         or _shows_a_secret(said)
+        or _has_little_left(said)
     ):
         return True
     return any(_Clause(words).tells_of_trouble for words in _clauses(said))
@@ -86,6 +90,14 @@ def _shows_a_secret(said: str) -> bool:
     secret, shown = lexicon().secret, lexicon().shown
     parts = _CLAUSE_END.split(said)
     return any(secret.search(part) and shown.search(part) and not _NO.search(part) for part in parts)
+
+
+def _has_little_left(said: str) -> bool:
+    """Whether few per cent of something are left: "disk on db-3: 2 % left"."""
+    return any(
+        _FEW_PERCENT.search(part) and any(word in lexicon().left for word in _TOKEN.findall(part))
+        for part in _CLAUSE_END.split(said)
+    )
 
 
 def _split(part: str, no: str) -> Iterator[str]:

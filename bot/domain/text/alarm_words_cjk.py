@@ -19,6 +19,15 @@ _RESOURCE_FULL: Final = re.compile(
     r"(?:ディスク|メモリ|ストレージ|容量|磁盘|硬盘|内存|存储|空间)"
     r"[^。\n%]{0,20}?(?:9[0-9]|100)(?:\.[0-9]{1,2})? ?%(?!の?空き|空闲|可用)"
 )
+_LITTLE_LEFT: Final = re.compile(
+    r"(?:残り|残量|空き|剩余|只剩|还剩|仅剩|可用|空闲)[^。，,\n%0-9]{0,12}(?:[0-9]|1[0-5])(?:\.[0-9]{1,2})? ?%"
+    r"|(?<![0-9.])(?:[0-9]|1[0-5])(?:\.[0-9]{1,2})? ?%[^。，,\n]{0,6}(?:しか残|残って|の?空き|空闲|可用|剩)"
+)
+_SECRET_SHOWN: Final = re.compile(
+    r"(?:キー|鍵|トークン|パスワード|シークレット|認証情報|[a-z]key|密钥|密码|令牌|凭证|凭据|口令|token)[^。，,\n]{0,16}"
+    r"(?:プッシュ|コミット|公開|アップロード|載|貼|push|commit|推送|提交|上传|公开|贴|发到|传到)"
+    r"|(?:推送|提交|上传|公开|贴出?|push|commit)[^。，,\n]{0,12}(?:密钥|密码|令牌|凭证|凭据|口令|token|api key)"
+)
 _STALE_BACKUP: Final = re.compile(
     r"バックアップ[^。、\n]{0,10}(?:[2-9]|[1-9][0-9])(?:日|週間|か月)前"
     r"|备份[^，。\n]{0,8}(?:[2-9]|[1-9][0-9]|[两三四五六七八九十几])(?:天|周|个月)(?:前|之前|以前)"
@@ -72,7 +81,7 @@ def tells_of_trouble(said: str) -> bool:
     """
     if not (_HAN.search(said) or _KANA.search(said)):
         return False
-    if _RESOURCE_FULL.search(said) or _STALE_BACKUP.search(said):
+    if any(pattern.search(said) for pattern in (_RESOURCE_FULL, _STALE_BACKUP, _LITTLE_LEFT, _SECRET_SHOWN)):
         return True
     clause_tells = _ja_clause if _KANA.search(said) else _zh_clause
     return any(clause_tells(clause.strip()) for clause in _CLAUSE_END.split(said) if clause.strip())

@@ -84,9 +84,28 @@ def test_what_a_word_says_depends_on_those_around_it(trouble: str, harmless: str
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        *("{} errors", "errors: {}", "{} Fehler", "{} errores", "{} erros", "{} erreurs", "{} kesalahan"),
+        *("エラーが{}件", "失敗は{}件です", "キューのエラー件数{}", "{}个错误", "错误数为{}"),
+    ],
+)
+def test_only_a_count_of_none_is_harmless(said: str) -> None:
+    """A zero at the end of a number is no zero."""
+    assert not has_alarm_word(said.format(0))
+    assert [count for count in (1, 10, 40, 100, 205, 1000, "0.5") if not has_alarm_word(said.format(count))] == []
+
+
+@pytest.mark.parametrize(
     "seed",
     [
         "a ",
+        "keine x mehr ",
+        "seite a ",
+        "half of the a b ",
+        "index is 3 ",
+        "残り2 ",
+        "キー",
         "no ",
         "error, ",
         "0 ",
