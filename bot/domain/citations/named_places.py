@@ -55,10 +55,8 @@ _LINE: Final = (
     r"(?:\s(?:no\.?|number|nr\.?|nummer|n\.?[°o]\.?|n[uú]mero|numéro|nomor|ke))?|ll?\.|ln\.?)"
 )
 _SIGN: Final = r"(?:[#:=]\s?|-(?=\d))?"
-_RANGE: Final = (
-    r"(\d{1,9})(?:\s{0,2}(?:-|to|through|thru|until|bis|jusqu['’]à|à|al?|hasta|até|sampai|hingga|s/d|~)\s{0,2}"
-    r"(?:L|line\s|ke-)?(\d{1,9}))?(?![\w%])"
-)
+_TO: Final = r"(?:-|to|through|thru|until|till|bis|jusqu['’]à|à|al?|hasta|até|sampai|hingga|s/d|~)"
+_RANGE: Final = rf"(\d{{1,9}})(?:\s{{0,2}}{_TO}\s{{0,2}}(?:L|line\s|ke-)?(\d{{1,9}}))?(?![\w%])"
 _NO_COUNT: Final = r"(?=\s{0,2}(?:[^\w\s]|\Z|(?:and|or|of|in|und|oder|y|et)\b))"
 _MORE: Final = re.compile(
     r"(?:\s{0,2}(?:,\s{0,2})?(?:and|or|und|oder|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)"
@@ -66,11 +64,13 @@ _MORE: Final = re.compile(
 )
 _MORE_AT_MOST: Final = 20
 _BEHIND: Final = re.compile(
-    rf"(?P<direct>:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
+    rf"(?P<direct>[`*]{{0,3}}:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
     rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
     rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}{_SIGN}|L)(?P<g>\d{{1,9}})"
-    rf"(?:\s{{0,2}}(?:-|to|bis|à|a)\s{{0,2}}L?(?P<h>\d{{1,9}}))?(?![\w%])"
-    r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
+    rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?:L|{_LINE}\s)?(?P<h>\d{{1,9}}))?(?![\w%])"
+    rf"|[`'\"”’)*_]{{0,4}}\s(?:between|from|zwischen|von|entre|de|del?|antara|dari)\s(?P<m>\d{{1,9}})\s(?:and|und|y|et|e|dan|{_TO})\s"
+    rf"(?P<n>\d{{1,9}})(?![\w%]|\.\d){_NO_COUNT}"
+    r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s?§|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
     rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}"
     r"|[`'\"”’)*_]{0,4}\s{0,2}(?:→|⇒|➜|[-=]>|\+)\s{0,2}L?(?P<k>\d{1,9})(?:-(?P<l>\d{1,9}))?"
     rf"(?![\w%]|\.\d|\s{{0,2}}[/,]?\s{{0,2}}-\d){_NO_COUNT}",
@@ -110,12 +110,13 @@ _CALLED_COMMIT: Final = re.compile(
 )
 _SINCE: Final = re.compile(
     r"(?:\b(?:at|in|since|by|from|before|after|as of|until|see|seit|ab|desde|depuis|via|with|reverts?|reverted|fixed"
-    r"|merged|introduced|broke|landed|pushed|deployed|cherry-picked|cherry-picks)|\w's)\s{1,2}[`'\"(*]{0,4}$"
+    r"|changes?|fix|patch|merge|merged|introduced|broke|landed|pushed|deployed|cherry-picked|cherry-picks)|\w's)\s{1,2}[`'\"(*]{0,4}$"
     r"|[(\[]`?$|\w\.{2,3}$",
     re.IGNORECASE,
 )
 
 
+_JOINERS: Final = re.compile("[\u200c\u200d\u2060\ufe0e\ufe0f]")
 _ID_CHARS: Final = 40
 
 
@@ -143,6 +144,7 @@ def places_in(text: str) -> list[NamedPlace]:
     ['a/b.py:3-9', 'x.go:4', 'commit abc1234']
     """
     known = unicodedata.normalize("NFKC", strip_hidden(text[:MAX_CHARS])[0])
+    known = _JOINERS.sub("", known)
     known = with_digits(re.sub("[‐‑‒–—−〜]", "-", known))
     known = _AT_LINE.sub(_with_colon, known)
     urls = [place for url in _URL.finditer(known) for place in _in_url(url[0])]

@@ -46,6 +46,7 @@ _NAME_AT_END: Final = re.compile(
     r"(?:(?P<joined>(?:^|[^\w.@$])(?:[A-Za-z_]\w{0,80}(?:\?\.|!\.|\.|->)){1,8})|(?:(?:^|[^\w@$])"
     r"(?:return|yield|await|if|while|elif|assert|and|or|in|is|not)|[=,(\[+*/%<>&|?:!-])\s{0,8})[A-Za-z_]\w{0,80}$"
 )
+_HANDS_ON: Final = re.compile(r"(?<![\w.])(?:return|yield|await|raise|throw)$")
 _DEFINES: Final = re.compile(
     r"(?<!\w)(?:def|class|func|function|fn|fun|sub|proc|macro|interface|struct|record|enum|trait|impl|module|raise"
     r"|throw|except|new|import|export|void|public|private|protected|static)(?!\w)"
@@ -115,7 +116,7 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
         return Flaw.NEGATED
     if _number_goes_on(text, start, end, spans) or (last is None and _GOES_ON_AFTER.match(text, end - 1)):
         return Flaw.CUT
-    if last is None and _leaves_out_call(text, start, end):
+    if last is None and (_leaves_out_call(text, start, end) or _leaves_bracket_open(text, start, end, spans)):
         return Flaw.CUT
     if leaves_out_operator(text, start, end, spans):
         return Flaw.JOINED
@@ -131,6 +132,20 @@ def _leaves_out_call(text: str, start: int, end: int) -> bool:
     if found is None or _DEFINES.search(quoted) or re.split(r"\W", quoted)[-1] in _KEYWORDS:
         return False
     return found["joined"] is None or text.startswith("()", end)
+
+
+def _leaves_bracket_open(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether its last line goes on behind it inside a bracket or behind a `return`: `f(a` of `f(a, b)`."""
+    stop = text.find("\n", end, end + _LOOK_BACK)
+    after = text[end : stop if stop >= 0 else end + _LOOK_BACK]
+    place = end + len(after) - len(after.lstrip())
+    if not after.strip() or _is_prose_at(spans, place):
+        return False
+    begin = max(start, text.rfind("\n", 0, end) + 1, end - _LOOK_BACK)
+    code = "".join(char for at, char in enumerate(text[begin:end], begin) if char in "()[]" and spans.at(at) is None)
+    while (inner := code.replace("()", "").replace("[]", "")) != code:
+        code = inner
+    return ("(" in code or "[" in code) or bool(_HANDS_ON.search(text, begin, end))
 
 
 def _is_part_of_value(text: str, start: int, end: int, spans: Spans) -> bool:
