@@ -3,16 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-crash test-storm check lint docs docs-check bench screenshots clean
+.PHONY: demo test test-full test-crash test-storm check lint docs docs-check bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
+
+# Set, it has each of the hundreds of processes of a run compile the whole program anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 # Two tests on every core side by side: journeys wait more than they compute.
 WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+
+# Every row of the large tables and four times the examples of each property; `make test` takes a sample of them.
+test-full: $(VENV)/installed-dev
+	TRIAGE_TEST_FULL=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 # Kills the bot at every named step of a thread's life over files and PostgreSQL, three times each; `make test` takes a sample.
 test-crash: $(VENV)/installed-dev

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from bot.errors import ConfigError, ProviderError
 from demo.binary import cache_folder, ensure_binary
@@ -16,8 +16,16 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
+from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.sampling import EXAMPLES, FULL
 
-settings.register_profile("triage", deadline=None)  # a busy machine is no bug; pytest-timeout ends what hangs
+settings.register_profile(  # no deadline: a busy machine is no bug, and pytest-timeout ends what hangs
+    "triage",
+    deadline=None,
+    max_examples=EXAMPLES,
+    derandomize=not FULL,  # a run that failed fails again
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("triage")
 
 

@@ -1,4 +1,6 @@
-"""Five thousand hostile payloads through Bolt and the real listeners: nothing breaks, and nothing changes unduly.
+"""Hostile payloads through Bolt and the real listeners: nothing breaks, and nothing changes unduly.
+
+Five thousand in a full run (`make test-full`), else a quarter of them.
 
 What may still change something: a message that is whole where it counts (see `_is_sound`) may become one event, and a
 click or submit may decide only if it comes from an approver and carries the waiting draft's very value (`_may_decide`).
@@ -68,9 +70,10 @@ from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
+from tests.sampling import FULL
 
 SEED = 20_261_121
-EACH = 1_000
+EACH = 1_000 if FULL else 250
 PER_WORLD = 250
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 THREAD = "T1.C0HELP.1795165200.000100"

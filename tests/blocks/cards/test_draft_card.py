@@ -21,6 +21,7 @@ from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
+from tests.sampling import examples, pairs
 
 OPEN = [status for status in ThreadStatus if status not in (ThreadStatus.PENDING_USER, ThreadStatus.CLOSED)]
 STATES = [
@@ -67,10 +68,10 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     assert 0 < len(card_text(state)) <= 320
 
 
-@pytest.mark.parametrize("state", STATES, ids=NAMES)
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -> None:
+@pytest.mark.parametrize(("number", "kind"), pairs(range(len(STATES)), list(HOSTILE), per_row=3))
+def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
     """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
+    state, text = STATES[number], HOSTILE[kind]
     ref = EvidenceRef(
         kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
     )
@@ -103,7 +104,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
 
 
 @given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question=text)
@@ -451,7 +452,7 @@ LONG_TEXTS = st.builds(
 
 
 @given(draft=LONG_TEXTS, other=LONG_TEXTS, refused=st.sampled_from([None, "msg_blocks_too_long"]))
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(40), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refused: str | None) -> None:
     """Property: question, draft, claims, quotes, objections and doubts together stay under the limit."""
     ref = REF.model_copy(update={"quote": other, "supports_claim": other, "ref": other[:300]})

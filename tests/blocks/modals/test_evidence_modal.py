@@ -22,6 +22,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import texts, view_as_slack_takes_it
 from tests.builders import REF, THREAD_ID
+from tests.sampling import pairs
 
 LINK_TO = code_links("git@github.com:acme/shop.git")
 LINES = ShownLines(
@@ -88,10 +89,10 @@ def test_what_code_cannot_check_says_so() -> None:
     assert "Quoted:\n```\nlimit = 5\n```" in shown
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-@pytest.mark.parametrize("mark", [True, False, None])
-def test_no_evidence_breaks_the_dialogue(text: str, mark: bool | None) -> None:
+@pytest.mark.parametrize(("kind", "mark"), pairs(HOSTILE, [True, False, None], per_row=1))
+def test_no_evidence_breaks_the_dialogue(kind: str, mark: bool | None) -> None:
     """Hostile text as file content, name, quote, claim, reason, subject and author, as often as there is room."""
+    text = HOSTILE[kind]
     lines = text.split("\n")
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
     for shown in (

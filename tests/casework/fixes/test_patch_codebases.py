@@ -20,6 +20,7 @@ from tests.casework.fixes.test_fix_words import a_fix
 from tests.casework.fixes.test_patch_check import HOSTILE, checks_of
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files
+from tests.sampling import examples, pairs
 
 EDIT = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
 NEW = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+b\n"
@@ -118,15 +119,14 @@ def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
         checks.apply(scratch, fix.commit, fix.diff)
 
 
-@pytest.mark.parametrize("about", [(), ("shop",)], ids=["of both", "of shop"])
-@pytest.mark.parametrize("diff", HOSTILE_HERE.values(), ids=HOSTILE_HERE.keys())
+@pytest.mark.parametrize(("kind", "about"), pairs(HOSTILE_HERE, [(), ("shop",)], per_row=1))
 def test_a_hostile_patch_is_refused_in_a_team_of_several_codebases(
-    team: Codebases, tmp_path: Path, diff: str, about: Collection[str]
+    team: Codebases, tmp_path: Path, kind: str, about: Collection[str]
 ) -> None:
     """For its place, or by the checks of the codebase that it is for; nothing is written in or beside either."""
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(FixRefused) as error:
-        applied(team, diff, about)
+        applied(team, HOSTILE_HERE[kind], about)
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
     assert [path for path in sorted(tmp_path.rglob("*")) if path != tmp_path / "home"] == before
@@ -161,7 +161,7 @@ def test_a_patch_on_file_without_a_codebase_is_for_the_one_with_its_commit(team:
     assert known.of(a_fix(codebase="shop")) is team.first
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(
         st.sampled_from([CART, QUEUE, BOTH, NEW.format("n.py"), EDIT.format("shop:src/both.py"), EDIT.format("none")]),

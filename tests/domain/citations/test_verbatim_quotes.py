@@ -11,6 +11,7 @@ import yaml
 
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import Flaw, flaw_of, plain_text
+from tests.sampling import pairs
 
 LIMITS = "ERROR = \"payments are not retried here\"\nHINT = 'set the limit to zero only in tests'\n"
 APP = 'url: http://localhost:9000/api\nhost: db-1.internal.example  # the old one\nworkers: 16\nschedule: "0 2 * * *"\n'
@@ -65,10 +66,10 @@ def test_there_are_enough_quotes() -> None:
     assert sum(len(file["wholes"]) for file in QUOTES) >= 70
 
 
-@pytest.mark.parametrize(
-    "piece", ["a and ", "a.b(", "((", "!(", "\\\n", "a &&\n", "  a: >\n", "- ", "- a b\n ", "a ? b : ", "''"]
-)
-@pytest.mark.parametrize("path", ["a.py", "a.yml", "a.sh"])
+PIECES = ["a and ", "a.b(", "((", "!(", "\\\n", "a &&\n", "  a: >\n", "- ", "- a b\n ", "a ? b : ", "''"]
+
+
+@pytest.mark.parametrize(("piece", "path"), pairs(PIECES, ["a.py", "a.yml", "a.sh"], per_row=1))
 def test_hostile_files_take_no_time(piece: str, path: str) -> None:
     """200 KB of them are read and compared in seconds, however often the quotation stands there."""
     started = time.process_time()
