@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path.cwd()))
 from blocks.cards.draft_card import click_of
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.casework.reminders import DraftReminders
+from bot.casework.waiting_drafts import DraftReminders
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher

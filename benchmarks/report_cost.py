@@ -25,7 +25,7 @@ from blocks.views.report_views import metrics_blocks, status_blocks
 from blocks.views.review_view import review_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.status_overview import count_today, overview
 from bot.casework.reports.weekly_review import build_review

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from bot.casework.memory.shared_notes import copy_shared_notes
+from bot.casework.memory.note_saving import copy_shared_notes
 from bot.composition.process_services import ProcessServices
 from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings

@@ -13,8 +13,8 @@ from blocks.modals.dialogue import notice
 from blocks.text.escaping import link_target
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch, patch_of
+from bot.domain.fixes.patch_files import patch_lines, patch_summary, proposes_nothing
 from bot.domain.fixes.patch_limits import FixCode
-from bot.domain.questions.patches import patch_lines, patch_summary, proposes_nothing
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState, ThreadStatus

@@ -16,8 +16,7 @@ from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.measures import Measure, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport
-from bot.casework.reports.open_findings import count_findings, sessions_in_words
-from bot.casework.reports.status_overview import Overview
+from bot.casework.reports.status_overview import Overview, count_findings, sessions_in_words
 from bot.domain.questions.feedback import votes_words
 
 MAX_PEOPLE: Final = 50

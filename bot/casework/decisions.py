@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.freshness import StillStands, find_changes
+from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
-from bot.casework.outbound_check import check_outbound
 from bot.casework.question_pages import acknowledge
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService

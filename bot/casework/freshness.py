@@ -1,21 +1,43 @@
-"""What changed between a draft and the click that would post it.
+"""What is looked at before a reply is posted: words that must not leave, and what changed since the draft was made.
 
 Reads the chat and the codebase, writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_staleness import find_at_head
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.secrets import find_secrets
+from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import ThreadState
-from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.ports import ChatMessage
+
+MAX_REPLY_CHARS: Final = 12_000
+
+
+def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
+    """Refuse a reply that must not leave.
+
+    Raises:
+        InputError: nothing of it can be seen, it cannot be sent, is too long, or holds what looks like a secret.
+    """
+    if not text.strip():
+        raise InputError("The reply is empty; write one, or dismiss the draft.")
+    if not has_visible(check_whole(text)):
+        raise InputError("The reply has only invisible characters; write one, or dismiss the draft.")
+    if len(text) > MAX_REPLY_CHARS:
+        raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
+    if kinds := find_secrets(text, known_secrets):
+        raise InputError(f"The reply contains what looks like a secret ({', '.join(kinds)}); remove it.")
+
 
 StillStands = Callable[[EvidenceRef], bool]
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import RunFailed, RunStopped
+from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
     Investigation,
@@ -27,7 +28,6 @@ from bot.casework.investigate.assignment import (
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
-from bot.casework.validate.validation import Validation, Validator
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, DiskRefused, TriageError

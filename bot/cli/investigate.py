@@ -13,8 +13,7 @@ import click
 
 from bot.agent.budget import Budget
 from bot.agent.codebases import Codebase
-from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
-from bot.casework.escalate.long_run import harness_environment, run_escalation
+from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest, harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator

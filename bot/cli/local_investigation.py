@@ -14,8 +14,8 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.validate.validation import Validation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
@@ -23,8 +23,8 @@ from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.citation_lines import outdated_words, telling_line
+from bot.domain.fixes.patch_files import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
-from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import (
     EvidenceKind,

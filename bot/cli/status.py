@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from bot.adapters.storage.files.retention import disk_used
-from bot.casework.reports.open_findings import count_findings, sessions_in_words
-from bot.casework.reports.status_overview import Overview, overview
+from bot.casework.reports.status_overview import Overview, count_findings, overview, sessions_in_words
 from bot.cli.arguments import home_option, json_option, team_option
 from bot.cli.data_directory import codebases_at, each_team, environment_at, home_of, teams_at
 from bot.cli.drafts import thread_json

@@ -18,16 +18,14 @@ from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.partial_answers import PartialAnswers
 from bot.casework.question_pages import QuestionPages
-from bot.casework.recovery.crash_recovery import CrashRecovery
-from bot.casework.recovery.failed_jobs import GivingUp
+from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
-from bot.casework.reminders import DraftReminders
 from bot.casework.replies import Replies
-from bot.casework.reports.brief_schedule import BriefSchedule
+from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
+from bot.casework.waiting_drafts import DraftReminders, PartialAnswers
 from bot.composition.autonomy_services import AutonomyServices, build_autonomy
 from bot.composition.fix_services import FixServices, build_fixes
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators

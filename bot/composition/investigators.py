@@ -17,14 +17,14 @@ from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
+from bot.casework.checks.model_validator import ModelValidator
+from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.validate.model_validator import ModelValidator
-from bot.casework.validate.validation import CodeValidator, Validator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment

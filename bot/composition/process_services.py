@@ -11,7 +11,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.process.clocks import ChatClock
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
-from bot.casework.ops_outbox import OpsLines, ProcessLines
+from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.config.environment import Environment
 from bot.config.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.adapters.process.clocks import local_zone
-from bot.casework.reports.review_schedule import ReviewSchedule
+from bot.casework.reports.report_schedules import ReviewSchedule
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.composition.shared_services import SharedServices

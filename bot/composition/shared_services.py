@@ -14,9 +14,9 @@ from bot.casework.approvers import Approvers
 from bot.casework.feedback import FeedbackCounts
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.memory.lesson_notes import lesson_offers
-from bot.casework.ops_outbox import OpsLines, OpsOutbox
+from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
-from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
 from bot.composition.codebases import TeamCode

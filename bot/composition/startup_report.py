@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.casework.recovery.failed_jobs import GivingUp
+from bot.casework.recovery.crash_recovery import GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import Job

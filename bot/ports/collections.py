@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
-from bot.domain.memory.kept_notes import StoredNote, check_note_path
+from bot.domain.memory.notes import StoredNote, check_note_path
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
@@ -123,9 +123,9 @@ PRESENCE: Final = "presence"
 GAPS: Final = "gaps"
 """Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
 BRIEFS: Final = "briefs"
-"""Which brief was said last, and when (bot/casework/reports/brief_schedule.py)."""
+"""Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
 REVIEWS: Final = "reviews"
-"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/review_schedule.py)."""
+"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 RECHECKS: Final = "rechecks"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bot.domain.memory.kept_notes import KeptNote
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.notes import KeptNote, NoteCitation
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus

@@ -15,7 +15,7 @@ from blocks.views.heartbeat_view import message_blocks
 from blocks.views.report_views import metrics_blocks, status_blocks
 from blocks.views.review_view import review_blocks
 from bot.casework.approvers import Approvers
-from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.status_overview import overview
 from bot.casework.reports.weekly_review import WeeklyReview
 from bot.errors import StoreError

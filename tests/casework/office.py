@@ -11,8 +11,8 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.casework.acknowledgements import Acknowledgements
-from bot.casework.autonomy.arming_service import ArmingService
-from bot.casework.autonomy.auto_replies import AutoReplies
+from bot.casework.autonomy.auto_replies import ArmingService, AutoReplies
+from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
@@ -27,7 +27,6 @@ from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
-from bot.casework.validate.validation import Validation
 from bot.config.settings import Settings
 from bot.domain.events import Event
 from bot.domain.jobs import (

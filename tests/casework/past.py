@@ -10,7 +10,7 @@ from typing import Any
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.journal_history import EventRecord, HeardMessages, JournalHistory, ReplyRecord
-from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import LongRun, draft_of, facts_of
 from bot.domain.returns import Check, Verdict

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
+from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import (
     MAX_SUMMARIES,
     SUMMARY_TOKENS,
@@ -15,7 +16,6 @@ from bot.casework.investigate.assignment import (
     words_of_return,
     words_of_verdict,
 )
-from bot.casework.validate.validation import Validation
 from bot.domain.jobs import ContinueThread
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.search.passages import MemoryHit

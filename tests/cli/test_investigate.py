@@ -13,7 +13,7 @@ import pytest
 
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.agent.model_run import RunFailed, RunTimedOut
-from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Assignment
 from bot.cli.local_investigation import failure_json
 from bot.config.settings import Settings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.agent.ledger import Ledger
+from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import Investigation
-from bot.casework.validate.validation import Validation
 from bot.cli.local_investigation import LocalInvestigation, render
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage
 from tests.builders import a_return

@@ -15,7 +15,7 @@ import pytest
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.casework.memory.shared_notes import copy_shared_notes
+from bot.casework.memory.note_saving import copy_shared_notes
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import InputError
 from bot.ports import NoteStore

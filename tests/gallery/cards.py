@@ -9,8 +9,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
+from bot.casework.checks.validation import CODE_CHECKS
 from bot.casework.memory.lesson_notes import LessonMark
-from bot.casework.validate.validation import CODE_CHECKS
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply

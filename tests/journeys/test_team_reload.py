@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.ops_outbox import OpsLines
+from bot.casework.ops_channel import OpsLines
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.domain.memory.kept_notes import TITLE_CHARS
 from bot.domain.memory.note_cautions import StaleCitations, lesson_notice, stale_lines_notice
 from bot.domain.memory.notes import (
+    TITLE_CHARS,
     NoteCitation,
     NoteHeader,
     cites_of,

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from bot.domain.memory.kept_notes import KeptNote, StoredNote, check_note_path
-from bot.domain.memory.notes import RETIRED, NoteCitation, with_cites
+from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, StoredNote, check_note_path, with_cites
 from bot.errors import InputError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection, OnDamage, silently

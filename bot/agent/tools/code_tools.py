@@ -14,10 +14,19 @@ from typing import Any, TypeVar
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import FAILED, MEMORY_TOOL, Ledger
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
-from bot.agent.tools.file_tools import ListFiles, ReadFile, list_files, read_file_tool
-from bot.agent.tools.git_tools import GitBlame, GitLog, GitShow, git_blame, git_log, git_show
-from bot.agent.tools.memory_tool import MemorySearch, SearchMemory
-from bot.agent.tools.search_tool import CodeSearch, SearchCode
+from bot.agent.tools.repository_tools import (
+    GitBlame,
+    GitLog,
+    GitShow,
+    ListFiles,
+    ReadFile,
+    git_blame,
+    git_log,
+    git_show,
+    list_files,
+    read_file_tool,
+)
+from bot.agent.tools.search_tools import CodeSearch, MemorySearch, SearchCode, SearchMemory
 from bot.agent.tools.snapshot import Snapshot
 from bot.errors import ProviderError, StoreError
 from bot.ports import NoteIndex, NoteStore, PassageIndex

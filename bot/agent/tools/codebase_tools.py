@@ -13,7 +13,7 @@ from pydantic import Field, create_model
 
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.ledger import MEMORY_TOOL, Ledger
-from bot.agent.tools.base import Arguments, Text, Tool, ToolProblem
+from bot.agent.tools.base import MAX_CHARS, Arguments, Text, Tool, ToolProblem, fitting, truncated
 from bot.agent.tools.code_tools import (
     BLAME,
     LIST,
@@ -26,12 +26,20 @@ from bot.agent.tools.code_tools import (
     reading_tools,
     recorded_tool,
 )
-from bot.agent.tools.file_tools import ListFiles, ReadFile, list_files, read_file_tool
-from bot.agent.tools.git_tools import GitBlame, GitLog, GitShow, git_blame, git_log, git_show
-from bot.agent.tools.memory_tool import MemorySearch, SearchMemory
-from bot.agent.tools.search_tool import MAX_PASSAGES, CodeSearch, SearchCode
+from bot.agent.tools.repository_tools import (
+    GitBlame,
+    GitLog,
+    GitShow,
+    ListFiles,
+    ReadFile,
+    git_blame,
+    git_log,
+    git_show,
+    list_files,
+    read_file_tool,
+)
+from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, MemorySearch, SearchCode, SearchMemory
 from bot.agent.tools.snapshot import Snapshot, folder_path
-from bot.agent.tools.tool_output import MAX_CHARS, fitting, truncated
 from bot.ports import NoteIndex, NoteStore
 
 MAX_SEARCH_LINES: Final = 400

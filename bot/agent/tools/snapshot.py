@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
-from bot.agent.tools.base import ToolProblem
-from bot.agent.tools.tool_output import MAX_LINE_CHARS, fitting, number, path_text
+from bot.agent.tools.base import MAX_LINE_CHARS, ToolProblem, fitting, number, path_text
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.did_you_mean import spelled_alike

@@ -1,6 +1,7 @@
-"""Sends a reply without a human where everything allows it, shows it to the approvers, and takes it back at a click.
+"""Replies without a human: armed at a person's word, sent where everything allows it, and taken back at a click.
 
-It goes the way of an approved reply (bot/casework/replies.py), but for one thing: what Slack did not confirm and what
+Whether all still holds that they rest on is looked at every minute (autonomy.json; bot/domain/questions/arming.py). A
+reply goes the way of an approved one (bot/casework/replies.py), but for one thing: what Slack did not confirm and what
 does not stand in the thread afterwards is not posted again, it waits for a human. A record in auto_replies/ is written
 before the post, so that each one gets its audit card whatever crashes.
 """
@@ -9,22 +10,129 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
-from bot.casework.autonomy.arming_service import ArmingService
-from bot.casework.freshness import StillStands, find_changes
-from bot.casework.outbound_check import check_outbound
+from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.replies import Replies, standing_reply
+from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
+from bot.casework.reports.rollup_rows import MENTIONS, POSTED
+from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.thread_service import ThreadService
+from bot.domain.hours import ActiveHours
+from bot.domain.questions.arming import Arming, Look, arm, armed_condition, disarm, look, why_not
 from bot.domain.questions.auto_reply import AutoReply, judge_draft
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
 from bot.domain.threads import REPLY_MARK, PendingReason, Resolution, ThreadState, ThreadStatus, reply_mark
-from bot.errors import Conflict, ProviderError, StoreError, TriageError
-from bot.ports import AuditChat
-from bot.ports.collections import Collection
+from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError
+from bot.intake.presence import read_presence
+from bot.ports import AuditChat, Store
+from bot.ports.collections import Collection, SingleDocument
 
 log = logging.getLogger(__name__)
+
+
+class ArmingService:
+    """The switch of one team; `process` names this start of the bot, `say` tells the ops channel."""
+
+    def __init__(
+        self,
+        desk: ThreadService,
+        store: Store,
+        stored: SingleDocument,
+        *,
+        hours: ActiveHours | None,
+        process: str,
+        say: Callable[[str], None],
+    ) -> None:
+        self._desk, self._store, self._stored = desk, store, stored
+        self._rollups, self._lock = Rollups(store), threading.Lock()
+        self.hours, self._process, self._say = hours, process, say
+        self._has_looked = self._was_armed = False
+
+    @property
+    def mode(self) -> AutonomyMode:
+        """What triage.yml allows."""
+        return AutonomyMode(self._desk.settings.autonomy)
+
+    def tick(self) -> None:
+        """Disarm, and say so, where something does not hold any more; raises StoreError."""
+        if self._was_armed or read_arming(self._stored).is_armed:
+            self._look()
+
+    def ask(self) -> Condition:
+        """Return whether it is armed, looked at anew; raises StoreError."""
+        if read_arming(self._stored).is_armed:
+            self._look()
+        return armed_condition(read_arming(self._stored))
+
+    def arm(self, *, by: str) -> str:
+        """Arm, if every condition holds; returns what to say. Raises InputError, naming those that do not."""
+        if self.hours is None:
+            raise InputError("Not armed: `working_hours` is not set in triage.yml.", next_step="Look: /triage autonomy")
+        with self._lock:
+            armed = arm(self._see(), by=by)
+            self._stored.change(lambda raw: _written(raw, armed))
+            self._has_looked = self._was_armed = True
+        log.warning("automatic replies are armed", extra={"action": "autonomy_armed"})
+        return (
+            "Automatic replies are armed. Each one is shown in the ops channel with Take back. "
+            "To stop: /triage autonomy disarm"
+        )
+
+    def disarm(self, *, by: str) -> str:
+        """Disarm; returns what to say."""
+        at = self._desk.clock.now()
+        with self._lock:
+            self._was_armed = False
+            self._stored.change(lambda raw: _written(raw, disarm(parse_arming(raw), at, by=by)))
+        return "Automatic replies are off. Every draft waits for an approver again."
+
+    def case(self) -> AutonomyCase:
+        """Return the case for or against; raises StoreError."""
+        return read_case(self._store, self._rollups, self._desk.clock.now(), self.mode, self.hours)
+
+    def _look(self) -> None:
+        with self._lock:
+            seen = self._see()
+            after = Arming()
+
+            def looked(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+                nonlocal after
+                after = look(parse_arming(raw), seen)
+                return _written(raw, after)
+
+            self._stored.change(looked)
+            self._has_looked = True
+            was_armed, self._was_armed = self._was_armed, after.is_armed
+        if after.is_armed:
+            return
+        if was_armed or after.disarmed_at == seen.now:
+            why = why_not(after) or ": the record of who armed them is gone"
+            self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: /triage autonomy")
+
+    def _see(self) -> Look:
+        now = self._desk.clock.now()
+        record = read_record(self._store, self._rollups, now, self.hours, allow=Allowance.for_one_look())
+        seen = read_presence(self._store.documents)
+        return Look(
+            now=now,
+            mode=self.mode,
+            process=self._process,
+            is_first=not self._has_looked,
+            places={kind.journal: self._rollups.place(kind, now) for kind in (MENTIONS, POSTED)},
+            weeks=record.weeks,
+            uncounted=record.uncounted,
+            newest=record.newest,
+            chat_ahead=self._desk.chat_ahead(),
+            others=seen.other_connections if seen else 0,
+        )
+
+
+def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:
+    return {**raw, **standing.model_dump(mode="json")}
+
 
 KEPT_FOR: Final = timedelta(weeks=8)
 """How long a reply can be taken back by its button; the record counts for four weeks."""

@@ -17,8 +17,14 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
-from bot.casework.checks.claim_checks import STATEMENTS, Proved, modules_named, places_check, statements_check
-from bot.casework.checks.style_checks import style_checks
+from bot.casework.checks.claim_checks import (
+    STATEMENTS,
+    Proved,
+    modules_named,
+    places_check,
+    statements_check,
+    style_checks,
+)
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_tone import sentences, word_count
 from bot.domain.questions.rubrics import Rubric, rubric_for

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder
 from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
+from bot.casework.escalate.long_run import ASKED, EscalationFolder
 from bot.casework.investigate.assignment import count_tokens, words_of_return
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService

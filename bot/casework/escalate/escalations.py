@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import RunTimedOut
-from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import build_assignment, read_thread
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import expected_minutes, session_name

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
-from bot.casework.fixes.fix_opening import FixOpening
+from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, title_of
 from bot.casework.fixes.fix_updates import FixUpdates
-from bot.casework.fixes.fix_words import commands_by_hand, title_of
 from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService

@@ -19,8 +19,7 @@ from bot.agent.git.repositories import Repositories, revision_of
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.thread_service import ThreadService
 from bot.domain.citations.citation_lines import Lines, find_moved_lines, is_verbatim, parse_lines
-from bot.domain.memory.kept_notes import KeptNote
-from bot.domain.memory.notes import MAX_QUOTE_CHARS, NoteCitation, opening
+from bot.domain.memory.notes import MAX_QUOTE_CHARS, KeptNote, NoteCitation, opening
 from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Recheck, RecheckOutcome, recheck_id, with_new_pins
 from bot.domain.secrets import find_secrets
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError, StoreError

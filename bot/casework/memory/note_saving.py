@@ -1,19 +1,23 @@
-"""Keeps the note that an investigation proposes, so that the next one finds it; only ever for a human who asked.
+"""Keeps the note that an investigation proposes, only ever for a human who asked, and copies of other teams' notes.
 
-Writes memory/ through the port, and `triage_file_path` in the thread's state.
+Writes memory/ through the port, and `triage_file_path` in the thread's state. The copies, below memory/shared/<team>/,
+are found and cited like one's own and never changed; one is made anew when its original changed, and goes when that was
+retired or is shared no more.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.thread_service import ThreadService
-from bot.domain.memory.notes import CITES, NoteKind, cites_of, note_text, safe_name
+from bot.domain.memory.notes import CITES, SHARED, NoteKind, cites_of, note_text, safe_name
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
 from bot.errors import InputError, TriageError
+from bot.ports import NoteStore
 
 log = logging.getLogger(__name__)
 
@@ -66,3 +70,23 @@ def note_with_approval(desk: ThreadService, state: ThreadState) -> dict[str, Any
     except TriageError:
         log.warning("note not saved", extra={"action": "note_refused", "thread_id": state.thread_id}, exc_info=True)
         return {}
+
+
+def copy_shared_notes(notes: NoteStore, sharing: Mapping[str, NoteStore]) -> None:
+    """Bring the copies among one team's notes up to what other teams share; `sharing` has their notes by team.
+
+    Raises:
+        StoreError: the disk refuses; the next call goes on.
+    """
+    wanted = {
+        f"memory/{SHARED}/{team}/{note.ref.removeprefix('memory/')}": note.whole
+        for team, others in sharing.items()
+        for note in others.all()
+        if not note.is_shared
+    }
+    copies = {note.ref: note.whole for note in notes.all() if note.is_shared}
+    for ref in copies.keys() - wanted.keys():
+        notes.remove(ref)
+    for ref, whole in wanted.items():
+        if copies.get(ref) != whole:
+            notes.put(ref, whole)

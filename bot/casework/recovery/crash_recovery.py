@@ -1,20 +1,22 @@
-"""Puts right what was left half done: at start what a crash left, and while the bot runs what Slack did not confirm.
+"""Puts right what was left half done: at start what a crash left, while the bot runs what Slack did not confirm.
 
 Nothing is done twice: our reply is looked for in its thread first. Before an open card of an earlier process is shown
 again its thread is looked at too: the data directory may be a restored backup, or another process may have answered.
+A thread whose job cannot be done waits for a human; its card says so and offers to investigate again.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from bot.casework.orchestrator import Orchestrator
 from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight, standing_reply
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import ContinueThread
-from bot.domain.threads import ThreadState, ThreadStatus
+from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, RebuildThread, RunBeat
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
 from bot.ports.chat import may_still_arrive
 
@@ -157,3 +159,57 @@ class CrashRecovery:
         if reply is not None:
             self._replies.adopt(state, reply)
         return reply is not None
+
+
+_OF_NO_THREAD = (RebuildThread, RunBeat)
+
+
+class GivingUp:
+    """Hands threads to a human; `say` says a line in the ops channel."""
+
+    def __init__(self, desk: ThreadService, orchestrator: Orchestrator, say: Callable[[str], None]) -> None:
+        self._desk, self._orchestrator, self._say = desk, orchestrator, say
+
+    def deadly(self, job: Job) -> bool:
+        """Settle a job that is not to be run any more; False where it is about no thread.
+
+        Raises:
+            ProviderError: the card could not be shown; the job is tried again.
+        """
+        if type(job.work) in _OF_NO_THREAD:
+            return False
+        if isinstance(job.work, QuestionAsked):
+            self._orchestrator.open_unworked(job.work)
+        died = f"the bot died {DEADLY_DEATHS} times while it worked on this and on nothing else"
+        return self._handed_over(job.key, died)
+
+    def given_up(self, job: Job) -> bool:
+        """Settle a thread whose job failed for the last time; False where there is no such thread."""
+        why = job.failures[-1] if job.failures else "the bot died while it ran"
+        try:
+            return self._handed_over(job.key, why)
+        except ProviderError:
+            log.warning("card not shown", extra={"action": "card_later", "thread_id": job.key}, exc_info=True)
+            self._desk.cards.show_later(job.key)
+            return True
+
+    def _handed_over(self, thread_id: str, why: str) -> bool:
+        """Let a thread wait for a human, who is told why; one that waits already keeps its draft."""
+        state = self._desk.store.get(thread_id)
+        if state is None:
+            return False
+        if state.status in _MACHINE:
+            at = self._desk.clock.now()
+            words = f"could not be investigated: {why}"
+
+            def handed(now: ThreadState) -> ThreadState | None:
+                if now.status not in _MACHINE:
+                    return None
+                return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
+
+            self._desk.store.amend(thread_id, handed)
+            self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
+        elif state.is_open:
+            self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
+        self._desk.cards.show_card(thread_id)
+        return True

@@ -14,10 +14,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from bot.casework.reports.journal_history import JournalHistory
-from bot.casework.reports.measures import Window, share
+from bot.casework.reports.measures import Window, from_us, share
 from bot.casework.reports.rollup_rows import MENTIONS
 from bot.casework.reports.rollups import Allowance, Rollups
-from bot.casework.reports.thread_facts import QualifiedDraft, from_us
+from bot.casework.reports.thread_facts import QualifiedDraft
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import Arming
 from bot.domain.questions.auto_reply import DECIDED, WEEKS, AutoReply, WeekRecord, judge_record

@@ -13,12 +13,10 @@ from enum import StrEnum
 from typing import Final
 
 from bot.casework.reports.journal_history import BeatSummary, read_spent, recent_beats
-from bot.casework.reports.journal_records import recent_records
-from bot.casework.reports.measures import measure_total, middle
-from bot.casework.reports.open_findings import FindingLine, count_findings
+from bot.casework.reports.measures import measure_total, middle, recent_records, to_us
 from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.status_overview import ThreadLine, overview, thread_line
-from bot.casework.reports.thread_facts import ThreadFacts, to_us
+from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings, overview, thread_line
+from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution

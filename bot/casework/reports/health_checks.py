@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.casework.pause import read_pause
-from bot.casework.reports.journal_records import time_of
+from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, read_presence

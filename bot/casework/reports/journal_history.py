@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Self
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_records import recent_records, time_of
-from bot.casework.reports.measures import Window
+from bot.casework.reports.measures import Window, from_us, recent_records, time_of, to_us
 from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind
 from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of, from_us, to_us
+from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of
 from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
 from bot.ports import Store

@@ -1,15 +1,66 @@
-"""A measured value beside its target, honest about how much it rests on. Pure."""
+"""What reports are made of: records of journals and their times, windows of time, and values beside their targets.
+
+A measured value is honest about how much it rests on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import Self
+from typing import Any, Final, Self
 
-from bot.casework.reports.thread_facts import to_us
+from bot.ports import Store
+
+OLD_IN_A_ROW: Final = 200
+"""So many records that are too old end the way back: one alone may come from a clock that was set back."""
+
+
+def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
+    """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
+
+    The journal is read from its end until `OLD_IN_A_ROW` records are older. Raises StoreError.
+    """
+    found: list[dict[str, Any]] = []
+    older = 0
+    for record in store.journal(name).newest_first():
+        at = time_of(record.get(key))
+        is_wanted = at is not None and at >= since
+        older = 0 if is_wanted else older + 1
+        if is_wanted:
+            found.append(record)
+        elif older == OLD_IN_A_ROW:
+            break
+    return found[::-1]
+
+
+def time_of(text: object) -> datetime | None:
+    """Return an aware time, or None for what is none."""
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_us(at: datetime) -> int:
+    """Return a time in microseconds since 1970.
+
+    >>> to_us(datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC))
+    2000000
+    """
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def from_us(count: int) -> datetime:
+    """Return the time that is so many microseconds after 1970 began."""
+    return _EPOCH + timedelta(microseconds=count)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from bot.casework.reports.journal_records import time_of
-from bot.casework.reports.thread_facts import to_us
+from bot.casework.reports.measures import time_of, to_us
 from bot.domain.threads import hash_draft
 from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
 from bot.ports.storage import JOURNAL_START, Position

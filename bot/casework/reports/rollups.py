@@ -16,7 +16,8 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from bot.casework.escalate.escalation_folder import EscalationFolder
+from bot.casework.escalate.long_run import EscalationFolder
+from bot.casework.reports.measures import to_us
 from bot.casework.reports.rollup_rows import (
     FORMAT,
     KINDS,
@@ -35,7 +36,6 @@ from bot.casework.reports.thread_facts import (
     draft_of,
     facts_of,
     from_row,
-    to_us,
 )
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict

@@ -1,31 +1,94 @@
-"""How things stand, read from the data directory alone, so that it also works beside a running bot.
+"""How things stand: open threads, open findings of heartbeats, and what the day (UTC) has brought and cost so far.
 
-What the day has brought and cost so far, read from the journals; works beside a running bot. The day is UTC's.
+Read from the data directory alone, so that it also works beside a running bot. A state of a session that cannot be read
+is left out, for the bot sets it aside and says so.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection as Names
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from bot.casework.pause import read_pause
-from bot.casework.reports.journal_records import recent_records, time_of
-from bot.casework.reports.open_findings import FindingLine, read_open_findings
+from bot.casework.reports.measures import recent_records, time_of
+from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
-from bot.domain.severity import Severity
+from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
 from bot.ports.code import clone_lines, read_index_standing
-from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
+from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SESSIONS, SPEND, THREADS, Collection
 from bot.ports.replicas import Replica, Replicas
+
+TEXT_CHARS: Final = 120
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FindingLine:
+    """One open finding in a list; who has it is a Slack user id, or None."""
+
+    session_id: str
+    text: str
+    severity: Severity
+    since: datetime
+    acknowledged_by: str | None = None
+    investigated_by: str | None = None
+    snoozed_until: datetime | None = None
+    """None also where the time is over."""
+
+
+def read_open_findings(store: Store, now: datetime) -> tuple[FindingLine, ...]:
+    """Return every open finding of every session: pages first, then the oldest. Raises StoreError."""
+    sessions = Collection(store.documents, SESSIONS)
+    known = {one.id: sessions.parse(one) for one in store.documents.list(SESSIONS.name)}
+    found = [
+        _line(name, each, now)
+        for name, state in known.items()
+        if state is not None
+        for each in state.findings.values()
+        if each.is_open
+    ]
+    return tuple(sorted(found, key=lambda line: (line.severity.rank, line.since)))
+
+
+def count_findings(found: Sequence[FindingLine]) -> str:
+    """Return how many are open, in words: `2 open findings (1 page)`."""
+    pages = sum(line.severity is Severity.PAGE for line in found)
+    paging = f" ({pages} page{'s' * (pages != 1)})" if pages else ""
+    return f"{len(found)} open finding{'s' * (len(found) != 1)}{paging}"
+
+
+def sessions_in_words(found: Sequence[FindingLine], *, at_most: int) -> str:
+    """Return which sessions have open findings, those with a page first and marked: `🚨 shop (2), docs (1)`."""
+    counts = Counter(line.session_id for line in found)  # in the order of the findings: pages first
+    paging = {line.session_id for line in found if line.severity is Severity.PAGE}
+    named = [f"{SIGNS[Severity.PAGE]} {name}" if name in paging else name for name in counts]
+    shown = [f"{name} ({count})" for name, count in zip(named, counts.values(), strict=True)][:at_most]
+    left = len(counts) - len(shown)
+    return ", ".join([*shown, *([f"{left} more"] if left else [])])
+
+
+def _line(session_id: str, finding: OpenFinding, now: datetime) -> FindingLine:
+    until = finding.snoozed_until
+    return FindingLine(
+        session_id=one_line(session_id, 60),
+        text=one_line(finding.text, TEXT_CHARS),
+        severity=finding.severity,
+        since=finding.first_at,
+        acknowledged_by=finding.acknowledged_by,
+        investigated_by=finding.investigated_by,
+        snoozed_until=until if until is not None and until > now else None,
+    )
+
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90

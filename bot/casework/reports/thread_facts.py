@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from bot.casework.reports.measures import to_us
 from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.questions.auto_reply import has_what_it_takes
 from bot.domain.questions.risk_gate import risky_advice
@@ -23,8 +23,6 @@ _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
 THREAD_FORMAT: Final = 3
 """Of the rows; days of another format are counted anew."""
 REASON_CHARS: Final = 90
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 Pair = tuple[Round, Round]
 Span = tuple[int, int | None]
@@ -159,20 +157,6 @@ def from_row(row: Sequence[Any]) -> ThreadFacts:
     """Return the facts that were kept as a list; raises TypeError for another number of fields."""
     facts = ThreadFacts(*row)
     return facts if facts.long_run is None else facts._replace(long_run=LongRun(*facts.long_run))
-
-
-def to_us(at: datetime) -> int:
-    """Return a time in microseconds since 1970.
-
-    >>> to_us(datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC))
-    2000000
-    """
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def from_us(count: int) -> datetime:
-    """Return the time that is so many microseconds after 1970 began."""
-    return _EPOCH + timedelta(microseconds=count)
 
 
 def verdict_of(each: Round) -> Verdict | None:

@@ -12,10 +12,9 @@ from typing import Final
 
 from bot.casework.reports.acceptance import BAND, first_round_passes
 from bot.casework.reports.journal_history import BeatHistory, JournalHistory, read_beats, read_past
-from bot.casework.reports.measures import Window, dollars, measure_total, percent
+from bot.casework.reports.measures import Window, dollars, from_us, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
 from bot.casework.reports.rollups import Allowance, Rollups
-from bot.casework.reports.thread_facts import from_us
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.threads import ThreadStatus
 from bot.ports import Store

@@ -1,7 +1,7 @@
 """What a week was like and what to do about it: what was answered, what went wrong and where; each line with its link.
 
-Reads rollups, the closed threads that are shown, judgements and open rechecks; needs no running bot. Written are
-rollups alone, as far as they are not counted yet.
+Reads rollups (a row of each closed thread), the whole records of the few threads that are shown, judgements and open
+rechecks; needs no running bot. Written are rollups alone, as far as they are not counted yet.
 """
 
 from __future__ import annotations
@@ -12,24 +12,82 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
-from bot.casework.reports.closed_week import ClosedThread, ClosedWeek
 from bot.casework.reports.journal_history import JournalHistory, read_past
-from bot.casework.reports.measures import Window, dollars, seconds
+from bot.casework.reports.measures import Window, dollars, seconds, to_us
 from bot.casework.reports.metrics_report import Tally, errors_in, tally
 from bot.casework.reports.rollups import Allowance, Rollups
-from bot.casework.reports.thread_facts import facts_of, objections_to
+from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.domain.questions.feedback import Feedback, votes_words
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
-from bot.ports import Store
-from bot.ports.collections import RECHECKS, SingleDocument
+from bot.ports import ArchivedDocument, Store
+from bot.ports.collections import RECHECKS, THREADS, Collection, SingleDocument
+from bot.ports.migrations import migrated
 from bot.ports.threads import Threads
+
+MAX_QUESTIONS: Final = 2_000
+"""Questions of a week that are read, the newest first."""
+MAX_PERMALINKS: Final = 50
+"""Threads that are looked at for one with a link."""
+
+
+class ClosedThread(NamedTuple):
+    """A thread that closed: its place in the archive and its row."""
+
+    archived: ArchivedDocument
+    facts: ThreadFacts
+
+
+class ClosedWeek:
+    """The threads that closed in a window, the newest first; `unread` counts those that have no row.
+
+    They cannot be read, or are not counted yet. Each method raises StoreError where the disk refuses.
+    """
+
+    def __init__(self, store: Store, rows: Sequence[ThreadFacts], window: Window) -> None:
+        self._documents, self._threads = store.documents, Collection(store.documents, THREADS)
+        named = [one for one in store.documents.archived(THREADS.name, since=window.start) if window.holds(one.at)]
+        by_id: dict[str, list[ThreadFacts]] = {}
+        for row in rows:
+            by_id.setdefault(row.thread_id, []).append(row)
+        self.threads = [ClosedThread(one, _row_of(one, found)) for one in named if (found := by_id.get(one.doc_id))]
+        self.unread = len(named) - len(self.threads)
+
+    def ended(self, resolution: Resolution) -> list[ClosedThread]:
+        """Return those that ended in one way."""
+        return [one for one in self.threads if one.facts.resolution == resolution]
+
+    def read(self, threads: Sequence[ClosedThread]) -> Iterator[ThreadState]:
+        """Yield the records of some of them; one that is gone meanwhile is left out."""
+        for one in threads:
+            document = self._documents.read_archived(THREADS.name, one.archived)
+            if document is not None and (state := self._threads.parse(document)) is not None:
+                yield state
+
+    def permalink(self) -> str | None:
+        """Return the link of the newest thread that has one."""
+        return next((one.permalink for one in self.read(self.threads[:MAX_PERMALINKS]) if one.permalink), None)
+
+    def questions(self) -> Iterator[str]:
+        """Yield what was asked, the newest first, at most `MAX_QUESTIONS`; records are not validated for it."""
+        for one in self.threads[:MAX_QUESTIONS]:
+            document = self._documents.read_archived(THREADS.name, one.archived)
+            content = migrated(self._documents, THREADS.name, document) if document is not None else None
+            if content is not None:
+                yield str(content.get("question", ""))
+
+
+def _row_of(archived: ArchivedDocument, rows: Sequence[ThreadFacts]) -> ThreadFacts:
+    """Return the row of an archived record; a thread that was opened again and closed has several."""
+    at = to_us(archived.at)
+    return min(rows, key=lambda row: abs((row.closed_us or 0) - at))
+
 
 DAYS: Final = 7
 WEEKS: Final = 4

@@ -12,10 +12,9 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import AwareDatetime
 
-from bot.domain.fixes.patch_files import without_codebase
+from bot.domain.fixes.patch_files import proposes_nothing, without_codebase
 from bot.domain.fixes.patch_limits import Refusal
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.questions.patches import proposes_nothing
 from bot.domain.returns import EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState, check_thread_id, hash_draft
 from bot.errors import InputError

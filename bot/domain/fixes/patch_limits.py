@@ -12,8 +12,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from bot.domain.fixes.patch_files import patch_facts
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.questions.patches import patch_facts
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table

@@ -1,4 +1,4 @@
-"""Notes: how a proposed one is made safe to keep, and what stands above its words. Pure.
+"""Notes: how a proposed one is made safe to keep, what stands above its words, and notes as they are kept. Pure.
 
 Name and text come from a model that has read hostile text. Above the words stand who kept the note and which lines it
 rests on, one `key: <JSON>` a line between two `---`; people edit that with any editor, and what is not understood there
@@ -11,13 +11,15 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Self
 
 from pydantic import ConfigDict, StringConstraints, ValidationError
 
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.frozen_value import KeepsUnknownFields
+from bot.domain.frozen_value import FrozenValue, KeepsUnknownFields
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets
 from bot.errors import InputError
@@ -216,3 +218,50 @@ def opening(words: str) -> str:
     """Return the first paragraph of a note with what it announces, verbatim; "" where it is nothing but headings."""
     found = paragraphs(words)
     return "\n\n".join(found[: 2 if found and found[0].endswith(":") else 1])
+
+
+TITLE_CHARS: Final = 120
+_HEADING: Final = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+class StoredNote(FrozenValue):
+    """A note as a database holds it, by its path below memory/; it keeps its path when it is retired."""
+
+    whole: str
+    is_retired: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptNote:
+    """A note of memory/: `ref` is `memory/<file>.md`, `text` its words without the facts above them, `whole` both."""
+
+    ref: str
+    title: str
+    text: str
+    facts: NoteHeader
+    whole: str
+
+    @classmethod
+    def read(cls, ref: str, whole: str) -> Self:
+        """Return the note of this text; without a heading its name is its title."""
+        text = note_words(whole)
+        heading = _HEADING.search(text)
+        title = heading[1].strip() if heading else PurePosixPath(ref).stem.replace("-", " ").replace("_", " ")
+        return cls(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteHeader.read(whole), whole=whole)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the copy of another team's note, who alone looks after it."""
+        return self.ref.startswith(f"memory/{SHARED}/")
+
+
+def check_note_path(path: str) -> str:
+    """Return a note's path below memory/, safe as a file's; raises InputError for any other text.
+
+    >>> check_note_path("shared/payments/retries.md")
+    'shared/payments/retries.md'
+    """
+    parts = path.split("/")
+    if not path.endswith(".md") or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise InputError(f"{path[:60]!r} is no note's path; one looks like retries.md")
+    return path

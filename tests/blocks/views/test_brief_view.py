@@ -12,8 +12,7 @@ import pytest
 from blocks.text.escaping import local_time
 from blocks.views.brief_view import brief_blocks
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
-from bot.casework.reports.open_findings import FindingLine
-from bot.casework.reports.status_overview import ThreadLine
+from bot.casework.reports.status_overview import FindingLine, ThreadLine
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from tests.builders import NOW

@@ -10,8 +10,7 @@ import pytest
 
 from blocks.views.help_view import help_blocks, unknown_text
 from blocks.views.report_views import status_blocks
-from bot.casework.reports.open_findings import FindingLine
-from bot.casework.reports.status_overview import Overview, ThreadLine
+from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine
 from bot.domain.commands.command_specs import near_commands
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus

@@ -14,8 +14,8 @@ import pytest
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import RunTimedOut
-from bot.casework.escalate.escalation_folder import EscalationFolder
 from bot.casework.escalate.escalations import run_id_of
+from bot.casework.escalate.long_run import EscalationFolder
 from bot.domain.returns import InvestigatorReturn, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import InputError, ProviderError

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.journal_history import JournalHistory, read_beats, read_past
 from bot.casework.reports.measures import Window
-from bot.casework.reports.metrics_report import MetricsReport, build_metrics
-from bot.casework.reports.metrics_service import MetricsService
+from bot.casework.reports.metrics_report import MetricsReport, MetricsService, build_metrics
 from bot.casework.reports.rollups import MENDED_AT_ONCE, Allowance, Rollups
 from bot.casework.reports.week_report import read_week
 from bot.domain.threads import QuestionType, Resolution

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bot.domain.questions.patches import fenced_diff, patch_facts, patch_lines, patch_summary, proposes_nothing
+from bot.domain.fixes.patch_files import fenced_diff, patch_facts, patch_lines, patch_summary, proposes_nothing
 from bot.domain.returns import ProposedPatch
 
 DIFF = """diff --git a/app/retry.py b/app/retry.py

@@ -42,8 +42,7 @@ from bot.adapters.storage.state_rows import (
 from bot.config.environment import TEAMS
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.jobs import queue_order
-from bot.domain.memory.kept_notes import StoredNote
-from bot.domain.memory.notes import RETIRED
+from bot.domain.memory.notes import RETIRED, StoredNote
 from bot.errors import StoreError, refusal
 from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES, THREADS, inbox_of
 from bot.ports.migrations import sealed

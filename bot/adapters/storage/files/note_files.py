@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.storage.files.atomic_write import create_file, make_folder, remove_file, replace_text, sync_folder
-from bot.domain.memory.kept_notes import KeptNote, check_note_path
-from bot.domain.memory.notes import RETIRED, NoteCitation, with_cites
+from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, check_note_path, with_cites
 from bot.errors import refusal
 
 log = logging.getLogger(__name__)

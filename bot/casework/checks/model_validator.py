@@ -1,7 +1,7 @@
 """The validator that uses a model: code checks first, then a fresh context that is told to break the draft.
 
 It sees the draft and its evidence, never how the investigator reasoned, and can open files and do nothing else. Its
-verdict counts only as far as bot/casework/validate/validation.py lets it; what was corrected is logged and said in
+verdict counts only as far as bot/casework/checks/validation.py lets it; what was corrected is logged and said in
 the reasons.
 """
 
@@ -16,8 +16,8 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import ModelTask, Specialist
+from bot.casework.checks.validation import CodeValidator, Validation, enforce_checks
 from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer
-from bot.casework.validate.validation import CodeValidator, Validation, enforce_checks
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
 from bot.domain.threads import ThreadState
 from bot.ports import Clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.casework.partial_answers import PartialAnswers
+from bot.casework.waiting_drafts import PartialAnswers
 from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import a_return
 from tests.casework.office import Office

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.review_schedule import ReviewSchedule
+from bot.casework.reports.report_schedules import ReviewSchedule
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.config.casework_settings import ReviewSettings

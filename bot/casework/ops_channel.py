@@ -1,6 +1,7 @@
-"""Lines for the ops channel that are not lost when the chat is down: they wait and are said when it is back.
+"""The ops channel: lines for it that are not lost when the chat is down, and whether it is private.
 
-A line that comes late begins with the time it is of.
+A line that comes late begins with the time it is of. Whether the channel is private is asked of the chat before a new
+card or draft, and believed for a minute; at an approval it is asked anew (bot/casework/freshness.py).
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Collection
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
 
 from bot.domain.text.humanize import LATE, utc_text
-from bot.errors import ProviderError
-from bot.ports import Clock, Messenger
+from bot.errors import ProviderError, Unavailable
+from bot.ports import Clock, Messenger, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -107,3 +110,50 @@ class OpsOutbox:
 
 def _dated(at: datetime, text: str, now: datetime) -> str:
     return f"From {utc_text(at)}, sent late: {text}" if now - at >= LATE else text
+
+
+BELIEVED_FOR: Final = timedelta(seconds=60)
+PUBLIC: Final = (
+    "This channel is no longer private, so new questions and drafts are not shown here. Questions wait; "
+    "make the channel private again, or name another one as `ops_channel` and restart triage."
+)
+
+
+class OpsChannelGuard:
+    """Watches one channel."""
+
+    def __init__(self, channel: str, workspace: Workspace, messenger: Messenger, clock: Clock) -> None:
+        self._channel, self._workspace, self._messenger, self._clock = channel, workspace, messenger, clock
+        self._private_at: datetime | None = None
+        self._told = False
+
+    def require(self) -> None:
+        """Return if the channel was private within the last minute.
+
+        Raises:
+            Unavailable: it is not private; the job waits in the queue until it is.
+            ProviderError: the chat cannot say.
+        """
+        now = self._clock.now()
+        if self._private_at is not None and timedelta() <= now - self._private_at < BELIEVED_FOR:
+            return
+        if self.is_private_now():
+            return
+        self._tell_once()
+        raise Unavailable(f"The ops channel {self._channel} is not private; no card or draft was shown there.")
+
+    def is_private_now(self) -> bool:
+        """Return what the chat says at this moment; raises ProviderError if it cannot say."""
+        private = self._workspace.channel(self._channel).is_private
+        self._private_at = self._clock.now() if private else None
+        if private:
+            self._told = False
+        return private
+
+    def _tell_once(self) -> None:
+        """Say so where the approvers look; that a channel is public is no secret in it."""
+        if not self._told:
+            self._told = True
+            log.error("ops channel %s is not private: nothing is shown", self._channel, extra={"action": "ops_public"})
+            with suppress(ProviderError):
+                self._messenger.tell_ops(PUBLIC)

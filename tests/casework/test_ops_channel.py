@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.casework.ops_outbox import MAX_WAITING, OpsLines, OpsOutbox
+from bot.casework.ops_channel import MAX_WAITING, OpsLines, OpsOutbox
 from bot.domain.threads import ThreadState
 from bot.errors import Unavailable
 from tests.fakes import FakeClock, RecordingMessenger

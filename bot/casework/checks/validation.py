@@ -1,7 +1,7 @@
 """What a validation comes to, and the validator that needs no model: the checks of SPEC §4.3 and their verdict.
 
 A validator attacks a draft before a human sees it. The deterministic checks come first; a model that judges after them
-(bot/casework/validate/model_validator.py) is handed their results. Code can only make a verdict stricter: a `pass`
+(bot/casework/checks/model_validator.py) is handed their results. Code can only make a verdict stricter: a `pass`
 that breaks a rule becomes a `bounce`, never the other way round (SPEC §4.4).
 """
 

@@ -1,7 +1,8 @@
-"""What becomes of cards nobody touches: one reminder in the ops channel, and in the end they close by themselves.
+"""What becomes of drafts nobody touches: one reminder, then they close; those from part of the index are made anew.
 
 Reads and writes reminders.ndjson, so that a restart reminds of no draft twice. A card that was due to close while the
-bot was away is named first and closed `remind_after` later: nothing ends unseen.
+bot was away is named first and closed `remind_after` later: nothing ends unseen. Made anew is only a draft from part of
+the codebase: words that a human edited, a reply that is being posted and a question that changed stay with the human.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from bot.casework.orchestrator import reopen
 from bot.casework.reports.status_overview import ThreadLine, thread_line
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
+from bot.domain.jobs import ContinueThread
 from bot.domain.text.humanize import duration
-from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Journal
 
@@ -116,3 +119,41 @@ def last_activity_at(state: ThreadState) -> datetime:
 
 def _draft(state: ThreadState) -> tuple[str, int]:
     return state.thread_id, state.draft_version
+
+
+WHY = "the index is finished; the answer before was from part of the files"
+
+
+class PartialAnswers:
+    """Looks through the waiting drafts."""
+
+    def __init__(self, desk: ThreadService) -> None:
+        self._desk = desk
+
+    def repeat(self) -> None:
+        """Send back the drafts that were made before the index was finished; call it only once that is.
+
+        Raises:
+            StoreError: a state or the queue cannot be written.
+        """
+        for seen in self._desk.store.open_threads():
+            if _is_untouched_partial(seen) and self._desk.store.amend(seen.thread_id, self._sent_back) is not None:
+                log.info("a partial answer is repeated", extra={"action": "repeated", "thread_id": seen.thread_id})
+                self._desk.jobs.put(ContinueThread(thread_id=seen.thread_id))
+                self._desk.cards.show_later(seen.thread_id)
+
+    def _sent_back(self, now: ThreadState) -> ThreadState | None:
+        return reopen(now, at=self._desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
+
+
+def _is_untouched_partial(state: ThreadState) -> bool:
+    """Whether a thread waits with a draft, or with questions, from part of the files, and nobody did anything to it."""
+    ret = state.investigator_return
+    return (
+        state.status is ThreadStatus.PENDING_USER
+        and state.pending_reason is not PendingReason.FAILED
+        and ret is not None
+        and ret.index_unfinished
+        and not (state.draft_pending and state.has_edited_draft)
+        and not (state.post_intent or state.doubts or state.answered_by or state.triage_file_path or state.is_escalated)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.casework.fixes.fix_words import commit_message, request_body, title_of
+from bot.casework.fixes.fix_opening import commit_message, request_body, title_of
 from bot.domain.fixes.fixes import Fix
 from bot.domain.returns import ProposedPatch
 from tests.builders import NOW, REF, THREAD_ID

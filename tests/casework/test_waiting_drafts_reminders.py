@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.casework.reminders import DraftReminders
 from bot.casework.reports.status_overview import ThreadLine
+from bot.casework.waiting_drafts import DraftReminders
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PostIntent, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable, Unconfirmed

@@ -1,6 +1,7 @@
-"""search_code: where something stands, as it is written or by rank.
+"""search_code: where something stands, as it is written or by rank. search_memory: what was answered before.
 
-Every line is taken from the snapshot, whatever commit the index is at. A hit does not count as read: read_file does.
+Every line of code is taken from the snapshot, whatever commit the index is at. A hit does not count as read: read_file
+does. A note or reply that comes up stands in the ledger by its ref.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import Field
 
 from bot.agent.git.git_history import GitHistory, GitMatch
-from bot.agent.tools.base import Arguments, Path, Text, ToolProblem
+from bot.agent.ledger import MEMORY_TOOL
+from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, path_text, quote_line, truncated
 from bot.agent.tools.snapshot import Snapshot, folder_path
-from bot.agent.tools.tool_output import truncated
 from bot.domain.search.file_kinds import is_secret_file
-from bot.domain.search.passages import Passage
-from bot.ports import PassageIndex
+from bot.domain.search.passages import MemoryHit, Passage
+from bot.domain.secrets import redact_lines
+from bot.ports import NoteIndex, NoteStore, PassageIndex
 
 MAX_HITS: Final = 30
 MAX_PASSAGES: Final = 6
@@ -121,3 +123,40 @@ class CodeSearch:
             *shown,
             *more,
         ]
+
+
+MAX_NOTES: Final = 4
+MAX_NOTE_CHARS: Final = 4_000
+
+
+class SearchMemory(Arguments):
+    """What may have been answered before."""
+
+    query: Annotated[Text, Field(min_length=2, description="The question, or its telling words.")]
+
+
+class MemorySearch:
+    """Searches approved notes and earlier replies; what comes up stands in the ledger by its ref."""
+
+    def __init__(self, snapshot: Snapshot, memory: NoteIndex, notes: NoteStore) -> None:
+        self._snapshot, self._memory, self._notes = snapshot, memory, notes
+
+    def __call__(self, given: SearchMemory) -> str:
+        """Return the notes nearest to a question, each under the ref to cite."""
+        hits = self._memory.search(given.query, limit=MAX_NOTES)
+        for hit in hits:
+            self._snapshot.ledger.record_query(MEMORY_TOOL, hit.ref)
+        return "\n".join(line for hit in hits for line in self._shown(hit)) or "nothing in memory fits"
+
+    def _shown(self, hit: MemoryHit) -> list[str]:
+        lines = redact_lines(self._text(hit).split("\n"), self._snapshot.known_secrets)
+        text = "\n".join(quote_line(line) for line in lines)
+        more = (
+            truncated(MAX_NOTE_CHARS, len(text), "characters", "a closer query") if len(text) > MAX_NOTE_CHARS else []
+        )
+        cautioned = [f"caution: {hit.caution}"] if hit.caution else []
+        return [f"ref: {path_text(hit.ref)}", *cautioned, text[:MAX_NOTE_CHARS], *more]
+
+    def _text(self, hit: MemoryHit) -> str:
+        """Return the words of a whole note, or what the index kept of an earlier reply."""
+        return next((note.text for note in self._notes.all() if note.ref == hit.ref), hit.excerpt)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.card_updates import BELIEVED_FOR
+from bot.casework.ops_channel import BELIEVED_FOR
 from bot.domain.threads import ThreadStatus
 from bot.errors import InputError, ProviderError, Unavailable
 from tests.builders import an_event

@@ -1,26 +1,98 @@
-"""git_blame: which commit last changed each line of a file.
+"""read_file, list_files, git_log, git_show and git_blame: the codebase at the commit of the run, and its history.
 
-git_log and git_show: which commits touched something, and what one of them changed.
-
-Both see the history of the run's commit and nothing else that the object store holds.
-Files that hold secrets by name are left out of every diff and of every search; a commit that is shown whole stands in
-the ledger by its full id.
+They see the history of the run's commit and nothing else that the object store holds. Files that hold secrets by name
+are left out of every diff and of every search; a commit that is shown whole stands in the ledger by its full id.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from fnmatch import fnmatchcase
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from bot.agent.git.git_history import Commit, GitHistory
-from bot.agent.tools.base import Arguments, Line, LineNumber, Path, ToolProblem
+from bot.agent.git.git_repo import TreeEntry
+from bot.agent.tools.base import (
+    MAX_CHARS,
+    Arguments,
+    Line,
+    LineNumber,
+    Path,
+    ToolProblem,
+    fitting,
+    path_text,
+    quote_line,
+    truncated,
+)
 from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path
-from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote_line, truncated
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import redact_lines, redact_patch
 
-MAX_LINES: Final = 150
+MAX_LINES: Final = 400
+MAX_ENTRIES: Final = 300
+
+
+class ReadFile(Arguments):
+    """Which lines of which file."""
+
+    path: Annotated[Path, Field(description="Path from the top of the repository, like src/app.py.")]
+    start: Annotated[LineNumber, Field(description="First line, counted from 1.")] = 1
+    end: Annotated[LineNumber | None, Field(description="Last line, inclusive; absent: as many as fit.")] = None
+
+
+class ListFiles(Arguments):
+    """Which part of the codebase."""
+
+    folder: Annotated[Path, Field(description="Folder from the top; empty: the top.")] = ""
+    pattern: Annotated[
+        Path | None, Field(description="Shell pattern on the whole path, like *test*.py; searches every depth.")
+    ] = None
+
+
+def read_file_tool(snapshot: Snapshot, given: ReadFile) -> str:
+    """Return numbered lines of a committed file under a heading that names path, lines and commit."""
+    path = clean_path(given.path)
+    total = len(snapshot.content(path).lines)
+    if total == 0:
+        return f"{path_text(path)} at {snapshot.commit[:12]} is empty"
+    end = min(given.end or total, total)
+    if given.start > end:
+        raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
+    shown = snapshot.read(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
+    last = given.start + len(shown) - 1
+    heading = f"{snapshot.name(path)} lines {given.start}-{last} of {total} at {snapshot.commit[:12]}"
+    return "\n".join([heading, *shown, *truncated(len(shown), end - given.start + 1, "lines", "start/end")])
+
+
+def list_files(snapshot: Snapshot, given: ListFiles) -> str:
+    """Return the files that fit a pattern, or what stands directly in a folder."""
+    folder = folder_path(given.folder)
+    inside = [entry for entry in snapshot.tree if entry.path.startswith(f"{folder}/" if folder else "")]
+    if not inside:
+        raise ToolProblem(f"there is no folder {path_text(folder)} at {snapshot.commit[:12]}")
+    if given.pattern is None:
+        lines = _children(inside, len(folder) + 1 if folder else 0)
+    else:
+        lines = [_entry(entry) for entry in inside if fnmatchcase(entry.path, given.pattern)]
+    kept = fitting(lines, max_lines=MAX_ENTRIES)
+    heading = f"{snapshot.name(folder) or 'the top'} at {snapshot.commit[:12]}, {len(lines)} entries"
+    return "\n".join([heading, *kept, *truncated(len(kept), len(lines), "entries", "folder/pattern")])
+
+
+def _children(inside: list[TreeEntry], skip: int) -> list[str]:
+    """Return one line for each folder, with how many files it holds, then one for each file."""
+    deeper = Counter(entry.path[: entry.path.index("/", skip) + 1] for entry in inside if "/" in entry.path[skip:])
+    folders = [f"{path_text(name)} ({count} files)" for name, count in sorted(deeper.items())]
+    return [*folders, *(_entry(entry) for entry in inside if "/" not in entry.path[skip:])]
+
+
+def _entry(entry: TreeEntry) -> str:
+    return f"{path_text(entry.path)} ({'withheld' if is_secret_file(entry.path) else f'{entry.size} bytes'})"
+
+
+MAX_BLAMED_LINES: Final = 150
 
 
 class GitBlame(Arguments):
@@ -40,7 +112,7 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
         raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
     if _counted_by_git(snapshot, path) != total:
         raise ToolProblem(f"{path_text(path)} has line ends that git does not count; use git_log with its path")
-    shown = snapshot.show(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
+    shown = snapshot.show(path, given.start, end, max_lines=MAX_BLAMED_LINES, max_chars=MAX_CHARS)
     history = GitHistory(snapshot.repo)
     blamed = history.blame(snapshot.commit, path, given.start, given.start + len(shown) - 1)
     lines = [f"{blamed.get(at, '')[:12]} {line}" for at, line in enumerate(shown, given.start)]

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.closed_week import ClosedWeek
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import objections_to
-from bot.casework.reports.weekly_review import MAX_LINES, build_review
+from bot.casework.reports.weekly_review import MAX_LINES, ClosedWeek, build_review
 from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
 from bot.domain.threads import QuestionType, Resolution, ThreadState

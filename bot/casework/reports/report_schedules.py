@@ -1,9 +1,10 @@
-"""Says the brief and the report when their time has come, each once a day, restarts and refusals included.
+"""Says the brief, the report and the weekly review when their time has come, restarts, refusals and crashes included.
 
-Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
-is tried again at the next tick. A late brief says so, and of which day it is. A time that passed long ago is not made
-up for, which is logged; one outside working hours comes at their next start, and what is due then is said once. A
-picture of the week follows the words once.
+A brief or report is written to brief.json before it is said: a crash in between costs one, never a second one. What
+Slack refuses for sure is tried again at the next tick. A late one says so, and of which day it is. A time that passed
+long ago is not made up for, which is logged; one outside working hours comes at their next start, and what is due then
+is said once. A picture of the week follows the words once. Of a review what is meant to be sent is on disk before the
+post, and that it was sent after it; in between the message is looked for by its mark before it is posted again.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, time, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
-from bot.casework.reports.journal_records import time_of
+from bot.casework.reports.measures import time_of
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.week_report import read_week
+from bot.casework.reports.weekly_review import WeeklyReview
 from bot.casework.thread_service import ThreadService
-from bot.config.casework_settings import BriefSettings
+from bot.config.casework_settings import BriefSettings, ReviewSettings
+from bot.config.field_types import DAYS
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import LATE, duration
 from bot.errors import ProviderError, StoreError, Unconfirmed
-from bot.ports import Store, WeekPictures
+from bot.ports import Clock, Store, WeekPictures
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
@@ -139,3 +142,67 @@ class BriefSchedule:
 
 def _slot(at: time, local: datetime) -> datetime:
     return local.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0)
+
+
+STILL_WORTH_SENDING: Final = timedelta(days=1)
+A_WEEK: Final = timedelta(weeks=1)
+
+Send = Callable[[WeeklyReview, str, datetime], None]
+"""Sends a review under the date of its week, unless it stands there since it was first meant to be sent, at that time;
+raises ProviderError if it does not stand there, or nobody can tell."""
+
+
+class ReviewSchedule:
+    """What is ticked; `zone` is the IANA name that the settings' time is meant in, `hours` when it may speak."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        settings: ReviewSettings,
+        stored: SingleDocument,
+        *,
+        build: Callable[[], WeeklyReview],
+        send: Send,
+        zone: str,
+        hours: ActiveHours | None = None,
+    ) -> None:
+        self._clock, self._stored, self._zone, self._hours = clock, stored, ZoneInfo(zone), hours
+        self._lead, self._day, self._at = settings.lead, DAYS.index(settings.day), time.fromisoformat(settings.at)
+        self._build, self._send = build, send
+
+    def tick(self) -> None:
+        """Send what is due; raises StoreError when the disk refuses to remember it, or the week cannot be read."""
+        if self._lead is None:
+            return
+        now, known = self._clock.now(), self._stored.read()
+        slot = self._slot(now)
+        week, today = f"{slot:%Y-%m-%d}", f"{now.astimezone(self._zone):%Y-%m-%d}"
+        late = now - (slot if self._hours is None else self._hours.next_opening(slot))
+        if late < timedelta() or week <= str(known.get("sent", "")) <= today:
+            return
+        if late < STILL_WORTH_SENDING:
+            self._try(week, now, known)
+        elif known.get("meant") == week:
+            log.warning("too late for the review, not sent: %s", week, extra={"action": "review_dropped"})
+            self._stored.update({"sent": week})
+
+    def _try(self, week: str, now: datetime, known: Mapping[str, Any]) -> None:
+        meant_at = time_of(known.get("meant_at")) if known.get("meant") == week else None
+        review = self._build()
+        if review.has_news:
+            if meant_at is None:
+                meant_at = now
+                self._stored.update({"meant": week, "meant_at": now.isoformat()})
+            try:
+                self._send(review, week, meant_at)
+            except ProviderError:
+                log.warning("the review could not be sent", extra={"action": "review_waits"}, exc_info=True)
+                return
+        self._stored.update({"sent": week})
+
+    def _slot(self, now: datetime) -> datetime:
+        """Return the latest time of the week that is past."""
+        local = now.astimezone(self._zone)
+        day = local - timedelta(days=(local.weekday() - self._day) % 7)
+        slot = day.replace(hour=self._at.hour, minute=self._at.minute, second=0, microsecond=0, fold=0)
+        return slot if slot <= now else slot - A_WEEK
