@@ -31,7 +31,7 @@ PICKED_UP: Final = timedelta(minutes=5)
 """By when after a start a finished long run must have been collected."""
 
 
-def check_ac03(past: JournalHistory, window: Window) -> Measure:
+def _wrong_threads(past: JournalHistory, window: Window) -> Measure:
     """AC-03: no reply stands in a thread it was not drafted for."""
     threads = sorted(threads_of(past, window), key=lambda each: each.started_us)
     together_us = TOGETHER // timedelta(microseconds=1)
@@ -46,16 +46,8 @@ def check_ac03(past: JournalHistory, window: Window) -> Measure:
     replies = [each for each in past.replies if window.holds(each.at)]
     wrong |= {each.thread_id for each in replies if _is_swapped(each, known.get(each.posted_as))}
     missing = "" if close or wrong else "no two threads came within 5 min"
-    return Measure(
-        name="AC-03",
-        what="replies in the wrong thread",
-        target="none",
-        value=float(len(wrong)),
-        shown="–" if missing else str(len(wrong)),
-        n=len(close),
-        ok=None if missing else not wrong,
-        missing=missing,
-    )
+    what, shown = "replies in the wrong thread", "–" if missing else str(len(wrong))
+    return _judged("AC-03", what, "none", float(len(wrong)), len(close), missing, _is_none, shown=shown)
 
 
 def _is_swapped(reply: ReplyRecord, thread: ThreadFacts | None) -> bool:
@@ -68,33 +60,23 @@ def _is_swapped(reply: ReplyRecord, thread: ThreadFacts | None) -> bool:
     return thread.draft_hash is not None and reply.text_hash != thread.draft_hash
 
 
-def check_ac04(past: JournalHistory, window: Window) -> Measure:
+def _fabricated_passed(past: JournalHistory, window: Window) -> Measure:
     """AC-04: no draft with a false citation passed."""
     threads = threads_of(past, window)
     rounds, passed = sum(each.checked_rounds for each in threads), sum(each.false_passed for each in threads)
-    return Measure(
-        name="AC-04",
-        what="fabricated evidence passed",
-        target="never",
-        value=float(passed),
-        shown=str(passed) if rounds else "–",
-        n=rounds,
-        ok=passed == 0 if rounds else None,
-        missing="" if rounds else "no draft was checked",
+    missing, shown = ("", str(passed)) if rounds else ("no draft was checked", "–")
+    return _judged(
+        "AC-04", "fabricated evidence passed", "never", float(passed), rounds, missing, _is_none, shown=shown
     )
 
 
 def _all_of(name: str, what: str, target: str, good: int, n: int, missing: str) -> Measure:
     """Return a measure of which all must be good; one of them is enough to say."""
-    value = share(good, n)
-    shown = f"{good} of {n}" if n else "–"
-    ok = good == n if n else None
-    return Measure(
-        name=name, what=what, target=target, value=value, shown=shown, n=n, ok=ok, missing="" if n else missing
-    )
+    shown, missing = (f"{good} of {n}", "") if n else ("–", missing)
+    return _judged(name, what, target, share(good, n), n, missing, lambda value: value == 1, shown=shown)
 
 
-def check_ac07(past: JournalHistory, window: Window) -> Measure:
+def _long_run_answers(past: JournalHistory, window: Window) -> Measure:
     """AC-07: every long run that ended left a return.json that can be used."""
     runs = {each.thread_id: each.long_run for each in threads_of(past, window) if each.long_run}
     done = [each for each in runs.values() if each.is_done]
@@ -102,14 +84,14 @@ def check_ac07(past: JournalHistory, window: Window) -> Measure:
     return _all_of("AC-07", "long runs with an answer", "all", good, len(done), "no long run has ended")
 
 
-def check_ac08(past: JournalHistory, window: Window) -> Measure:
+def _watchable_runs(past: JournalHistory, window: Window) -> Measure:
     """AC-08: every long run left a line that shows it."""
     long = [each for each in threads_of(past, window) if each.is_escalated]
     good = sum(each.is_watchable for each in long)
     return _all_of("AC-08", "long runs that can be watched", "all", good, len(long), "no long run was started")
 
 
-def check_ac09(past: JournalHistory, window: Window) -> Measure:
+def _kept_over_restart(past: JournalHistory, window: Window) -> Measure:
     """AC-09: what ran when the bot last started was collected."""
     started, missing = past.bot_started_at, "no long run was under way at the last start"
     outlived = [each for each in threads_of(past, window) if started and _spans(each, started)]
@@ -143,44 +125,56 @@ SLACK_S: Final = 30.0
 def acceptance(past: JournalHistory, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:
     """Return AC-01 to AC-11 over a window, in order."""
     found = [measure(past, window) for measure in _MEASURES]
-    return [*found, _ac_10(past, window, baseline_s=baseline_reply_s), _ac_11(past, window)]
+    return [*found, _time_to_reply(past, window, baseline_s=baseline_reply_s), _wrongly_ignored(past, window)]
+
+
+def _judged(
+    name: str,
+    what: str,
+    target: str,
+    value: float | None,
+    n: int,
+    missing: str,
+    fits: Callable[[float], bool],
+    *,
+    shown: str | None = None,
+    note: str = "",
+) -> Measure:
+    """Return a criterion; whether its value fits the target is said only where nothing is missing."""
+    ok = None if missing or value is None else fits(value)
+    shown = percent(value) if shown is None else shown
+    return Measure(
+        name=name, what=what, target=target, value=value, shown=shown, n=n, ok=ok, missing=missing, note=note
+    )
+
+
+def _is_none(count: float) -> bool:
+    return not count
 
 
 def _needs(n: int, least: int, of: str) -> str:
     return "" if n >= least else f"{n} of {least} {of}"
 
 
-def _ac_01(past: JournalHistory, window: Window) -> Measure:
+def _actionable(past: JournalHistory, window: Window) -> Measure:
+    """AC-01."""
     heard, actionable = past.heard.count(window)
-    value = share(actionable, heard)
     missing = "" if heard else "no message was recorded"
     if not missing and (past.recorded_since is None or past.recorded_since > window.start + timedelta(days=1)):
         since = past.recorded_since or window.end
         missing = f"{(window.end - since) / timedelta(days=1):.1f} of {window.days:.0f} days were recorded"
-    return Measure(
-        name="AC-01",
-        what="actionable messages",
-        target=f"≤ {percent(ACTIONABLE_AT_MOST)}",
-        value=value,
-        shown=percent(value),
-        n=heard,
-        ok=None if missing or value is None else value <= ACTIONABLE_AT_MOST,
-        missing=missing,
-    )
+    target, value = f"≤ {percent(ACTIONABLE_AT_MOST)}", share(actionable, heard)
+    what = "actionable messages"
+    return _judged("AC-01", what, target, value, heard, missing, lambda share: share <= ACTIONABLE_AT_MOST)
 
 
-def _ac_02(past: JournalHistory, window: Window) -> Measure:
+def _orchestrator_tokens(past: JournalHistory, window: Window) -> Measure:
+    """AC-02."""
     read = [each.tokens for each in threads_of(past, window) if each.tokens is not None]
     value, missing = middle(read), _needs(len(read), 20, "investigations")
-    return Measure(
-        name="AC-02",
-        what="orchestrator tokens, median",
-        target="≤ 2,000",
-        value=value,
-        shown="–" if value is None else f"{value:,.0f}",
-        n=len(read),
-        ok=None if missing or value is None else value <= TOKENS_AT_MOST,
-        missing=missing,
+    shown, what = "–" if value is None else f"{value:,.0f}", "orchestrator tokens, median"
+    return _judged(
+        "AC-02", what, "≤ 2,000", value, len(read), missing, lambda tokens: tokens <= TOKENS_AT_MOST, shown=shown
     )
 
 
@@ -188,58 +182,36 @@ def first_round_passes(past: JournalHistory, window: Window) -> Measure:
     """Return AC-05: how many of the validated drafts passed the first time."""
     verdicts = [verdict for each in threads_of(past, window) for verdict in each.first_verdicts]
     value, missing = share(verdicts.count(Verdict.PASS), len(verdicts)), _needs(len(verdicts), 10, "validated drafts")
-    low, high = BAND
-    is_outside = value is not None and not low <= value <= high
-    return Measure(
-        name="AC-05",
-        what="drafts that pass in round 1",
-        target="60 to 90 %",
-        value=value,
-        shown=percent(value),
-        n=len(verdicts),
-        ok=None if missing or value is None else not is_outside,
-        missing=missing,
-        note=_outside(value) if is_outside else "",
-    )
+    what, target, note = "drafts that pass in round 1", "60 to 90 %", _outside(value)
+    return _judged("AC-05", what, target, value, len(verdicts), missing, lambda _: not note, note=note)
 
 
 def _outside(value: float | None) -> str:
-    if value is not None and value < BAND[0]:
+    """Return what a share outside of the band means; empty for any other."""
+    low, high = BAND
+    if value is not None and value < low:
         return "below the target: the drafts are poor, or the checks or the validator are too strict"
-    return "above the target: the validator may be too lenient"
+    return "above the target: the validator may be too lenient" if value is not None and value > high else ""
 
 
-def _ac_06(past: JournalHistory, window: Window) -> Measure:
+def _second_rounds(past: JournalHistory, window: Window) -> Measure:
+    """AC-06."""
     pairs = [each.helped for each in threads_of(past, window) if each.helped is not None]
-    better = sum(pairs)
-    value, missing = share(better, len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
-    return Measure(
-        name="AC-06",
-        what="round-2 drafts that improve",
-        target="≥ 70 %",
-        value=value,
-        shown=percent(value),
-        n=len(pairs),
-        ok=None if missing or value is None else value >= BETTER_AT_LEAST,
-        missing=missing,
-    )
+    value, missing = share(sum(pairs), len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
+    what = "round-2 drafts that improve"
+    return _judged("AC-06", what, "≥ 70 %", value, len(pairs), missing, lambda better: better >= BETTER_AT_LEAST)
 
 
-def _ac_10(past: JournalHistory, window: Window, *, baseline_s: float | None) -> Measure:
+def _time_to_reply(past: JournalHistory, window: Window, *, baseline_s: float | None) -> Measure:
+    """AC-10."""
     waits = [wait for each in past.replies if window.holds(each.at) and (wait := waited_s(each)) is not None]
-    value = middle(waits)
-    missing = _needs(len(waits), 10, "replies")
+    value, missing, what = middle(waits), _needs(len(waits), 10, "replies"), "time to reply, median"
     if baseline_s is None:
         missing = "; ".join(filter(None, (missing, "baseline_reply_s is not set in triage.yml")))
-    return Measure(
-        name="AC-10",
-        what="time to reply, median",
-        target="baseline + 30 s" if baseline_s is None else f"≤ {seconds(baseline_s + SLACK_S)}",
-        value=value,
-        shown=seconds(value),
-        n=len(waits),
-        ok=None if missing or value is None or baseline_s is None else value <= baseline_s + SLACK_S,
-        missing=missing,
+    limit_s = SLACK_S + (baseline_s or 0.0)
+    target = "baseline + 30 s" if baseline_s is None else f"≤ {seconds(limit_s)}"
+    return _judged(
+        "AC-10", what, target, value, len(waits), missing, lambda wait: wait <= limit_s, shown=seconds(value)
     )
 
 
@@ -251,33 +223,24 @@ def waited_s(reply: ReplyRecord) -> float | None:
         return None
 
 
-def _ac_11(past: JournalHistory, window: Window) -> Measure:
+def _wrongly_ignored(past: JournalHistory, window: Window) -> Measure:
+    """AC-11."""
     alone, taken = error_rates(each for each in past.judged if window.holds(each.at))
     value, missing = share(alone.wrong, alone.n), _needs(alone.n, 100, "judged messages that were ignored")
-    wrongly_taken = (
-        f"{percent(share(taken.wrong, taken.n))} of {taken.n:,} judged messages taken for work deserved none"
-    )
-    return Measure(
-        name="AC-11",
-        what="messages wrongly ignored",
-        target="≤ 1 %",
-        value=value,
-        shown=percent(value),
-        n=alone.n,
-        ok=None if missing or value is None else value <= WRONG_AT_MOST,
-        missing=missing,
-        note=wrongly_taken if taken.n else "",
-    )
+    wrong = percent(share(taken.wrong, taken.n))
+    note = f"{wrong} of {taken.n:,} judged messages taken for work deserved none" if taken.n else ""
+    what = "messages wrongly ignored"
+    return _judged("AC-11", what, "≤ 1 %", value, alone.n, missing, lambda share: share <= WRONG_AT_MOST, note=note)
 
 
 _MEASURES: Sequence[Callable[[JournalHistory, Window], Measure]] = (
-    _ac_01,
-    _ac_02,
-    check_ac03,
-    check_ac04,
+    _actionable,
+    _orchestrator_tokens,
+    _wrong_threads,
+    _fabricated_passed,
     first_round_passes,
-    _ac_06,
-    check_ac07,
-    check_ac08,
-    check_ac09,
+    _second_rounds,
+    _long_run_answers,
+    _watchable_runs,
+    _kept_over_restart,
 )
