@@ -1,31 +1,24 @@
-"""What a model may do with the codebases of a team: the tools of code_tools.py, told which codebase is meant.
+"""What a model may do with a team's codebases: read, list, search and look back; never write, never run.
 
-A team with one codebase has the tools as they are. With several each tool takes `codebase`, and paths are shown, cited
-and taken with the codebase in front (`shop:src/app.py`). Only the team's own codebases can be named.
+A toolset is bound to one ledger and to the commits that were HEAD when it was made, so that what was read is what
+quotes are checked against; every call stands in the ledger, answered or not. It serves one run, in one thread. With
+several codebases each tool takes `codebase`, and paths are shown, cited and taken with the codebase in front
+(`shop:src/app.py`). Only the team's own codebases can be named.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Annotated, Any, Final, NamedTuple
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from pydantic import Field, create_model
 
 from bot.agent.codebases import Codebase, Codebases
-from bot.agent.ledger import MEMORY_TOOL, Ledger
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import FAILED, MEMORY_TOOL, Ledger
 from bot.agent.tools.base import MAX_CHARS, Arguments, Text, Tool, ToolProblem, fitting, truncated
-from bot.agent.tools.code_tools import (
-    BLAME,
-    LIST,
-    LOG,
-    MEMORY,
-    READ,
-    SEARCH,
-    SHOW,
-    code_tools,
-    reading_tools,
-    recorded_tool,
-)
 from bot.agent.tools.repository_tools import (
     GitBlame,
     GitLog,
@@ -40,7 +33,74 @@ from bot.agent.tools.repository_tools import (
 )
 from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, MemorySearch, SearchCode, SearchMemory
 from bot.agent.tools.snapshot import Snapshot, folder_path
+from bot.errors import ProviderError, StoreError
 from bot.ports import NoteIndex, NoteStore
+
+log = logging.getLogger(__name__)
+_A = TypeVar("_A", bound=Arguments)
+
+
+def recorded_tool(
+    name: str,
+    description: str,
+    arguments: type[_A],
+    answer: Callable[[_A], str],
+    ledger: Ledger,
+    *,
+    reads: bool = False,
+) -> Tool:
+    """Return a tool whose calls are recorded; one that `reads` lines records those itself, if the call succeeds."""
+
+    def call(given: Any) -> str:
+        asked = given.model_dump_json(exclude_defaults=True)
+        try:
+            text = answer(given)
+        except ToolProblem:
+            ledger.record_query(name, FAILED + asked, is_answered=False)
+            raise
+        except (ProviderError, StoreError) as error:
+            log.warning("A tool could not answer", extra={"action": "tool_failed", "tool": name, "why": str(error)})
+            ledger.record_query(name, FAILED + asked, is_answered=False)
+            raise ToolProblem(f"{name} failed; narrow the call or use another tool") from error
+        if not reads:
+            ledger.record_query(name, asked)
+        return text
+
+    return Tool(name=name, description=description, call=call, arguments=arguments)
+
+
+READ = (
+    "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
+    " Only lines shown by this tool count as read."
+)
+LIST = "List a folder of the codebase, or all files whose path fits a pattern."
+SEARCH = (
+    "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines; what you"
+    " cite of them must be read with read_file."
+)
+LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
+SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
+BLAME = "Show which commit last changed each line of a file."
+MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
+
+
+_REPOSITORY_TOOLS: Final = (
+    ("read_file", READ, ReadFile, read_file_tool),
+    ("list_files", LIST, ListFiles, list_files),
+    ("git_log", LOG, GitLog, git_log),
+    ("git_show", SHOW, GitShow, git_show),
+    ("git_blame", BLAME, GitBlame, git_blame),
+)
+
+
+def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
+    """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
+    see = Snapshot(repo, repo.head(), ledger, known_secrets)
+    return [
+        recorded_tool(name, said, arguments, partial(answer, see), ledger, reads=name == "read_file")
+        for name, said, arguments, answer in _REPOSITORY_TOOLS
+    ]
+
 
 MAX_SEARCH_LINES: Final = 400
 MAX_NAMED: Final = 60
@@ -61,35 +121,30 @@ def investigator_tools(
     *,
     known_secrets: Collection[str] = (),
 ) -> list[Tool]:
-    """Return the investigator's tools over the HEADs, recording in `ledger`; raises as `code_tools`."""
-    if len(codebases) == 1:
-        one = codebases.first
-        return code_tools(one.repo, one.index, memory, notes, ledger, known_secrets=known_secrets)
+    """Return the investigator's tools over the HEADs, recording in `ledger`; none shows a known secret.
+
+    Raises:
+        ConfigError: a codebase has no commit.
+        CodebaseUnreadable: none of them can be read.
+    """
     views = _Views(codebases, ledger, known_secrets)
-    search = MemorySearch(views.first, memory, notes)
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
-        views.reader(),
-        views.tool("list_files", LIST, ListFiles, views.of_one(list_files)),
-        views.tool("git_log", LOG, GitLog, views.of_one(git_log)),
-        views.tool("git_show", SHOW, GitShow, views.show),
-        views.tool("git_blame", BLAME, GitBlame, views.of_one(git_blame)),
-        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, search, ledger),
+        *(views.repository_tool(name) for name, *_ in _REPOSITORY_TOOLS),
+        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes), ledger),
     ]
 
 
 def validator_tools(codebases: Codebases, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
-    """Return the validator's only tool, read_file; raises as `reading_tools`."""
-    if len(codebases) == 1:
-        return reading_tools(codebases.first.repo, ledger, known_secrets=known_secrets)
-    return [_Views(codebases, ledger, known_secrets).reader()]
+    """Return the validator's only tool, read_file; raises as `investigator_tools`."""
+    return [_Views(codebases, ledger, known_secrets).repository_tool("read_file")]
 
 
 class _Views:
     """The codebases as one run sees them: each at the commit that was HEAD when its tools were made."""
 
     def __init__(self, codebases: Codebases, ledger: Ledger, known_secrets: Collection[str]) -> None:
-        self._codebases, self._ledger = codebases, ledger
+        self._codebases, self._ledger, self._is_one = codebases, ledger, len(codebases) == 1
         heads = codebases.heads()
         self._views: Mapping[str, _View] = {
             one.id: _view(one, Snapshot(one.repo, heads[one.repo.root], ledger, known_secrets, prefix=one.prefix))
@@ -98,14 +153,16 @@ class _Views:
         }
 
     @property
-    def first(self) -> Snapshot:
-        """The first one's files."""
-        return next(iter(self._views.values())).snapshot
+    def first(self) -> _View:
+        """The first one, which is the only one of most teams."""
+        return next(iter(self._views.values()))
 
     def tool(
         self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str], **more: bool
     ) -> Tool:
-        """Return a tool that also takes `codebase`."""
+        """Return a tool that also takes `codebase` where there are several."""
+        if self._is_one:
+            return recorded_tool(name, description, arguments, answer, self._ledger, **more)
         docs = {one.id for one in self._codebases if one.is_docs}
         known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
         which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
@@ -113,20 +170,17 @@ class _Views:
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
         return recorded_tool(name, said, wanted, answer, self._ledger, **more)
 
-    def reader(self) -> Tool:
-        """Return read_file."""
-        return self.tool("read_file", READ, ReadFile, self.of_one(read_file_tool), reads=True)
+    def repository_tool(self, wanted: str) -> Tool:
+        """Return one of the tools over a single repository; all but git_show need the codebase to be named."""
+        name, said, arguments, answer = next(one for one in _REPOSITORY_TOOLS if one[0] == wanted)
+        call = self.show if name == "git_show" else partial(self._answer, answer)
+        return self.tool(name, said, arguments, call, reads=name == "read_file")
 
-    def of_one(self, answer: Callable[[Snapshot, Any], str]) -> Callable[[Any], str]:
-        """Return a call that needs one codebase to be named."""
-
-        def call(given: Any) -> str:
-            view, rest = self._meant(given)
-            if view is None:
-                raise ToolProblem(f"say which codebase: {', '.join(self._views)}")
-            return answer(view.snapshot, rest)
-
-        return call
+    def _answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
+        view, rest = self._meant(given)
+        if view is None:
+            raise ToolProblem(f"say which codebase: {', '.join(self._views)}")
+        return answer(view.snapshot, rest)
 
     def show(self, given: Any) -> str:
         """Show a commit of the codebase that is named, else of the one that has it."""
@@ -170,6 +224,8 @@ class _Views:
         Raises:
             ToolProblem: there is no such codebase, or two are named.
         """
+        if self._is_one:
+            return self.first, given
         path = getattr(given, "path", None) or getattr(given, "folder", None) or ""
         name, colon, rest = path.partition(":")
         is_named = bool(colon) and name in self._views

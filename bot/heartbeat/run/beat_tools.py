@@ -13,7 +13,7 @@ from pydantic import Field
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
-from bot.agent.tools.code_tools import repository_tools
+from bot.agent.tools.codebase_tools import repository_tools
 from bot.domain.heartbeats.allowed_commands import split_command
 from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS
 from bot.domain.tiers import Tier

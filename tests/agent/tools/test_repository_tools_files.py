@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bot.agent.git.git_repo import GitRepo
-from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
-from bot.agent.tools.code_tools import reading_tools
 from tests.agent.tools.toolbox import SECRET, Toolbox
-from tests.gitrepo import commit_files, git, make_repo, write_files
+from tests.gitrepo import commit_files, git, write_files
 
 CODE = "".join(f"line {n}\n" for n in range(1, 1001))
 
@@ -171,13 +168,3 @@ def test_a_pattern_finds_files_at_every_depth(tmp_path: Path) -> None:
     shown = tools("list_files", pattern="*mod.py")
     assert "readme" not in shown
     assert shown.endswith("truncated: 300 of 400 entries shown; narrow with folder/pattern")
-
-
-def test_the_validator_reads_at_the_commit_it_is_given(tmp_path: Path) -> None:
-    """Its only tool is read_file, at the commit of the draft whatever HEAD is."""
-    code = make_repo(tmp_path / "code", {"app.py": "old\n"})
-    old = git(code, "rev-parse", "HEAD")
-    commit_files(code, {"app.py": "new\n"})
-    (tool,) = reading_tools(GitRepo(code), Ledger(), commit=old)
-    assert tool.arguments is not None
-    assert "1| old" in tool.call(tool.arguments.model_validate({"path": "app.py"}))

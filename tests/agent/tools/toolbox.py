@@ -9,9 +9,10 @@ from typing import Any
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.note_files import NoteFiles
+from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.tools.code_tools import code_tools
+from bot.agent.tools.codebase_tools import investigator_tools
 from bot.casework.checks.citation_staleness import CitationStaleness
 from tests.fakes import MemoryJournal
 from tests.gitrepo import git, make_repo
@@ -38,7 +39,8 @@ class Toolbox:
         self.head = git(self.code, "rev-parse", "HEAD")
         notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).stale)
         index = SqlitePassageIndex(repo, self.base / "passages.db")
-        tools = code_tools(repo, index, notes, NoteFiles(self.memory), self.ledger, known_secrets=self.known_secrets)
+        code, kept = Codebases.named([("", repo, index)]), NoteFiles(self.memory)
+        tools = investigator_tools(code, notes, kept, self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}
 
     def __call__(self, tool: str, **arguments: Any) -> str:
