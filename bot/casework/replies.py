@@ -11,28 +11,35 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import note_with_approval
+from bot.casework.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.questions.conditions import AutoJudgement
-from bot.domain.returns import Verdict
 from bot.domain.text.humanize import utc_text
-from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
+from bot.domain.threads import PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
-LOG_TAIL_BYTES = 1024 * 1024
 POST_WITHIN: Final = timedelta(minutes=5)
 """How old an approval may be when its reply is posted without another click."""
+
+
+_OF_FIRST: Final = (
+    *("approved_by", "user_approved_at", "draft_pending", "draft_version", "draft_hash", "pending_reason"),
+    *("investigator", "investigator_task_id", "investigator_round", "investigator_return", "is_escalated"),
+    *("validator_task_id", "validator_return"),
+)
+"""What the record of an answered twin has of its first thread's."""
 
 
 class ReplyInFlight(Unconfirmed):
@@ -250,7 +257,7 @@ class Replies:
         is_own = state.twin_of is None and not state.has_edited_draft and not is_auto(state)
         if is_own and (kept := note_with_approval(self._desk, state)):
             state = self._must_amend(state, **kept)
-        if not self._is_logged(state):
+        if not is_logged(self._desk.replies, state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         twins = self._claim_twins(state)
         closed = self._close(state)
@@ -335,13 +342,6 @@ class Replies:
             raise Conflict("The thread was closed meanwhile.")
         return amended
 
-    def _is_logged(self, state: ThreadState) -> bool:
-        records = self._desk.replies.records(last_bytes=LOG_TAIL_BYTES)
-        return any(
-            record.get("thread_id") == state.thread_id and record.get("posted_message_id") == state.posted_message_id
-            for record in records
-        )
-
 
 def standing_reply(state: ThreadState, messages: Sequence[ChatMessage]) -> ChatMessage | None:
     """Return the reply to this very question among a thread's messages, whichever process of the bot posted it."""
@@ -356,22 +356,8 @@ def _with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> Threa
     """
     if not twin.is_open or twin.twin_of != first.thread_id or twin.post_intent or first.draft_hash is None:
         return None
-    return twin.evolve(
-        post_intent=PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts)),
-        approved_by=first.approved_by,
-        user_approved_at=first.user_approved_at,
-        draft_pending=first.draft_pending,
-        draft_version=first.draft_version,
-        draft_hash=first.draft_hash,
-        pending_reason=first.pending_reason,
-        investigator=first.investigator,
-        investigator_task_id=first.investigator_task_id,
-        investigator_round=first.investigator_round,
-        investigator_return=first.investigator_return,
-        validator_task_id=first.validator_task_id,
-        validator_return=first.validator_return,
-        is_escalated=first.is_escalated,
-    )
+    intent = PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts))
+    return twin.evolve(post_intent=intent, **{name: getattr(first, name) for name in _OF_FIRST})
 
 
 def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
@@ -380,11 +366,6 @@ def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
     if state.draft_pending is None or hash_draft(state.draft_pending) != posted_hash:
         state = state.with_draft(reply.text)
     return state.evolve(posted_message_id=reply.message_id)
-
-
-def is_auto(state: ThreadState) -> bool:
-    """Whether a thread's reply was claimed by no human."""
-    return state.post_intent is not None and state.post_intent.is_auto
 
 
 def _why_closed(state: ThreadState, *, edited: bool) -> str:
@@ -398,40 +379,3 @@ def _why_closed(state: ThreadState, *, edited: bool) -> str:
 def _draft(state: ThreadState) -> tuple[int, str | None, tuple[Doubt, ...]]:
     """Return what an approval is about: the draft and the doubts shown with it."""
     return state.draft_version, state.draft_hash, state.doubts
-
-
-def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
-    """Return the line of replies.ndjson for a posted reply."""
-    ret, usage = state.investigator_return, state.usage
-    edited = state.has_edited_draft
-    return {
-        "question": state.question,
-        "chat_id": state.chat_id,
-        "reply_to_message_id": state.original_message_id,
-        "posted_message_id": state.posted_message_id,
-        "posted_at": at.isoformat(),
-        "reply_text": state.draft_pending,
-        "investigator_task_id": state.investigator_task_id,
-        "validator_verdict": _verdict_line(state),
-        "investigator_rounds": state.investigator_round,
-        "was_escalated": state.is_escalated,
-        "triage_file": state.triage_file_path,
-        "thread_id": state.thread_id,
-        "approved_by": state.approved_by,
-        "edited": edited,
-        "draft_text": ret.draft_reply if ret and edited else None,
-        "evidence_refs": [ref.model_dump(mode="json") for ref in ret.evidence_refs] if ret else [],
-        "latency_s": round((at - state.started_at).total_seconds(), 3),
-        "usage": usage.model_dump() if usage else None,
-        **({"twin_of": state.twin_of} if state.twin_of else {}),
-        **({"auto": True} if is_auto(state) else {}),
-    }
-
-
-def _verdict_line(state: ThreadState) -> str:
-    verdict = state.validator_return
-    if verdict is None or state.pending_reason in (PendingReason.FAILED, PendingReason.CONTEXT):
-        return "none"
-    if verdict.verdict is Verdict.PASS:
-        return "pass" if state.investigator_round == 1 else "bounce-then-pass"
-    return "escalate-then-user-approved"

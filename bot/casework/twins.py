@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.casework.earlier_replies import EARLIER_CHARS, find_earlier
 from bot.casework.freshness import StillStands, find_changes
 from bot.casework.replies import standing_reply
+from bot.casework.reply_log import EARLIER_CHARS, find_earlier
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import ContinueThread
 from bot.domain.questions.twin_threads import as_own, asked, fresh, is_alert, may_lead, raised_by

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.casework.recovery.crash_recovery import CrashRecovery
-from bot.casework.replies import Replies, reply_record
+from bot.casework.replies import Replies
+from bot.casework.reply_log import reply_record
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed

@@ -1,0 +1,106 @@
+"""The log of posted replies, replies.ndjson: its lines, and what of it answers a question that is asked again.
+
+The newest reply that was approved to the same question in another thread stands on the card of the one that asks now.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from bot.casework.freshness import StillStands
+from bot.casework.thread_service import ThreadService
+from bot.domain.questions.twin_threads import is_alert
+from bot.domain.questions.twins import same_reason
+from bot.domain.returns import EvidenceKind, EvidenceRef, Verdict
+from bot.domain.threads import EarlierReply, PendingReason, ThreadState
+from bot.ports import Journal
+
+log = logging.getLogger(__name__)
+
+LOG_TAIL_BYTES: Final = 1024 * 1024
+EARLIER_REPLIES: Final = 500
+"""How many of the newest replies are looked through."""
+EARLIER_CHARS: Final = 1_000
+
+
+def find_earlier(desk: ThreadService, state: ThreadState, still_stands: StillStands) -> EarlierReply | None:
+    """Return the reply, and which of the lines it cites are not as they were; None if there is none."""
+    for record in islice(desk.replies.newest_first(), EARLIER_REPLIES):
+        question, thread_id = record.get("question"), record.get("thread_id")
+        if not isinstance(question, str) or thread_id == state.thread_id or record.get("auto"):
+            continue
+        if same_reason(state.question, question, is_alert=is_alert(state)) is not None:
+            return _earlier(record, still_stands)
+    return None
+
+
+def _earlier(record: Mapping[str, Any], still_stands: StillStands) -> EarlierReply | None:
+    try:
+        refs = [EvidenceRef.model_validate(ref) for ref in record.get("evidence_refs") or ()]
+        files = [ref for ref in refs if ref.kind is EvidenceKind.FILE]
+        return EarlierReply(
+            chat_id=record["chat_id"],
+            message_id=record["posted_message_id"],
+            text=str(record["reply_text"])[:EARLIER_CHARS],
+            posted_at=record["posted_at"],
+            approved_by=record.get("approved_by"),
+            changed=tuple(ref.ref for ref in files if not still_stands(ref)),
+        )
+    except (KeyError, ValidationError):
+        log.warning("an earlier reply could not be read", extra={"action": "reply_unread"}, exc_info=True)
+        return None
+
+
+def is_auto(state: ThreadState) -> bool:
+    """Whether a thread's reply was claimed by no human."""
+    return state.post_intent is not None and state.post_intent.is_auto
+
+
+def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
+    """Return the line of replies.ndjson for a posted reply."""
+    ret, usage = state.investigator_return, state.usage
+    edited = state.has_edited_draft
+    return {
+        "question": state.question,
+        "chat_id": state.chat_id,
+        "reply_to_message_id": state.original_message_id,
+        "posted_message_id": state.posted_message_id,
+        "posted_at": at.isoformat(),
+        "reply_text": state.draft_pending,
+        "investigator_task_id": state.investigator_task_id,
+        "validator_verdict": _verdict_line(state),
+        "investigator_rounds": state.investigator_round,
+        "was_escalated": state.is_escalated,
+        "triage_file": state.triage_file_path,
+        "thread_id": state.thread_id,
+        "approved_by": state.approved_by,
+        "edited": edited,
+        "draft_text": ret.draft_reply if ret and edited else None,
+        "evidence_refs": [ref.model_dump(mode="json") for ref in ret.evidence_refs] if ret else [],
+        "latency_s": round((at - state.started_at).total_seconds(), 3),
+        "usage": usage.model_dump() if usage else None,
+        **({"twin_of": state.twin_of} if state.twin_of else {}),
+        **({"auto": True} if is_auto(state) else {}),
+    }
+
+
+def _verdict_line(state: ThreadState) -> str:
+    verdict = state.validator_return
+    if verdict is None or state.pending_reason in (PendingReason.FAILED, PendingReason.CONTEXT):
+        return "none"
+    if verdict.verdict is Verdict.PASS:
+        return "pass" if state.investigator_round == 1 else "bounce-then-pass"
+    return "escalate-then-user-approved"
+
+
+def is_logged(replies: Journal, state: ThreadState) -> bool:
+    """Whether the log has the line of a thread's posted reply."""
+    posted = (state.thread_id, state.posted_message_id)
+    records = replies.records(last_bytes=LOG_TAIL_BYTES)
+    return any((record.get("thread_id"), record.get("posted_message_id")) == posted for record in records)
