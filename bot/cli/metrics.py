@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics
 from bot.casework.reports.classifier_samples import error_words
-from bot.casework.reports.journal_history import read_past
+from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics
 from bot.casework.reports.rollups import Rollups
@@ -125,11 +125,9 @@ def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | No
     since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
     with reading(home) as store:
         rollups, now = Rollups(store, saves=False), datetime.now(UTC)
-        backlog = rollups.catch_up(now, since)
         recent = min(window.start, window.end - timedelta(weeks=weeks))
-        past = read_past(store, rollups, recent, now, drafts_since=since)
-    backlog = backlog._replace(has_records=past.has_uncounted_records)
-    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s, backlog=backlog)
+        past = count_past(store, rollups, recent, now, drafts_since=since)
+    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
 
 
 def _rebuild(home: Path, now: datetime) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
-from bot.casework.reports.rollup_rows import MENTIONS, POSTED
+from bot.casework.reports.rollup_rows import MENTIONS, POSTED, utc_day
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
@@ -121,7 +121,7 @@ class ArmingService:
             mode=self.mode,
             process=self._process,
             is_first=not self._has_looked,
-            places={kind.journal: self._rollups.place(kind, now) for kind in (MENTIONS, POSTED)},
+            places={kind.journal: self._rollups.latest(kind, utc_day(now)).until for kind in (MENTIONS, POSTED)},
             weeks=record.weeks,
             uncounted=record.uncounted,
             newest=record.newest,

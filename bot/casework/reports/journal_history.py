@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.measures import Window, from_us, recent_records, time_of, to_us
-from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind, utc_day
+from bot.casework.reports.rollups import COMPLETE, Allowance, Backlog, Rollups
 from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of
 from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
@@ -107,12 +107,32 @@ class JournalHistory:
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
-    has_uncounted_records: bool = False
-    """Whether journals hold records that are not in here, because only so much was to be read at once."""
+    backlog: Backlog = COMPLETE
+    """What is not in here, because only so much was to be read at once."""
+
+
+def count_past(
+    store: Store,
+    rollups: Rollups,
+    since: datetime,
+    now: datetime,
+    *,
+    drafts_since: datetime | None = None,
+    allow: Allowance | None = None,
+) -> JournalHistory:
+    """Return what `read_past` does, with all counted first that is new, or as much of it as `allow` says."""
+    backlog = rollups.catch_up(now, drafts_since or since, allow=allow)
+    return read_past(store, rollups, since, now, drafts_since=drafts_since, backlog=backlog)
 
 
 def read_past(
-    store: Store, rollups: Rollups, since: datetime, now: datetime, *, drafts_since: datetime | None = None
+    store: Store,
+    rollups: Rollups,
+    since: datetime,
+    now: datetime,
+    *,
+    drafts_since: datetime | None = None,
+    backlog: Backlog = COMPLETE,
 ) -> JournalHistory:
     """Return what happened since then, as far as `rollups` has counted it.
 
@@ -139,7 +159,7 @@ def read_past(
         recorded_since=_oldest(rollups, MESSAGES, days, now),
         bot_started_at=seen.started_at if seen else None,
         unreadable=unreadable + damaged,
-        has_uncounted_records=rollups.has_uncounted_records,  # asked last: reading may find a day to mend
+        backlog=backlog._replace(has_records=rollups.has_uncounted_records),  # last: reading may find a day to mend
     )
 
 
@@ -149,7 +169,7 @@ def _rows(rollups: Rollups, kind: RollupKind, since: datetime, now: datetime) ->
 
 
 def _oldest(rollups: Rollups, kind: RollupKind, days: Sequence[Mapping[str, Any]], now: datetime) -> datetime | None:
-    oldest = days[-1]["oldest"] if days else rollups.oldest(kind, now)
+    oldest = days[-1]["oldest"] if days else rollups.latest(kind, utc_day(now)).oldest
     return None if oldest is None else from_us(oldest)
 
 

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 from bot.casework.reports.acceptance import acceptance, threads_of, waited_s
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
 from bot.casework.reports.classifier_samples import ErrorRate, error_rates
-from bot.casework.reports.journal_history import JournalHistory, read_past
+from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
-from bot.casework.reports.rollups import COMPLETE, Allowance, Backlog, Rollups
+from bot.casework.reports.rollups import Allowance, Rollups
 from bot.domain.questions.auto_reply import WEEKS
 from bot.domain.questions.feedback import Votes, count_votes
 from bot.domain.returns import Verdict
@@ -105,7 +105,6 @@ def build_metrics(
     *,
     weeks: int = 0,
     baseline_reply_s: float | None = None,
-    backlog: Backlog = COMPLETE,
 ) -> MetricsReport:
     """Return what is measured over a window."""
     return MetricsReport(
@@ -115,7 +114,7 @@ def build_metrics(
         unattended=unattended(past, window),
         weeks=[WeekFigures(week, tally(past, week), errors_in(past, week)) for week in window.weeks(weeks)],
         unreadable=past.unreadable,
-        uncounted=backlog.words(),
+        uncounted=past.backlog.words(),
     )
 
 
@@ -210,8 +209,6 @@ class MetricsService:
 
     def _report(self) -> MetricsReport:
         now = self._clock.now()
-        backlog = self._rollups.catch_up(now, now - SINCE, allow=Allowance.for_one_look())
-        window = Window.last(DAYS, now)
-        past = read_past(self._store, self._rollups, window.start, now, drafts_since=now - SINCE)
-        backlog = backlog._replace(has_records=past.has_uncounted_records)
-        return build_metrics(past, window, baseline_reply_s=self._baseline_reply_s, backlog=backlog)
+        window, allow = Window.last(DAYS, now), Allowance.for_one_look()
+        past = count_past(self._store, self._rollups, window.start, now, drafts_since=now - SINCE, allow=allow)
+        return build_metrics(past, window, baseline_reply_s=self._baseline_reply_s)

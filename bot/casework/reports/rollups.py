@@ -41,7 +41,6 @@ from bot.domain.threads import ThreadState
 from bot.errors import Conflict
 from bot.ports import ArchivedDocument, Document, Store
 from bot.ports.collections import ROLLUPS, THREADS, Collection
-from bot.ports.storage import JOURNAL_START, Position
 
 log = logging.getLogger(__name__)
 
@@ -156,16 +155,6 @@ class Rollups:
             self._follow(kind, utc_day(now), Allowance(records=records))
         return self._without_gap(kind, since, now)[0]
 
-    def oldest(self, kind: RollupKind, now: datetime) -> int | None:
-        """Return the oldest time of a journal, in microseconds since 1970."""
-        latest = self._latest(kind, utc_day(now))
-        return latest.oldest if latest else None
-
-    def place(self, kind: RollupKind, now: datetime) -> Position:
-        """Return how far a journal is counted."""
-        latest = self._latest(kind, utc_day(now))
-        return latest.until if latest else JOURNAL_START
-
     def thread_rows(self, since: datetime, now: datetime) -> tuple[list[ThreadFacts], int]:
         """Return the threads that closed on a day or later, and how many cannot be read."""
         contents = self._thread_days(since, now)
@@ -210,16 +199,13 @@ class Rollups:
         (self._behind.add if is_behind else self._behind.discard)(kind.name)
 
     def _append(self, kind: RollupKind, today: str, allow: Allowance) -> bool:
-        part = self._latest(kind, today)
-        place = part.until if part else (0, 0)
-        taken = 0
-        for record, after in self._store.journal(kind.journal).read_from(place):
+        part, taken = self.latest(kind, today), 0
+        for record, after in self._store.journal(kind.journal).read_from(part.until):
             if allow.records is not None and allow.records <= 0:
                 self._save(kind, part, taken)
                 return True
-            floor = part.day if part else "0000-00-00"
-            day = min(max(day_of(kind, record, part.day if part else today), floor), max(today, floor))
-            if part is None:
+            day = min(max(day_of(kind, record, part.day or today), part.day), max(today, part.day))
+            if not part.day:
                 part = JournalDay(day=day)
             elif day != part.day or (taken and taken % RECORDS_AT_ONCE == 0):
                 self._save(kind, part, taken)
@@ -231,14 +217,14 @@ class Rollups:
         self._save(kind, part, taken)
         return False
 
-    def _save(self, kind: RollupKind, part: JournalDay | None, taken: int) -> None:
-        if part is not None and taken:
+    def _save(self, kind: RollupKind, part: JournalDay, taken: int) -> None:
+        if taken:
             part.version = self._put(_id(kind.name, part.day), part.content(kind), part.version)
 
-    def _latest(self, kind: RollupKind, today: str) -> JournalDay | None:
-        first = utc_day(datetime.fromisoformat(f"{today}T12:00:00+00:00") - LOOK_BACK)
-        found = (self._day(kind, day) for day in reversed(days_between(first, today)))
-        return next((day for day in found if day is not None), None)
+    def latest(self, kind: RollupKind, today: str) -> JournalDay:
+        """Return the latest day of a journal that is counted, up to `today` (yyyy-mm-dd); an empty one without any."""
+        found = (self._day(kind, day) for day in reversed(days_between(_first_day(today), today)))
+        return next((day for day in found if day is not None), JournalDay(day=""))
 
     def _day(self, kind: RollupKind, day: str) -> JournalDay | None:
         name = _id(kind.name, day)
@@ -270,8 +256,7 @@ class Rollups:
 
     def _forget_from(self, kind: RollupKind, first: str, today: str) -> None:
         """Forget the days of a journal from one on, the latest first: what is left is always without a gap."""
-        oldest = utc_day(datetime.fromisoformat(f"{today}T12:00:00+00:00") - LOOK_BACK)
-        for day in reversed(days_between(max(first, oldest), today)):
+        for day in reversed(days_between(max(first, _first_day(today)), today)):
             if (document := self._find(_id(kind.name, day))) is not None:
                 self._forget(document)
 
@@ -372,6 +357,11 @@ class Rollups:
 
 def _id(kind: str, day: str) -> str:
     return f"{kind}.{ALL_TEAMS}.{day}"
+
+
+def _first_day(today: str) -> str:
+    """Return the day up to which the latest one of a journal is looked for."""
+    return str(date.fromisoformat(today) - LOOK_BACK)
 
 
 def _closed_on(one: ArchivedDocument) -> date:

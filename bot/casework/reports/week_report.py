@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from bot.casework.reports.acceptance import BAND, first_round_passes
-from bot.casework.reports.journal_history import BeatHistory, JournalHistory, read_beats, read_past
+from bot.casework.reports.journal_history import BeatHistory, JournalHistory, count_past, read_beats
 from bot.casework.reports.measures import Window, dollars, from_us, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
 from bot.casework.reports.rollups import Allowance, Rollups
@@ -30,9 +30,9 @@ def read_week(
     Without `allow` all that is new is counted first. Raises StoreError for what cannot be read.
     """
     window = Window.last(DAYS, now)
-    backlog = rollups.catch_up(now, window.start, allow=allow)
-    past, beats = read_past(store, rollups, window.start, now), read_beats(rollups, window.start, now)
-    backlog = backlog._replace(has_records=past.has_uncounted_records or beats.has_uncounted_records)
+    past = count_past(store, rollups, window.start, now, allow=allow)
+    beats = read_beats(rollups, window.start, now)
+    backlog = past.backlog._replace(has_records=past.backlog.has_records or beats.has_uncounted_records)
     return replace(build_week(past, beats, window, zone), uncounted=backlog.names())
 
 

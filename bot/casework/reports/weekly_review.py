@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
-from bot.casework.reports.journal_history import JournalHistory, read_past
+from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Window, dollars, seconds, to_us
 from bot.casework.reports.metrics_report import Tally, errors_in, tally
 from bot.casework.reports.rollups import Allowance, Rollups
@@ -148,8 +148,7 @@ def build_review(
 ) -> WeeklyReview:
     """Return the week before now; `codebases` are those that the team may see, by id. Raises StoreError."""
     window = Window.last(DAYS, now)
-    backlog = rollups.catch_up(now, window.start, allow=allow)
-    past = read_past(store, rollups, window.start, now)
+    past = count_past(store, rollups, window.start, now, allow=allow)
     week = ClosedWeek(store, past.threads, window)
     dismissed, edited, auto = map(week.ended, (Resolution.DISMISSED, Resolution.EDITED, Resolution.AUTO))
     bounced = [one for one in week.threads if one.facts.objections]
@@ -169,7 +168,7 @@ def build_review(
         parts=[part for part in parts if part.count],
         errors=[errors_in(past, week) for week in window.weeks(WEEKS)],
         unread=week.unread,
-        uncounted=backlog._replace(has_records=past.has_uncounted_records).words(),
+        uncounted=past.backlog.words(),
     )
 
 
