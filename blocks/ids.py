@@ -15,7 +15,7 @@ from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
 from bot.domain.memory.rechecks import RECHECK_ID
 from bot.domain.sharing.suggestions import SUGGESTION_ID
-from bot.domain.threads import REPLY_MARK, ThreadState, check_thread_id, reply_mark
+from bot.domain.threads import ThreadState, check_thread_id, reply_id_of
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
@@ -119,7 +119,7 @@ def preview_block_id(thread_id: str, version: int, number: int) -> str:
 def page_block_id(state: ThreadState, ring: int | None) -> str:
     """Return the block id that marks a ring of a question that pages, by its number; None: its escalation."""
     again = f"-{state.paging.times_raised}" if state.paging.times_raised else ""
-    return f"{_PAGE}{reply_mark(state).removeprefix(REPLY_MARK)}:{'then' if ring is None else ring}{again}"
+    return f"{_PAGE}{reply_id_of(state)}:{'then' if ring is None else ring}{again}"
 
 
 def encode_click(click: DraftClick) -> str:
@@ -321,7 +321,7 @@ def decode_auto_reply(value: object) -> str:
 
 def encode_feedback(state: ThreadState) -> str:
     """Return a button value that names the reply to a question."""
-    return f"{state.thread_id}|{reply_mark(state).removeprefix(REPLY_MARK)}"
+    return f"{state.thread_id}|{reply_id_of(state)}"
 
 
 def decode_feedback(value: object) -> tuple[str, str]:

@@ -53,10 +53,10 @@ from blocks.text.outgoing_text import (
     verbatim,
 )
 from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
+from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
-from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.fixes.fixes import NO_FIX, FixMark

@@ -7,8 +7,6 @@ Why a draft did not pass, as the card shows it: each round with its own words an
 
 from __future__ import annotations
 
-import re
-
 from slack_sdk.models.blocks import Block
 
 from blocks.text.escaping import local_time
@@ -24,7 +22,6 @@ PROGRESS_CHARS = 200
 WHY_CHARS = 200
 SHOWN_READS = 3
 READ_CHARS = 80
-_USER = re.compile(r"<@(\w+)>")
 
 _RUNNING = {
     ThreadStatus.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
@@ -85,12 +82,8 @@ def _since(state: ThreadState) -> str:
     if state.status is not ThreadStatus.ESCALATED or not state.status_history:
         return ""
     step = state.status_history[-1]
-    return f"since {local_time(step.at)} · {truncate(_why(step.why), WHY_CHARS)}"
-
-
-def _why(text: str) -> str:
-    """Return a reason made inert but for the user that our own words begin with."""
-    return escape(text, known_users=_USER.findall(text)[:1] if text.startswith("<@") else ())
+    why = escape(step.why, known_users=(step.by,) if step.by else ())
+    return f"since {local_time(step.at)} · {truncate(why, WHY_CHARS)}"
 
 
 def _badge(state: ThreadState) -> str:

@@ -17,8 +17,8 @@ from blocks import ids
 from blocks.modals.dialogue import form
 from blocks.text.escaping import local_time
 from blocks.text.outgoing_text import escape, truncate
+from bot.casework.card_marks import LessonMark
 from bot.casework.decisions import DraftClick
-from bot.casework.memory.lesson_notes import LessonMark
 from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
 from bot.domain.memory.notes import NoteKind
 from bot.domain.threads import ThreadState

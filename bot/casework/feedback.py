@@ -14,8 +14,8 @@ from datetime import timedelta
 from typing import Final
 
 from bot.casework.thread_service import ThreadService
-from bot.domain.questions.feedback import Feedback, Vote, Votes
-from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
+from bot.domain.questions.feedback import Feedback, Vote
+from bot.domain.threads import ThreadState, reply_id_of
 from bot.errors import InputError, ProviderError
 from bot.ports import FeedbackChat, Store
 from bot.ports.chat import may_still_arrive
@@ -48,7 +48,7 @@ class FeedbackVotes:
         state = self._state(thread_id, reply_id)
         if state is None or not _USER.fullmatch(by):
             raise InputError("The thread of this reply is not on file any more; nothing was counted.")
-        about = {"question": state.question, "permalink": state.permalink} if _reply_id(state) == reply_id else {}
+        about = {"question": state.question, "permalink": state.permalink} if reply_id_of(state) == reply_id else {}
         self._store.add(reply_id, Feedback(id=reply_id, thread_id=thread_id, **about))
         vote, was_same = Vote(is_helpful=is_helpful, at=self._desk.clock.now()), False
 
@@ -98,7 +98,7 @@ class FeedbackVotes:
     def _show(self, one: Feedback) -> None:
         """Bring the card of a thread that has ended in line; one that is open again shows another reply."""
         state, counts = self._state(one.thread_id, one.id), one.counts
-        if state is not None and _reply_id(state) == one.id:
+        if state is not None and reply_id_of(state) == one.id:
             if state.is_open:
                 return  # its reply has just been posted
             if state.card_ts is not None:
@@ -117,19 +117,7 @@ class FeedbackVotes:
         """Return the thread of a reply as it ended, or as it stands; a later question's where there is no other."""
         found = (self._desk.store.get(thread_id), self._desk.store.last_closed(thread_id))
         known = [state for state in found if state is not None]
-        return next((state for state in known if _reply_id(state) == reply_id), known[0] if known else None)
-
-
-class FeedbackCounts:
-    """Answers what a card shows of the votes on its thread's reply; reads the disk only."""
-
-    def __init__(self, store: Collection[Feedback]) -> None:
-        self._store = store
-
-    def __call__(self, state: ThreadState) -> Votes:
-        """Return the votes on the reply of a thread that has ended."""
-        found = None if state.is_open else self._store.find(_reply_id(state))
-        return found.counts if found else Votes()
+        return next((state for state in known if reply_id_of(state) == reply_id), known[0] if known else None)
 
 
 def read_feedback(store: Store) -> list[Feedback]:
@@ -137,7 +125,3 @@ def read_feedback(store: Store) -> list[Feedback]:
     collection = Collection(store.documents, FEEDBACK)
     found = (collection.parse(document) for document in store.documents.list(FEEDBACK.name))
     return [one for one in found if one is not None]
-
-
-def _reply_id(state: ThreadState) -> str:
-    return reply_mark(state).removeprefix(REPLY_MARK)

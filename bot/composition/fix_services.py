@@ -16,9 +16,10 @@ from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.approvers import Approvers
+from bot.casework.card_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import Fixes
-from bot.casework.fixes.fix_updates import FixMarks, FixUpdates
+from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.patch_check import PatchChecks, sweep
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService

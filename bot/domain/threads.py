@@ -127,6 +127,8 @@ class Transition(FrozenValue):
     from_: ThreadStatus
     to: ThreadStatus
     why: str
+    by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """The user id of who asked for this step, where `why` begins with their name."""
     round: Annotated[int | None, Field(exclude_if=operator.not_)] = None
     """The round whose draft arrived with this step."""
 
@@ -351,7 +353,14 @@ class ThreadState(FrozenValue):
         )
 
     def transition(
-        self, to: ThreadStatus, *, at: datetime, why: str, reason: PendingReason | None = None, **changes: Any
+        self,
+        to: ThreadStatus,
+        *,
+        at: datetime,
+        why: str,
+        by: str | None = None,
+        reason: PendingReason | None = None,
+        **changes: Any,
     ) -> Self:
         """Return the thread one step further.
 
@@ -363,7 +372,7 @@ class ThreadState(FrozenValue):
             suffix = f" ({reason})" if reason else ""
             raise IllegalTransition(f"{self.thread_id}: no step {self.status} -> {to}{suffix}")
         new = changes.get("rounds", ())[len(self.rounds) :]
-        step = Transition(at=at, from_=self.status, to=to, why=why, round=new[-1].round if new else None)
+        step = Transition(at=at, from_=self.status, to=to, why=why, by=by, round=new[-1].round if new else None)
         return self.model_copy(
             update={
                 **changes,
@@ -395,13 +404,17 @@ class CardShown(FrozenValue):
 
 
 def reply_mark(state: ThreadState) -> str:
-    """Return the mark of the reply to a question, the same in every process that answers it.
+    """Return the mark of the reply to a question, which the hash of the posted words follows, after a colon."""
+    return REPLY_MARK + reply_id_of(state)
 
-    It names the thread and the message that opened it, so a question asked later in the same thread has another mark.
-    The hash of the posted words follows it, after a colon.
+
+def reply_id_of(state: ThreadState) -> str:
+    """Return the id of the reply to a question, the same in every process that answers it.
+
+    It names the thread and the message that opened it, so a question asked later in the same thread has another id.
     """
     opened_by = state.opened_by_message_id or state.original_message_id
-    return f"{REPLY_MARK}{hash_draft(f'{state.thread_id} {opened_by}')}"
+    return hash_draft(f"{state.thread_id} {opened_by}")
 
 
 def hash_draft(text: str) -> str:

@@ -30,7 +30,7 @@ from blocks.cards.feedback_view import feedback_buttons
 from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
-from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
+from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.feedback import NO_VOTES, Votes

@@ -159,7 +159,7 @@ def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
     assert "`tmux -S /home/t/.triage/tmux.sock attach -t investigator-T1_C1_1_2`" in shown
     assert f"`tail -f {path}`" in text_of(state)
     assert "To watch it" not in text_of(state.evolve(escalation_transcript_path=None))
-    by_hand = step.model_copy(update={"why": "<@U2> asked for a long investigation"})
+    by_hand = step.model_copy(update={"why": "<@U2> asked for a long investigation", "by": "U2"})
     assert "<@U2> asked" in text_of(state.evolve(status_history=(by_hand,)))
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.casework.feedback import AGAIN, SORRY, THANKS, FeedbackCounts, FeedbackVotes
+from bot.casework.card_marks import FeedbackCounts
+from bot.casework.feedback import AGAIN, SORRY, THANKS, FeedbackVotes
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.errors import InputError, Unconfirmed

@@ -9,8 +9,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
+from bot.casework.card_marks import LessonMark
 from bot.casework.checks.validation import CODE_CHECKS
-from bot.casework.memory.lesson_notes import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply
@@ -75,10 +75,14 @@ OFFLINE = Usage()
 
 
 def thread(
-    status: ThreadStatus = ThreadStatus.INVESTIGATING, why: str = "a question came in", **changes: Any
+    status: ThreadStatus = ThreadStatus.INVESTIGATING,
+    why: str = "a question came in",
+    *,
+    by: str | None = None,
+    **changes: Any,
 ) -> ThreadState:
     """Return Chloe's question in #help, in a status it got to at 09:00."""
-    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=status, why=why)
+    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=status, why=why, by=by)
     known: dict[str, Any] = {
         "thread_id": THREAD_ID,
         "team_id": DEMO.team_id,
@@ -341,6 +345,7 @@ CARDS = Chapter(
                 thread(
                     ThreadStatus.ESCALATED,
                     f"<@{ANA.user_id}> asked for a long investigation",
+                    by=ANA.user_id,
                     is_escalated=True,
                     escalation_tmux_session=session_name(THREAD_ID),
                     escalation_transcript_path=_TRANSCRIPT,

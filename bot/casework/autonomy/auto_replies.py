@@ -24,7 +24,7 @@ from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import Arming, Look, arm, armed_condition, disarm, look, why_not
 from bot.domain.questions.auto_reply import AutoReply, judge_draft
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
-from bot.domain.threads import REPLY_MARK, PendingReason, Resolution, ThreadState, ThreadStatus, reply_mark
+from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError
 from bot.intake.presence import read_presence
 from bot.ports import AuditChat, Store
@@ -232,9 +232,9 @@ class AutoReplies:
         if changes := find_changes(self._desk, state, self._still_stands, messages):
             self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(changes) if _is_ready(now) else None)
             return False
-        self._sent.add(_id_of(state), _record(state, judgement))
+        self._sent.add(reply_id_of(state), _record(state, judgement))
         self._replies.post(state, by=None, auto=judgement)
-        self._settle(_id_of(state))
+        self._settle(reply_id_of(state))
         return True
 
     def _settle(self, reply_id: str) -> bool:
@@ -263,7 +263,7 @@ class AutoReplies:
         if one is None or one.posted_message_id is not None:
             return one
         state = self._desk.store.get(one.thread_id) or self._desk.store.last_closed(one.thread_id)
-        if state is None or state.is_open or _id_of(state) != one.id:
+        if state is None or state.is_open or reply_id_of(state) != one.id:
             return one
         if state.resolution is not Resolution.AUTO:
             self._sent.remove(one.id)
@@ -278,13 +278,9 @@ def _is_ready(state: ThreadState) -> bool:
     return waits and state.draft_hash is not None and state.post_intent is None and not is_judged
 
 
-def _id_of(state: ThreadState) -> str:
-    return reply_mark(state).removeprefix(REPLY_MARK)
-
-
 def _record(state: ThreadState, judgement: AutoJudgement) -> AutoReply:
     return AutoReply(
-        id=_id_of(state),
+        id=reply_id_of(state),
         thread_id=state.thread_id,
         chat_id=state.chat_id,
         message_id=state.original_message_id,

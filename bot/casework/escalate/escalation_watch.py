@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
-from bot.casework.escalate.long_run import ASKED, EscalationFolder
+from bot.casework.escalate.long_run import EscalationFolder
 from bot.casework.investigate.assignment import count_tokens, words_of_return
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
@@ -88,13 +88,14 @@ class EscalationWatch:
 
     def _show_progress(self, state: ThreadState, folder: EscalationFolder) -> None:
         """Show the run's latest words on the card, unless they stand there."""
-        words = self._last_words(folder)
-        if words and not words.startswith(ASKED) and self._shown.get(state.thread_id) != words:
+        last = folder.last_line()
+        words = "" if last.is_first else self._safe(last.text)
+        if words and self._shown.get(state.thread_id) != words:
             self._shown[state.thread_id] = words
             self._desk.cards.show_progress(state.thread_id, words)
 
-    def _last_words(self, folder: EscalationFolder) -> str:
-        return one_line(redact(folder.last_line(), self._secrets), LAST_WORDS_CHARS)
+    def _safe(self, line: str) -> str:
+        return one_line(redact(line, self._secrets), LAST_WORDS_CHARS)
 
     def _collect(self, state: ThreadState, folder: EscalationFolder) -> None:
         self._recorder.publish_long_run(state.thread_id, run_id_of(state))
@@ -128,7 +129,7 @@ class EscalationWatch:
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
         self._recorder.publish_long_run(state.thread_id, run_id_of(state))
-        said = self._last_words(folder)
+        said = self._safe(folder.last_line().text)
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
         abandon(self._desk, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)

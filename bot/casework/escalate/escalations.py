@@ -119,7 +119,7 @@ class Escalations:
                 "harness in `escalation.command`. Re-investigate searches the code again."
             )
         withdrawn = {"investigator_round": 0, "draft_pending": None, "draft_hash": None, **NO_DOUBTS}
-        return self.escalated(state, f"<@{by}> asked for a long investigation", **withdrawn)
+        return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **withdrawn)
 
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""

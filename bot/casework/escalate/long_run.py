@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -28,8 +28,6 @@ from bot.domain.secrets import redact
 from bot.errors import InputError, TriageError, refusal
 
 MAX_RETURN_BYTES: Final = 1_000_000
-ASKED: Final = "question: "
-"""How the first line of a transcript begins; the card shows the question anyway."""
 _TAIL_BYTES: Final = 8_192
 _AS_GIVEN: Final[dict[str, Any]] = {"indent": 1, "exclude_unset": True}
 """How settings are written: what somebody asked for is told apart from what is so by default."""
@@ -44,6 +42,13 @@ class EscalationRequest(BaseModel):
     assignment: Assignment
     settings: Settings
     spend_usd: float | None
+
+
+class TranscriptLine(NamedTuple):
+    """A line of a transcript, and whether it is the first: a run's first line is the question, which its card shows."""
+
+    text: str
+    is_first: bool
 
 
 class EscalationFolder:
@@ -125,13 +130,14 @@ class EscalationFolder:
         except (OSError, ValidationError):
             return None
 
-    def last_line(self) -> str:
+    def last_line(self) -> TranscriptLine:
         """Return the last words of the transcript; empty where there are none."""
         try:
-            lines = _read_file(self.transcript, _TAIL_BYTES, from_end=True).decode("utf-8", "replace").split("\n")
+            text = _read_file(self.transcript, _TAIL_BYTES, from_end=True).decode("utf-8", "replace")
         except OSError:
-            return ""
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+            return TranscriptLine("", is_first=True)
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        return TranscriptLine(lines[-1] if lines else "", is_first=len(lines) < 2)
 
     def _write(self, name: str, text: str) -> None:
         """Put a file there whole: temporary file, fsync, rename."""
@@ -231,7 +237,7 @@ def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: C
 
 def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, say: Say) -> None:
     asked = request.assignment
-    say(ASKED + " ".join(asked.question.split()))
+    say(f"question: {' '.join(asked.question.split())}")
     investigator, recorder = hire(request)
 
     def report(progress: RunProgress) -> None:

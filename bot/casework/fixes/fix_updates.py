@@ -3,54 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from bot.agent.codebases import Codebase
-from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.card_marks import ClientOf
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
-from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, PullRequest, hash_patch, patch_of
-from bot.domain.threads import Resolution, ThreadState, ThreadStatus, with_fix_link
-from bot.errors import ConfigError, ProviderError, StoreError, Unavailable
+from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patch_of
+from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
+from bot.errors import ProviderError, Unavailable
 from bot.ports import CardFiles
 from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
-
-ANSWERED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO)
-ClientOf = Callable[[Codebase], CodeHostClient | None]
-"""Who opens pull requests for a codebase; None where there is no token."""
-
-
-class FixMarks:
-    """Answers for one data directory."""
-
-    def __init__(self, store: Collection[Fix], codebases: PatchCodebases, client_of: ClientOf) -> None:
-        self._store, self._codebases, self._client_of = store, codebases, client_of
-
-    def __call__(self, state: ThreadState) -> FixMark:
-        """Return the fixes of a thread, and whether one is offered for the patch of its draft."""
-        patch = patch_of(state)
-        known = tuple(fix for fix in self._store.all() if fix.thread_id == state.thread_id)
-        if patch is None and not known:
-            return NO_FIX
-        wanted = {hash_patch(fix.patch) for fix in known if fix.status is not FixStatus.REFUSED}
-        waits = state.status is ThreadStatus.PENDING_USER or state.resolution in ANSWERED
-        if patch is None or hash_patch(patch) in wanted or not waits:
-            return FixMark(fixes=known)
-        try:
-            codebase = self._codebases.place(state, patch).codebase
-        except FixRefused as error:
-            return FixMark(fixes=known, problem=str(error))
-        except (ConfigError, StoreError):  # it cannot be read now; a click says so
-            return FixMark(fixes=known, is_offered=True)
-        client = self._client_of(codebase)
-        name = codebase.id if len(self._codebases) > 1 else ""
-        return FixMark(fixes=known, host=client.name if client else None, codebase=name, is_offered=True)
 
 
 LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)

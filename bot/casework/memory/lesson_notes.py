@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.note_saving import cited_lines
@@ -27,29 +27,6 @@ log = logging.getLogger(__name__)
 
 _BEHIND: Final = "cards_behind"
 GONE: Final = "This thread is no longer stored, or was asked again; nothing was saved."
-
-
-class LessonMark(NamedTuple):
-    """What the card of a closed thread says of its lesson."""
-
-    is_offered: bool = False
-    remembered_as: str | None = None
-
-
-NO_LESSON: Final = LessonMark()
-
-
-def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
-    """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
-
-    def mark(state: ThreadState) -> LessonMark:
-        lesson = build_lesson(state)
-        if lesson is None:
-            return NO_LESSON
-        ref = shelf.find(lesson.name)
-        return LessonMark(is_offered=switched_on and ref is None, remembered_as=ref)
-
-    return mark
 
 
 class LessonNotes:

@@ -7,7 +7,7 @@ import pytest
 from blocks import ids
 from blocks.cards.draft_card import card_blocks, click_of
 from blocks.cards.lesson_card import lesson_blocks, remember_modal
-from bot.casework.memory.lesson_notes import LessonMark
+from bot.casework.card_marks import LessonMark
 from bot.domain.memory.lessons import build_lesson
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadStatus

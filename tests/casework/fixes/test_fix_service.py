@@ -18,9 +18,10 @@ from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.approvers import Approvers
+from bot.casework.card_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
-from bot.casework.fixes.fix_updates import FixMarks, FixUpdates
+from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.patch_check import PatchChecks
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.config.casework_settings import FixSettings

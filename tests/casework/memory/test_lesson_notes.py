@@ -11,8 +11,8 @@ import pytest
 
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
+from bot.casework.card_marks import LessonMark, lesson_offers
 from bot.casework.decisions import DraftClick
-from bot.casework.memory.lesson_notes import LessonMark, lesson_offers
 from bot.domain.memory.notes import NoteHeader, NoteKind
 from bot.domain.returns import Verdict
 from bot.errors import Conflict, InputError, ProviderError, StoreError, Unavailable

@@ -1,0 +1,89 @@
+"""What cards show of a thread besides its record: its lesson, the votes on its reply, the fixes of its patch.
+
+Reads the disk and the codebases only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from bot.agent.codebases import Codebase
+from bot.casework.fixes.patch_check import FixRefused
+from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch, patch_of
+from bot.domain.memory.lessons import build_lesson
+from bot.domain.questions.feedback import Feedback, Votes
+from bot.domain.threads import Resolution, ThreadState, ThreadStatus, reply_id_of
+from bot.errors import ConfigError, StoreError
+from bot.ports import NoteStore
+from bot.ports.code import CodeHostClient
+from bot.ports.collections import Collection
+
+ANSWERED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO)
+
+
+ClientOf = Callable[[Codebase], CodeHostClient | None]
+"""Who opens pull requests for a codebase; None where there is no token."""
+
+
+class FixMarks:
+    """Answers for one data directory."""
+
+    def __init__(self, store: Collection[Fix], codebases: PatchCodebases, client_of: ClientOf) -> None:
+        self._store, self._codebases, self._client_of = store, codebases, client_of
+
+    def __call__(self, state: ThreadState) -> FixMark:
+        """Return the fixes of a thread, and whether one is offered for the patch of its draft."""
+        patch = patch_of(state)
+        known = tuple(fix for fix in self._store.all() if fix.thread_id == state.thread_id)
+        if patch is None and not known:
+            return NO_FIX
+        wanted = {hash_patch(fix.patch) for fix in known if fix.status is not FixStatus.REFUSED}
+        waits = state.status is ThreadStatus.PENDING_USER or state.resolution in ANSWERED
+        if patch is None or hash_patch(patch) in wanted or not waits:
+            return FixMark(fixes=known)
+        try:
+            codebase = self._codebases.place(state, patch).codebase
+        except FixRefused as error:
+            return FixMark(fixes=known, problem=str(error))
+        except (ConfigError, StoreError):  # it cannot be read now; a click says so
+            return FixMark(fixes=known, is_offered=True)
+        client = self._client_of(codebase)
+        name = codebase.id if len(self._codebases) > 1 else ""
+        return FixMark(fixes=known, host=client.name if client else None, codebase=name, is_offered=True)
+
+
+class LessonMark(NamedTuple):
+    """What the card of a closed thread says of its lesson."""
+
+    is_offered: bool = False
+    remembered_as: str | None = None
+
+
+NO_LESSON: Final = LessonMark()
+
+
+def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
+    """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
+
+    def mark(state: ThreadState) -> LessonMark:
+        lesson = build_lesson(state)
+        if lesson is None:
+            return NO_LESSON
+        ref = shelf.find(lesson.name)
+        return LessonMark(is_offered=switched_on and ref is None, remembered_as=ref)
+
+    return mark
+
+
+class FeedbackCounts:
+    """Answers what a card shows of the votes on its thread's reply; reads the disk only."""
+
+    def __init__(self, store: Collection[Feedback]) -> None:
+        self._store = store
+
+    def __call__(self, state: ThreadState) -> Votes:
+        """Return the votes on the reply of a thread that has ended."""
+        found = None if state.is_open else self._store.find(reply_id_of(state))
+        return found.counts if found else Votes()
