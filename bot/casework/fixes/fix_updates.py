@@ -14,7 +14,6 @@ from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patc
 from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
 from bot.errors import ProviderError, Unavailable
 from bot.ports import CardFiles
-from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
