@@ -121,3 +121,11 @@ def test_a_deleted_lock_file_lets_nobody_in(tmp_path: Path) -> None:
     (tmp_path / "lock").unlink(missing_ok=True)
     FileLeases(tmp_path).take(HOME).release()
     assert FileLeases(tmp_path).holder(HOME) is None
+
+
+def test_a_folder_in_the_place_of_a_lock_is_set_aside(tmp_path: Path) -> None:
+    """Else every job that needs the lease is given up, and nobody can ever hold it."""
+    (tmp_path / ".state.lock").mkdir()
+    with FileLeases(tmp_path).hold("state"):
+        assert (tmp_path / ".state.lock").is_file()
+    assert (tmp_path / ".state.lock.corrupt").is_dir()

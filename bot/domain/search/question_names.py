@@ -39,8 +39,9 @@ _ABOUT_USE: Final = re.compile(
 _DEFINITION_WORDS: Final = frozenset(
     """
     code source class classes function functions method methods constant constants variable variables type types struct
-    interface enum trait module table view field fields attribute property signature parameter parameters param params
+    interface enum trait module table view field fields attribute signature parameter parameters param params
     argument arguments args return returns returned defined declared implemented definition declaration implementation
+    decorator decorators dekorator décorateur decorador exception coroutine mixin dataclass fixture property
     body mean meaning purpose explain describe show tell find locate open print point quote exactly docstring
     wo ist sind definiert deklariert implementiert was macht tut bedeutet zeig zeige mir der die das den klasse funktion
     methode wie funktioniert où ou est sont défini définie que quoi fait la le les fonction classe méthode montre moi

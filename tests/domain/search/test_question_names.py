@@ -58,6 +58,7 @@ def test_plain_words_may_be_names_where_the_form_says_so() -> None:
         "retrypolicy",
     ]
     assert [one.name for one in names_in("what is a session?").bare()] == ["session"]
+    assert [one.name for one in names_in("where is the cached decorator defined?").bare()] == ["cached"]
     assert list(names_in("why does the session expire so early?").bare()) == []
     assert list(names_in("how does bash completion know what to suggest for file arguments?").bare()) == []
 

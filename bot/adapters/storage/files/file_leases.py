@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from bot.adapters.storage.files.atomic_write import create_folder
+from bot.adapters.storage.files.atomic_write import create_folder, set_aside
 from bot.errors import ConfigError, refusal
 from bot.ports.collections import HOME
 
@@ -107,6 +107,8 @@ class FileLeases:
 
     def _open(self, name: str) -> int:
         create_folder(self._home)
+        if (path := self._path(name)).is_dir():  # it would refuse everybody for good, and nobody can hold it
+            set_aside(path)
         try:
             return os.open(self._path(name), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
