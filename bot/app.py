@@ -86,7 +86,7 @@ class App:
             threads=0 if role is Role.EDGE else settings.max_concurrent_sessions,
             interrupt=lambda: self.teams.each(Team.interrupt),
         )
-        self._life = SignsOfLife(engine.replicas, role)
+        self._life = SignsOfLife(engine.replicas, role, process.keep_time)
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from bot.adapters.process.clocks import ChatClock
+from bot.adapters.process.clocks import ChatClock, SharedClock
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
@@ -93,13 +94,17 @@ class ProcessServices:
 
     settings: Settings
     environment: Environment
-    clock: Clock
+    clock: SharedClock
     engine: Engine
     storage: Store
     code: ProcessCode
     slack: SlackAccess
     noted: ProcessLines
     jobs_changed: threading.Condition
+
+    def keep_time(self) -> datetime:
+        """Use the time of the database that replicas share; return this machine's. Raises StoreError."""
+        return _keep_time(self.engine, self.clock, self.noted)
 
     def single(self, collection: str) -> SingleDocument:
         """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
@@ -118,9 +123,11 @@ def open_process_services(
         ProviderError: Slack refused the token; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
-    noted = ProcessLines(clock)
+    time = SharedClock(clock)
+    noted = ProcessLines(time)
+    _keep_time(engine, time, noted)
     storage = open_storage(engine, environment.home, noted)
-    code = open_process_code(settings, environment, storage, clock, say=noted.append_of)
+    code = open_process_code(settings, environment, storage, time, say=noted.append_of)
     names = NameBook(storage.documents)
     for team in settings.by_team().values():
         for chat in team.watched_chats:
@@ -129,14 +136,21 @@ def open_process_services(
     return ProcessServices(
         settings=settings,
         environment=environment,
-        clock=clock,
+        clock=time,
         engine=engine,
         storage=storage,
         code=code,
-        slack=_open_slack(environment, bot_token, pacing, names, clock, ChatClock(clock, noted.append)),
+        slack=_open_slack(environment, bot_token, pacing, names, time, ChatClock(time, noted.append)),
         noted=noted,
         jobs_changed=threading.Condition(),
     )
+
+
+def _keep_time(engine: Engine, clock: SharedClock, noted: ProcessLines) -> datetime:
+    now = clock.machine.now()
+    if engine.replicas is not None and (line := clock.correct(engine.replicas.ahead(now))):
+        noted.append(line)
+    return now
 
 
 def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> Store:

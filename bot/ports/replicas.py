@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
@@ -15,6 +15,8 @@ from bot.domain.text.humanize import duration
 
 SILENT: Final = timedelta(seconds=30)
 """After how long without a sign of life a replica is taken for dead or stuck; it gives one every few seconds."""
+MAX_SKEW: Final = timedelta(seconds=2)
+"""How far a clock may be off before people are told."""
 
 
 class Role(StrEnum):
@@ -55,14 +57,22 @@ class Replica:
         """How it stands, for a list."""
         silent = duration(self.silent_for)
         seen = f"last sign of life {silent} ago" if self.is_alive else f"⚠ no sign of life for {silent}"
-        return f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, {seen}"
+        line = f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, {seen}"
+        if abs(self.clock_ahead) <= MAX_SKEW:
+            return line
+        side = "ahead of" if self.clock_ahead > timedelta() else "behind"
+        return f"{line}, clock {duration(abs(self.clock_ahead))} {side} the database's"
 
 
 class Replicas(Protocol):
     """The replicas of a database, this process among them once it has given a sign of life. All raise StoreError."""
 
-    def beat(self, version: str, role: Role) -> None:
-        """Give a sign of life; rows of those that gave none for a day go."""
+    def beat(self, version: str, role: Role, now: datetime) -> None:
+        """Give a sign of life at this machine's time; rows of those that gave none for a day go."""
+        ...
+
+    def ahead(self, now: datetime) -> timedelta:
+        """Return how far a time is ahead of the database's."""
         ...
 
     def leave(self) -> None:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import partial
+from datetime import datetime
 from typing import Final
 
 from bot.errors import ConfigError, StoreError
@@ -145,18 +145,25 @@ BEAT_EVERY_S: Final = 5
 
 
 class SignsOfLife:
-    """Signs of life in `replicas`, from a thread of their own; nothing happens where there are none."""
+    """Signs of life in `replicas`, from a thread of their own; nothing happens where there are none.
 
-    def __init__(self, replicas: Replicas | None, role: Role) -> None:
-        self._replicas, self._role, self._ticker = replicas, role, Ticker()
+    With each one `keep_time` compares this machine's clock; it returns what that says.
+    """
+
+    def __init__(self, replicas: Replicas | None, role: Role, keep_time: Callable[[], datetime]) -> None:
+        self._replicas, self._role, self._keep_time, self._ticker = replicas, role, keep_time, Ticker()
 
     def start(self) -> None:
         """Give the first sign, and go on; raises StoreError."""
-        if (replicas := self._replicas) is not None:
-            beat = partial(replicas.beat, program_version(), self._role)
-            beat()
-            self._ticker.every(BEAT_EVERY_S, beat)
-            self._ticker.start()
+        if (replicas := self._replicas) is None:
+            return
+
+        def beat() -> None:
+            replicas.beat(program_version(), self._role, self._keep_time())
+
+        beat()
+        self._ticker.every(BEAT_EVERY_S, beat)
+        self._ticker.start()
 
     def stop(self) -> None:
         """Give no more, and let the others know."""

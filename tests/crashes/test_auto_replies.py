@@ -28,9 +28,10 @@ from tests.replicas.database_proxy import DatabaseProxy
 
 ASKED = f"<@{DEMO.bot_id}> Where in the code are session cookies signed?"
 RECORDED = r"rename auto_replies/\S+ -> auto_replies/"
+RECORDED_ONLY = after(RECORDED)
 AUDITED = rf'call chat.postMessage \{{"channel": "{OPS.channel_id}".*triage_audit:'
 STEPS = (
-    Step(name="auto: recorded, no intent", kill=after(RECORDED), left={"intent": False, "replies": 0}),
+    Step(name="auto: recorded, no intent", kill=RECORDED_ONLY, left={"intent": False, "replies": 0}),
     Step(name="auto: intent saved", kill=after(INTENT), left={"intent": True, "replies": 0}),
     Step(name="auto: posted, not answered", withheld=POSTED, left={"intent": True, "replies": 1}),
     Step(name="auto: posted, id not saved", kill=before(POSTED_SAVED), left={"replies": 1, "posted_known": False}),
@@ -79,7 +80,8 @@ def test_a_reply_without_a_human_is_said_once_wherever_the_bot_dies(
     assert closed["approved_by"] == (None if is_auto else ANA.user_id)
     (line,) = life.kept.records("replies")
     assert line.get("auto", False) is is_auto
-    assert is_auto is (step.name not in ("auto: intent saved",))
+    is_first = engine == "postgres" and step.kill == RECORDED_ONLY  # the approver, before a dead one's job is taken up
+    assert is_auto is (step.name != "auto: intent saved" and not is_first)
 
 
 def audit_cards(life: Life) -> list[str]:

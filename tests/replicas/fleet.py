@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from blocks import ids
@@ -28,11 +28,17 @@ class Fleet:
         self._slack, self._folder, self._codebase = slack, folder, codebase
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, *numbers: int, environment: Mapping[str, str] | None = None, may_die: bool = False) -> None:
+    def start(
+        self,
+        *numbers: int,
+        environment: Mapping[str, str] | None = None,
+        may_die: bool = False,
+        program: Sequence[str] = ("bot",),
+    ) -> None:
         """Start replicas beside each other and return once all of them hear Slack, or are dead if they may die."""
         before = {number: len(self.log(number)) for number in numbers}
         for number in numbers:
-            self.running[number] = self._spawn(number, environment or {})
+            self.running[number] = self._spawn(number, environment or {}, program)
         for number in numbers:
 
             def hears(number: int = number) -> bool:
@@ -41,14 +47,16 @@ class Fleet:
 
             self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=60)
 
-    def _spawn(self, number: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> subprocess.Popen[bytes]:
         home = self.home(number)
-        argv = [sys.executable, "-m", "bot", "run", "--config", str(write_config(home, self._codebase))]
-        own = {"TRIAGE_DATABASE_URL": self.url, **environment}
+        argv = [sys.executable, "-m", *program, "run", "--config", str(write_config(home, self._codebase))]
         with self._log(number).open("ab") as log:
-            return subprocess.Popen(
-                argv, env={**os.environ, **environment_of(self._slack, home), **own}, stdout=log, stderr=log
-            )
+            return subprocess.Popen(argv, env={**self.environment(number), **environment}, stdout=log, stderr=log)
+
+    def environment(self, number: int) -> dict[str, str]:
+        """Return the variables of a replica."""
+        own = environment_of(self._slack, self.home(number))
+        return {**os.environ, **own, "TRIAGE_DATABASE_URL": self.url}
 
     def kill(self, number: int, how: signal.Signals = signal.SIGKILL) -> None:
         """Send a replica a signal and return once it has ended."""
@@ -104,9 +112,13 @@ class Fleet:
         """Post a message in #help; return its ts."""
         return self.control.say(HELP.channel_id, user, text)
 
+    def is_offered(self, ts: str) -> bool:
+        """Whether a message has a draft that can be approved."""
+        return any(find_element(card, ids.APPROVE) for card in self.cards(ts))
+
     def can_approve(self, ts: str) -> bool:
         """Whether a message has a draft that waits, or had one."""
-        return any(find_element(card, ids.APPROVE) for card in self.cards(ts)) or bool(self.replies(ts))
+        return self.is_offered(ts) or bool(self.replies(ts))
 
     def shown(self, ts: str) -> str:
         """Return what the cards of a message show."""

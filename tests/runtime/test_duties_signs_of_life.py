@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from bot.errors import DiskRefused
 from bot.ports.replicas import Replica, Role
 from bot.release import program_version
 from bot.runtime.duties import SignsOfLife
+from tests.builders import NOW
 
 
 class Noted:
@@ -17,8 +19,11 @@ class Noted:
         self.calls: list[object] = []
         self.is_down = False
 
-    def beat(self, version: str, role: Role) -> None:
-        self.calls.append((version, role))
+    def beat(self, version: str, role: Role, now: datetime) -> None:
+        self.calls.append((version, role, now))
+
+    def ahead(self, now: datetime) -> timedelta:
+        return now - NOW
 
     def leave(self) -> None:
         if self.is_down:
@@ -30,11 +35,11 @@ class Noted:
 
 
 def test_it_is_there_at_once_and_gone_at_the_stop() -> None:
-    """With its release and role."""
+    """With its release, role and time."""
     replicas = Noted()
-    life = SignsOfLife(replicas, Role.EDGE)
+    life = SignsOfLife(replicas, Role.EDGE, lambda: NOW)
     life.start()
-    assert replicas.calls == [(program_version(), Role.EDGE)]
+    assert replicas.calls == [(program_version(), Role.EDGE, NOW)]
     life.stop()
     assert replicas.calls[-1] == "left"
 
@@ -42,7 +47,7 @@ def test_it_is_there_at_once_and_gone_at_the_stop() -> None:
 def test_a_database_that_is_gone_keeps_no_process_from_its_stop() -> None:
     """The others see that it is silent."""
     replicas = Noted()
-    life = SignsOfLife(replicas, Role.ALL)
+    life = SignsOfLife(replicas, Role.ALL, lambda: NOW)
     life.start()
     replicas.is_down = True
     life.stop()
@@ -50,6 +55,6 @@ def test_a_database_that_is_gone_keeps_no_process_from_its_stop() -> None:
 
 def test_one_process_alone_notes_nothing() -> None:
     """It has nobody to tell."""
-    life = SignsOfLife(None, Role.ALL)
+    life = SignsOfLife(None, Role.ALL, lambda: NOW)
     life.start()
     life.stop()

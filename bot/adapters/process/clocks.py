@@ -1,4 +1,4 @@
-"""The operating system's clock, the name of the machine's time zone, and the chat's own time.
+"""The operating system's clock, the name of the machine's time zone, the chat's own time, and a database's.
 
 Holes in what was heard are measured by the chat's time, for the messages in them carry it: this machine's clock,
 corrected by the Date header of the chat's latest answer. A clock that is wrong by more than a minute is said, once.
@@ -55,6 +55,8 @@ log = logging.getLogger(__name__)
 EXACT: Final = timedelta(seconds=5)
 """What a header of whole seconds and a slow answer explain; less is no difference."""
 WORTH_A_LINE: Final = timedelta(minutes=1)
+ANSWER: Final = timedelta(seconds=1)
+"""What a slow answer of the database explains."""
 
 
 class ChatClock:
@@ -97,3 +99,28 @@ def skew_line(ahead: timedelta) -> str:
         f"This machine's clock is {duration(abs(ahead))} {side} Slack's. Set it (timedatectl set-ntp true): "
         "times and schedules are wrong."
     )
+
+
+class SharedClock:
+    """Port Clock in the time of the database that replicas share, so that they can compare what they write down."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.machine, self._ahead, self._said = clock, timedelta(), False
+
+    def now(self) -> datetime:
+        """Return the database's present time in UTC."""
+        return self.machine.now() - self._ahead
+
+    def correct(self, ahead: timedelta) -> str | None:
+        """Take note of how far this machine's clock is ahead; return what to tell people, once, if it is wrong."""
+        if abs(ahead - self._ahead) > ANSWER:
+            self._ahead = ahead if abs(ahead) > ANSWER else timedelta()
+            log.warning("the clock differs from the database's", extra={"action": "clock_skew", "ahead": str(ahead)})
+        if self._said or abs(ahead) < WORTH_A_LINE:
+            return None
+        self._said = True
+        side = "ahead of" if ahead > timedelta() else "behind"
+        return (
+            f"This machine's clock is {duration(abs(ahead))} {side} the database's. Triage uses the database's time; "
+            "set the clock (timedatectl set-ntp true)."
+        )

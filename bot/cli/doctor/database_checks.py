@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import DoctorContext
-from bot.ports.replicas import Replica
+from bot.ports.replicas import MAX_SKEW, Replica
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
-MAX_SKEW: Final = timedelta(seconds=2)
 MANY: Final = 0.8
 """Of the connections that the server takes."""
 

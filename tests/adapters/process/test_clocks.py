@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from bot.adapters.process.clocks import ChatClock
+from bot.adapters.process.clocks import ChatClock, SharedClock
 from tests.builders import NOW
 from tests.fakes import FakeClock
 
@@ -41,3 +41,18 @@ def test_seconds_are_no_difference() -> None:
     clock = ChatClock(FakeClock(NOW + timedelta(seconds=3)), lambda _: None)
     clock.note(format_datetime(NOW, usegmt=True))
     assert clock.ahead() == timedelta()
+
+
+def test_a_clock_that_is_wrong_is_corrected_and_said_once() -> None:
+    """Also after it was set; a slow answer is no difference."""
+    clock = SharedClock(FakeClock(NOW))
+    assert clock.correct(timedelta(milliseconds=900)) is None
+    assert clock.now() == NOW
+    said = clock.correct(timedelta(minutes=-5))
+    assert said is not None
+    assert "5 min behind the database's" in said
+    assert clock.now() == NOW + timedelta(minutes=5)
+    assert clock.correct(timedelta(minutes=-5, milliseconds=10)) is None
+    assert clock.now() == NOW + timedelta(minutes=5)
+    assert clock.correct(timedelta(milliseconds=10)) is None
+    assert clock.now() == NOW

@@ -26,11 +26,19 @@ class PostgresReplicas:
     def __init__(self, database: Database) -> None:
         self._database, self._id = database, secrets.token_hex(8)
 
-    def beat(self, version: str, role: Role) -> None:
-        """Give a sign of life; rows of those that gave none for a day go."""
+    def beat(self, version: str, role: Role, now: datetime) -> None:
+        """Give a sign of life at this machine's time; rows of those that gave none for a day go."""
         with self._database.writing() as connection:
-            given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, datetime.now(UTC)]
+            given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, now]
             connection.execute(_BEAT, given)
+
+    def ahead(self, now: datetime) -> timedelta:
+        """Return how far a time is ahead of the database's."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT %s - statement_timestamp()", [now]).fetchone()
+        assert row is not None
+        ahead: timedelta = row[0]
+        return ahead
 
     def leave(self) -> None:
         """Remove this process: it stops."""

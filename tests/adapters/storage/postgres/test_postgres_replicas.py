@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,7 +37,7 @@ def test_a_sign_of_life_is_seen_by_the_others(database: Database) -> None:
 
     one, other = PostgresReplicas(database), PostgresReplicas(database)
     for _ in range(2):
-        one.beat("1.0.0", Role.WORK)
+        one.beat("1.0.0", Role.WORK, datetime.now(UTC))
     (seen,) = other.list()
     assert (seen.host, seen.pid, seen.version, seen.role) == (socket.gethostname(), os.getpid(), "1.0.0", "work")
     assert seen.is_alive
@@ -49,16 +49,16 @@ def test_who_was_killed_is_shown_for_a_day(database: Database) -> None:
     """As silent; then whoever lives removes it. Who stops in order is gone at once."""
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 
-    PostgresReplicas(database).beat("1.0.0", Role.ALL)
+    PostgresReplicas(database).beat("1.0.0", Role.ALL, datetime.now(UTC))
     age(database, 23)
     alive = PostgresReplicas(database)
-    alive.beat("1.0.0", Role.ALL)
+    alive.beat("1.0.0", Role.ALL, datetime.now(UTC))
     silent, living = sorted(alive.list(), key=lambda replica: replica.is_alive)
     assert silent.silent_for > SILENT
     assert "no sign of life for 23 h" in silent.line
     assert living.is_alive
     age(database, 2)
-    alive.beat("1.0.0", Role.ALL)
+    alive.beat("1.0.0", Role.ALL, datetime.now(UTC))
     assert [replica.is_alive for replica in alive.list()] == [True]
     alive.leave()
     assert alive.list() == []
@@ -69,8 +69,8 @@ def test_a_replica_that_others_forgot_is_there_again(database: Database) -> None
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 
     paused, other = PostgresReplicas(database), PostgresReplicas(database)
-    paused.beat("1.0.0", Role.ALL)
+    paused.beat("1.0.0", Role.ALL, datetime.now(UTC))
     age(database, 25)
-    other.beat("1.0.0", Role.ALL)
-    paused.beat("1.0.0", Role.ALL)
+    other.beat("1.0.0", Role.ALL, datetime.now(UTC))
+    paused.beat("1.0.0", Role.ALL, datetime.now(UTC))
     assert len(other.list()) == 2
