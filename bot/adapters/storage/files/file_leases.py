@@ -107,7 +107,7 @@ class FileLeases:
 
     def _open(self, name: str) -> int:
         create_folder(self._home)
-        if (path := self._path(name)).is_dir():  # it would refuse everybody for good, and nobody can hold it
+        if name != HOME and (path := self._path(name)).is_dir():  # every job that needs it would be given up
             set_aside(path)
         try:
             return os.open(self._path(name), os.O_RDWR | os.O_CREAT, 0o600)
