@@ -195,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(401, b'{"message": "Bad credentials"}', {"WWW-Authenticate": 'Basic realm="host"'})
             return
         if path.startswith(f"/{REPOSITORY}.git/"):
-            self._git(path, address.query, body)
+            self._git(path, address.query, body, fault)
             return
         query = {key: values[0] for key, values in parse_qs(address.query).items()}
         status, answer = self.host.answer(self.command, path, query, json.loads(body or b"{}"))
@@ -217,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
 
-    def _git(self, path: str, query: str, body: bytes) -> None:
+    def _git(self, path: str, query: str, body: bytes, fault: Fault | None) -> None:
         env = {
             **os.environ,
             "GIT_PROJECT_ROOT": str(self.host.root),
@@ -235,6 +235,9 @@ class _Handler(BaseHTTPRequestHandler):
             "REMOTE_USER": "triage",
         }
         done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=env, check=True)
+        if fault is not None:
+            self._fail(fault)
+            return
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         self._send(int(fields.pop("Status", "200 OK").split()[0]), content, fields)

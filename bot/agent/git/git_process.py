@@ -6,6 +6,7 @@ Hooks, file-system monitors, pagers, prompts, transports and path-spec magic are
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from typing import Final, NamedTuple
 from bot.errors import ConfigError, ProviderError
 
 TIMEOUT_S: Final = 60
+REJECTED: Final = "rejected"
+_HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
+_NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _HARDENING: Final = (
     "core.hooksPath=/dev/null",
@@ -71,7 +75,8 @@ class GitProcess:
 
         Raises:
             ConfigError: git is not installed.
-            ProviderError: it failed, or took over `timeout_s`; its code is git's exit code.
+            ProviderError: it failed, or took over `timeout_s`; its code is the HTTP status with which a remote refused,
+                REJECTED where it took a push and refused it, else git's exit code; None where it took too long.
         """
         try:
             done = subprocess.run(  # noqa: S603 - argv, no shell
@@ -90,9 +95,10 @@ class GitProcess:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             remote = [line.removeprefix("remote:").strip() for line in said if line.startswith("remote:")]
-            is_refused = args[0] == "push" and any(remote)  # git's own last line then only says that it was
+            code = _refused_with(said)
+            is_refused = code and any(remote)  # git's last line then only says that it was
             why = " ".join(filter(None, remote)) if is_refused else said[-1] if said else done.returncode
-            raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=str(done.returncode))
+            raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=code or str(done.returncode))
         return done.stdout
 
     def start(self, *args: str, stdin: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
@@ -143,6 +149,21 @@ class GitProcess:
 
     def _too_slow(self, command: str, timeout_s: float) -> str:
         return f"git {command} took over {timeout_s:g} s in {self.root}"
+
+
+def _refused_with(said: Sequence[str]) -> str | None:
+    """Return how a remote refused, as git tells it: an HTTP status, or REJECTED; None where it did not."""
+    for line in said:
+        if line.startswith(" ! ["):
+            return REJECTED
+        if line.startswith(("fatal: ", "error: ")):
+            if match := _HTTP_STATUS.search(line):
+                return match[1]
+            if line.startswith(_NO_LOGIN):
+                return "401"
+            if line.startswith("fatal: repository ") and line.endswith(" not found"):
+                return "404"
+    return None
 
 
 def environment() -> dict[str, str]:

@@ -10,17 +10,20 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_process import GitProcess
+from bot.agent.git.git_process import REJECTED, GitProcess
 from bot.agent.git.git_repo import GitRepo
+from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange
-from bot.errors import InputError, ProviderError
+from bot.errors import InputError, ProviderError, Unavailable
 
 AUTHOR: Final = ("triage", "triage@bot.invalid")
 TRANSFER_S: Final = 180
+_NOT_NOW: Final = frozenset({"408", "425", "429"})
 _PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 _OVER_HTTP: Final = (
     "protocol.https.allow=always",
@@ -39,7 +42,7 @@ class Remote(NamedTuple):
 
 
 class DoesNotApply(InputError):
-    """Git refused a patch; the text is what it said."""
+    """Git refused a patch; the text says why."""
 
 
 class PatchRepo:
@@ -64,17 +67,27 @@ class PatchRepo:
         Raises:
             DoesNotApply: git does not take it.
         """
-        given = (diff if diff.endswith("\n") else f"{diff}\n").encode("utf-8", "replace")
+        mixed: list[str] = []
+
+        def ends_of(path: str) -> LineEnds | None:
+            content = self._content(commit, path)
+            ends = None if content is None else line_ends(content)
+            mixed.extend([path] if ends is LineEnds.BOTH else [])
+            return ends
+
+        given = with_line_ends(diff, ends_of).encode("utf-8", "replace")
         refused = ""
         for counted in ((), ("--recount",)):  # models miscount the lines of a hunk; git then counts itself
             git = self._index(commit)
             try:
                 git.run("apply", "--cached", "--whitespace=nowarn", *counted, "-", given=given)
             except ProviderError as error:
-                refused = refused or str(error).partition("error: ")[2] or str(error)
+                refused = refused or str(error).partition(": ")[2].removeprefix("error: ")
                 continue
             return self._written(git)
-        raise DoesNotApply(refused)
+        if mixed:
+            raise DoesNotApply(f"lines of {mixed[0]} end in CRLF, others in LF, and those of the patch not as they do")
+        raise DoesNotApply(f"git says {refused}")
 
     def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
         """Return the tree of a commit with only these files as they are in `tree`."""
@@ -122,39 +135,59 @@ class PatchRepo:
         return made.decode().strip()
 
     def fetch(self, remote: Remote, branch: str) -> str:
-        """Return the newest commit of a remote branch; its objects are here then."""
-        self._to(remote).run(
-            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
-            *(remote.url, f"+refs/heads/{branch}:refs/remotes/base"),
-            timeout_s=TRANSFER_S,
-        )
+        """Return the newest commit of a remote branch; its objects are here then. Raises as `_reach` does."""
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self._reach(remote, "fetch", *options, remote.url, f"+refs/heads/{branch}:refs/remotes/base")
         return self._git.run("rev-parse", "--verify", "refs/remotes/base").decode().strip()
 
     def remote_tip(self, remote: Remote, branch: str) -> str | None:
-        """Return the commit that a remote branch stands at; None where there is no such branch."""
-        out = self._to(remote).run("ls-remote", "--heads", remote.url, f"refs/heads/{branch}", timeout_s=TRANSFER_S)
+        """Return the commit that a remote branch stands at; None where there is none. Raises as `_reach` does."""
+        out = self._reach(remote, "ls-remote", "--heads", remote.url, f"refs/heads/{branch}")
         return out.decode().split("\t")[0].strip() or None
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is here."""
+        with suppress(ProviderError):
+            return self._git.run("cat-file", "-t", "--end-of-options", commit).strip() == b"commit"
+        return False
 
     def contains(self, tip: str, commit: str) -> bool:
         """Whether a commit is in the history of another."""
         return self._git.run("rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
 
     def push(self, remote: Remote, commit: str, branch: str, *, expected: str | None) -> None:
-        """Put a commit on a remote branch that is at `expected`, None where there must be none.
-
-        Raises:
-            ProviderError: with the code "1" where the remote refused it.
-        """
+        """Put a commit on a remote branch that is at `expected`, None where there must be none; raises as `_reach`."""
         ref = f"refs/heads/{branch}"
         lease = f"--force-with-lease={ref}:{expected or ''}"
-        self._to(remote).run(
-            "push", "--quiet", "--no-verify", lease, remote.url, f"{commit}:{ref}", timeout_s=TRANSFER_S
-        )
+        self._reach(remote, "push", "--quiet", "--no-verify", lease, remote.url, f"{commit}:{ref}")
+
+    def _reach(self, remote: Remote, *args: str) -> bytes:
+        """Run git against a remote.
+
+        Raises:
+            Unavailable: it cannot be reached, or not now.
+            ProviderError: it refused; the code is its HTTP status, or REJECTED.
+        """
+        try:
+            return self._to(remote).run(*args, timeout_s=TRANSFER_S)
+        except ProviderError as error:
+            words, code = str(error).partition(": ")[2] or str(error), error.code or ""
+            if code == REJECTED or (code.startswith(("3", "4")) and code not in _NOT_NOW):
+                raise ProviderError(
+                    "it lets git in with no such token" if code == "401" else words, code=code
+                ) from error
+            raise Unavailable(f"git cannot reach the code host: {words}") from error
+
+    def _content(self, commit: str, path: str) -> bytes | None:
+        with suppress(ProviderError, ValueError):  # a name with a NUL, or one that no file can have
+            return self._git.run("cat-file", "blob", f"{commit}:{path}")
+        return None
 
     def _index(self, tree_ish: str) -> GitProcess:
         """Return git with an index of its own that holds a tree."""
         file = self._folder / "index"
-        file.unlink(missing_ok=True)
+        for left in (file, file.with_suffix(".lock")):  # some patches have git end without tidying up
+            left.unlink(missing_ok=True)
         git = self._git.with_variables({"GIT_INDEX_FILE": str(file)})
         git.run("read-tree", "--end-of-options", tree_ish)
         return git

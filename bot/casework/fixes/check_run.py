@@ -29,6 +29,8 @@ _PIECE: Final = 1 << 16
 _LOOK_MS: Final = 200
 _PROBE_S: Final = 10
 _CREDENTIALS: Final = (".ssh", ".aws", ".azure", ".kube", ".docker", ".gnupg", ".config/gh", ".config/glab-cli")
+_NIXOS: Final = "/run/current-system"
+"""Where the programs of some machines are."""
 _CREDENTIAL_FILES: Final = (".netrc", ".git-credentials", ".npmrc", ".pypirc")
 
 
@@ -140,6 +142,7 @@ def _isolated(isolation: Isolation, folder: Path, home: Path, hidden: Sequence[P
     return [
         *("bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid", "--unshare-ipc"),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),  # noqa: S108 - its own
+        *("--tmpfs", "/run", "--ro-bind-try", _NIXOS, _NIXOS),  # sockets of databases, containers and agents lie there
         *(part for path in folders if path.is_dir() for part in ("--tmpfs", str(path))),
         *(part for path in files if path.is_file() for part in ("--ro-bind", "/dev/null", str(path))),
         *(part for path in (folder, home) for part in ("--bind", str(path), str(path))),

@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.agent.git.patch_repo import PatchRepo, Remote
 from bot.casework.approvers import Approvers
-from bot.casework.fixes.patch_check import FixRefused, PatchChecks
+from bot.casework.fixes.patch_check import ANEW, FixRefused, PatchChecks
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest, hash_patch
 from bot.domain.fixes.patch_limits import FixCode, Refusal
@@ -111,16 +111,20 @@ def _fenced(text: str, secrets: Collection[str]) -> list[str]:
     return [f"{ticks}text", *shown.split("\n"), ticks]
 
 
-_REJECTED: Final = "1"
-"""git's exit code for a push that the remote refused."""
 _EXISTS: Final = ("409", "422")
 SAID_CHARS: Final = 400
 _AGAIN: Final = "Then press Open draft PR again."
 _TAKES_NOT: Final = f"It does not take this PR as it is: change what it names. {_AGAIN}"
+_MOVED: Final = f"It has moved: whoever runs triage must give the codebase's `origin` its new address. {_AGAIN}"
+_NO_BASE: Final = f"`fixes.base` or the codebase's `branch` in triage.yml must name another, or nothing. {_AGAIN}"
 _NEXT: Final = {
     "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
     "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",
     "404": f"The repository is not there, or triage's token may not see it: whoever runs triage must look. {_AGAIN}",
+    "301": _MOVED,
+    "302": _MOVED,
+    "307": _MOVED,
+    "308": _MOVED,
     "409": _TAKES_NOT,
     "422": _TAKES_NOT,
 }
@@ -156,7 +160,8 @@ class FixOpening:
         try:
             if fix.pushed and (standing := self._host.find(fix.branch, fix.marker)) is not None:
                 return standing
-            base = self._base or self._host.default_branch()
+            default = self._host.default_branch()  # asked in any case: a wrong token is refused here, with a reason
+            base = self._base or default
             with self._checks.repository() as repo:
                 tip = repo.remote_tip(self._remote, fix.branch)
                 if tip is None or tip not in fix.pushed:
@@ -167,21 +172,17 @@ class FixOpening:
         except Unavailable:
             raise
         except ProviderError as error:
-            if error.code in ("128", None):  # git has no other word for a line that broke
+            if error.code is None:  # it took too long
                 raise Unavailable(str(error)) from error
             raise FixRefused(_host_refusal(str(error), _NEXT.get(str(error.code), ""))) from error
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
+        if not repo.has(fix.commit):
+            said = f"The commit {fix.commit[:10]} that the draft cites is not in the codebase any more. {ANEW}"
+            raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said))
         tree = self._checks.apply(repo, fix.commit, fix.diff)
-        newest = repo.fetch(self._remote, base)
-        if not repo.contains(newest, fix.commit):
-            said = (
-                f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}. "
-                f"Push it there. {_AGAIN}"
-            )
-            raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
-        self._checks.require_current(repo, newest, fix.diff)
+        self._checks.require_current(repo, self._newest(repo, fix, base), fix.diff)
         checked = self._checks.check(repo, fix.commit, tree)
         if not self._approvers.allow(fix.asked_by, fix.asked_in_team):
             said = (
@@ -199,11 +200,25 @@ class FixOpening:
         try:
             repo.push(self._remote, commit, fix.branch, expected=tip)
         except ProviderError as error:
-            if error.code == _REJECTED:
-                said = f"{self._host.name} refused the branch: {str(error).partition(': ')[2]}"
-                raise FixRefused(_host_refusal(said, f"Change that on {self._host.name}. {_AGAIN}")) from error
-            raise
+            if isinstance(error, Unavailable):
+                raise
+            todo = _NEXT.get(str(error.code), f"Change that on {self._host.name}. {_AGAIN}")
+            said = f"{self._host.name} refused the branch: {error}"
+            raise FixRefused(_host_refusal(said, todo)) from error
         return fix
+
+    def _newest(self, repo: PatchRepo, fix: Fix, base: str) -> str:
+        """Return the newest commit of the branch that the request leads to; the cited one must be in its history."""
+        if repo.remote_tip(self._remote, base) is None:
+            raise FixRefused(_host_refusal(f"There is no branch `{base}` on {self._host.name}", _NO_BASE))
+        newest = repo.fetch(self._remote, base)
+        if not repo.contains(newest, fix.commit):
+            said = (
+                f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}. "
+                f"Push it there. {_AGAIN}"
+            )
+            raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
+        return newest
 
     def _open(self, fix: Fix, base: str) -> PullRequest:
         """Open the request of a branch that stands; one that appeared meanwhile is ours, too."""

@@ -20,11 +20,12 @@ from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch, patch_of
+from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, StoreError, TriageError, Unavailable
+from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import CardFiles
 from bot.ports.collections import Collection
 
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 MAX_TRIES: Final = 12
 FIRST_PAUSE_S: Final = 5
 LONGEST_PAUSE_S: Final = 600
+LONGEST_ADVICE_S: Final = 3_600
+"""As long is waited where the host says so."""
 SAID_CHARS: Final = 400
 GIVEN_UP: Final = f"triage tried {MAX_TRIES} times and tries no more. Press Open draft PR again when that works."
 NO_TOKEN: Final = (
@@ -90,7 +93,9 @@ class Fixes:
         place = self._codebases.place(state, patch)
         fix = self._wanted(state, patch, place, by=by, team=team, name=name)
         if self._opening_of(place.codebase) is None:
-            self._show_patch(state, patch.model_copy(update={"diff": fix.diff}), self._by_hand(fix))
+            self._show_patch(
+                state, patch.model_copy(update={"diff": _as_file(fix, place.codebase)}), self._by_hand(fix)
+            )
             return NO_TOKEN
         if not self._store.add(fix.id, fix):
             self._store.change(fix.id, lambda now: _again(now, fix))
@@ -138,7 +143,8 @@ class Fixes:
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
             return _refused(self._host_refusal(error, GIVEN_UP))
-        pause_s = min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S)
+        advised_s = error.retry_after_s if isinstance(error, ProviderError) else None
+        pause_s = max(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S), min(advised_s or 0, LONGEST_ADVICE_S))
         self._tries[fix.id] = tries, self._desk.clock.now() + timedelta(seconds=pause_s)
         return {"waits": self._host_refusal(error).text}
 
@@ -179,10 +185,22 @@ class Fixes:
         self._files.show(state, filename="triage.patch", title="Proposed patch", text=text, said=said)
 
 
+def _as_file(fix: Fix, codebase: Codebase) -> str:
+    """Return the diff as `git apply` takes it."""
+
+    def ends_of(path: str) -> LineEnds | None:
+        content = codebase.repo.blob_at(fix.commit, path)
+        return None if content is None else line_ends(content)
+
+    return with_line_ends(fix.diff, ends_of)
+
+
 def _again(now: Fix, wanted: Fix) -> Fix:
     """Return a fix that was refused, wanted anew; what may stand on the branch stays known."""
     if now.status is FixStatus.OPENING:
         raise Conflict(f"<@{now.asked_by}> has already asked for it; the card shows how it goes.")
+    if now.status is FixStatus.CLOSED:
+        raise Conflict("Its draft PR was closed where the card's link leads; reopen it there.")
     if now.status is not FixStatus.REFUSED:
         raise Conflict("There is a draft PR already; the card links to it.")
     return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)

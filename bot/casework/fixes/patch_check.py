@@ -6,10 +6,11 @@ Works in a throw-away folder below `workshop`; the checkout people work in is on
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from bot.errors import InputError, refusal
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
-_ANEW: Final = "Press Re-investigate, or ask again, for a patch of the newest code."
+ANEW: Final = "Press Re-investigate, or ask again, for a patch of the newest code."
 _OTHER: Final = "Ask again for another patch, and say what was wrong with this one."
 
 
@@ -78,7 +79,7 @@ class PatchChecks:
         try:
             tree = repo.apply(commit, diff)
         except DoesNotApply as error:
-            said = f"The patch does not apply to {commit[:10]}: git says {one_line(str(error), SAID_CHARS)!r}. {_ANEW}"
+            said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
             raise FixRefused(Refusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
         limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
         refused = refuse_changes(repo.changes(commit, tree), repo.added(commit, tree), limits, self._secrets)
@@ -91,7 +92,7 @@ class PatchChecks:
         try:
             repo.apply(tip, diff)
         except DoesNotApply as error:
-            said = f"The patch does not apply any more: the code has changed since (now at {tip[:10]}). {_ANEW}"
+            said = f"The patch does not apply any more: the code has changed since (now at {tip[:10]}). {ANEW}"
             raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said)) from error
 
     def check(self, repo: PatchRepo, commit: str, tree: str) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ class PatchChecks:
         """Run the check over the files of a tree, in a folder of their own."""
         assert self._settings.check is not None
         folder = self._workshop / "tree"
-        shutil.rmtree(folder, ignore_errors=True)
+        sweep(folder)
         repo.check_out(tree, folder)
         limits = CheckLimits(self._settings.check_limit_min * 60, self._settings.check_memory_mb)
         return run_check(self._settings.check, folder, limits=limits, hidden=self._hidden, stop=self._stop)
@@ -138,9 +139,19 @@ class PatchChecks:
         return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
 
 
-def sweep(workshop: Path) -> None:
-    """Remove what a crash left behind."""
-    shutil.rmtree(workshop, ignore_errors=True)
+def sweep(folder: Path) -> None:
+    """Remove what a check or a crash left behind, folders that nobody may write to included, as those of Go modules."""
+    _let_in(folder)
+    for parent, names, _ in os.walk(folder):
+        for name in names:
+            _let_in(Path(parent, name))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _let_in(folder: Path) -> None:
+    with suppress(OSError):
+        if not folder.is_symlink():
+            folder.chmod(0o700)
 
 
 def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:

@@ -72,12 +72,11 @@ def _chosen(diff: str, members: Codebases, cited: dict[str, str]) -> Codebase:
     named = {file.codebase for file in files} - {None}
     if named:
         return _only([one for one in members if one.id in named])
-    old = [file for file in files if file.is_old]
-    holders = [_holders(file, members, cited) for file in old]
-    having_all = [one for one in members if all(one in some for some in holders)]
-    if old and not having_all and all(holders):
+    # a file that nobody has says nothing
+    holders = [some for file in files if file.is_old and (some := _holders(file, members, cited))]
+    likely = [one for one in members if all(one in some for some in holders)]
+    if not likely:
         return _only(list(dict.fromkeys(one for some in holders for one in some)))
-    likely = having_all or list(members)
     if len(likely) > 1:
         likely = [one for one in likely if one.id in cited] or likely
     return likely[0] if len(likely) == 1 else _refuse_unclear(likely)

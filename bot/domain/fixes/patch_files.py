@@ -1,4 +1,4 @@
-"""What a proposed patch changes: its files and their codebases, and the patch at a glance for people. Pure.
+"""What a proposed patch changes: files, codebases, line ends; and the patch at a glance for people. Pure.
 
 Models see the paths of several codebases with the codebase in front (`--- a/shop:src/x.py`), and write them so, or
 leave it out. Only the lines at the head of a file's part are read; what stands there is judged by git later.
@@ -7,7 +7,8 @@ leave it out. Only the lines at the head of a file's part are read; what stands 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from bot.domain.returns import ProposedPatch
@@ -16,7 +17,18 @@ from bot.domain.text.sanitize import one_line, strip_hidden
 
 _HEAD: Final = re.compile(r'(--- |\+\+\+ |rename (?:from|to) |copy (?:from|to) |diff --git )("?)')
 _OLD: Final = ("--- ", "rename from ", "copy from ")
+_CR: Final = "\r"
 _ABSENT: Final = "/dev/null"
+_ESCAPE: Final = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
+_ESCAPED: Final = dict(zip('abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
+
+
+class LineEnds(StrEnum):
+    """How the lines of a file end."""
+
+    LF = "LF"
+    CRLF = "CRLF"
+    BOTH = "both"
 
 
 class DiffFile(NamedTuple):
@@ -62,16 +74,66 @@ def without_codebase(diff: str, codebase: str) -> str:
     )
 
 
+def line_ends(content: bytes) -> LineEnds:
+    """Return how the lines of a file end; a last one without an end does not count.
+
+    >>> line_ends(b"a\\r\\nb"), line_ends(b"a\\nb\\r\\n"), line_ends(b"")
+    (<LineEnds.CRLF: 'CRLF'>, <LineEnds.BOTH: 'both'>, <LineEnds.LF: 'LF'>)
+    """
+    dos, all_ends = content.count(b"\r\n"), content.count(b"\n")
+    return LineEnds.LF if not dos else LineEnds.CRLF if dos == all_ends else LineEnds.BOTH
+
+
+def with_line_ends(diff: str, ends_of: Callable[[str], LineEnds | None]) -> str:
+    """Return a diff whose lines end as those of the files that they change: who reads a file sees no CR.
+
+    `ends_of` is asked for the path of each file that was there before; of None and LineEnds.BOTH nothing is changed. A
+    diff that is of CRLF lines throughout lost its own line ends on the way.
+    """
+    lines = diff.removesuffix("\n").split("\n")
+    if all(line.endswith("\r") for line in lines if line):
+        lines = [line.removesuffix("\r") for line in lines]
+    heads, ends, is_hunk = set(_head_numbers(lines)), None, False
+    for number, line in enumerate(lines):
+        if number in heads:
+            is_hunk = False
+            if _kind(line) == "--- ":
+                name = _name(line)
+                ends = ends_of(name) if name and name != _ABSENT else None
+        elif line.startswith("@@ "):
+            is_hunk = True
+        elif is_hunk and line[:1] in ("", " ", "+", "-", _CR):
+            has_end = not "".join(lines[number + 1 : number + 2]).startswith("\\ ")
+            if ends is LineEnds.CRLF and has_end:
+                lines[number] = f"{line.removesuffix(_CR) or ' '}{_CR}"
+            elif ends is LineEnds.LF:
+                lines[number] = line.removesuffix("\r")
+    return "\n".join([*lines, ""])
+
+
 def _name(line: str) -> str:
     """Return the path in a line at the head of a file's part; empty where nobody can tell where one ends."""
     kind = _kind(line)
     name = line[len(kind) :].split("\t")[0].strip()
+    if name.startswith('"') and name.endswith('"') and kind != "diff --git ":
+        name = _unquoted(name[1:-1])
     if kind == "diff --git ":  # of a change of the mode alone it is the only such line
         half = len(name) // 2
         before, after = name[:half].strip('"'), name[half + 1 :].strip('"')
         return before[2:] if before[2:] == after[2:] else ""
-    name = name.strip('"')
     return name.removeprefix("a/").removeprefix("b/") if kind in ("--- ", "+++ ") else name
+
+
+def _unquoted(name: str) -> str:
+    """Return a name that git has put in quotes, as it does with letters beyond ASCII."""
+    if not name.isascii():
+        return name
+    parts = _ESCAPE.split(name)
+    raw = b"".join(
+        part.encode() if number % 2 == 0 else bytes([_ESCAPED.get(part) or int(part, 8) & 0xFF])
+        for number, part in enumerate(parts)
+    )
+    return raw.decode("utf-8", "replace")
 
 
 def _heads(lines: list[str]) -> Iterator[str]:

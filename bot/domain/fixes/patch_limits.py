@@ -12,7 +12,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from bot.domain.fixes.patch_files import patch_facts
+from bot.domain.fixes.patch_files import diff_files
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import find_secrets
@@ -103,8 +103,7 @@ def refuse_diff(diff: str) -> Refusal | None:
         return Refusal(code=FixCode.TOO_LARGE, text=said)
     if any(line.startswith(_BINARY) for line in diff.split("\n")):
         return Refusal(code=FixCode.BINARY, text="The patch changes a binary file; only text is taken.")
-    paths = patch_facts(diff, at_most=MAX_DIFF_CHARS).files
-    return next(filter(None, map(_refuse_place, paths)), None)
+    return next(filter(None, (_refuse_place(file.path) for file in diff_files(diff, ()))), None)
 
 
 def refuse_changes(

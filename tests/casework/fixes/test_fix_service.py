@@ -70,9 +70,15 @@ class Desk:
     """A thread with a patch, and everything that opens draft pull requests; `restart` is another process."""
 
     def __init__(
-        self, folder: Path, host: CodeHost, diff: str = GOOD, keep: timedelta | None = None, **settings: Any
+        self,
+        folder: Path,
+        host: CodeHost,
+        diff: str = GOOD,
+        keep: timedelta | None = None,
+        secret: str = TOKEN,
+        **settings: Any,
     ) -> None:
-        self.host, self.folder, self.keep = host, folder, keep
+        self.host, self.folder, self.keep, self.secret = host, folder, keep, secret
         self.codebase = folder / "shop"
         commit = git(self.codebase, "rev-parse", "HEAD")
         patch = ProposedPatch(title="Raise the limit", diff=diff, rationale="Five are too few.")
@@ -90,7 +96,7 @@ class Desk:
         self.store = in_memory(FIXES, self.documents)
         found = code_repository(self.host.url, "github")
         assert found is not None
-        client = DyingClient(found, SecretStr(TOKEN))
+        client = DyingClient(found, SecretStr(self.secret))
         client.faults = self.faults
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
         repo = GitRepo(self.codebase)
@@ -103,9 +109,9 @@ class Desk:
             self.store,
             checks,
             client,
-            Remote(self.host.url, TOKEN),
+            Remote(self.host.url, self.secret),
             approvers,
-            base=None,
+            base=self.settings.base,
             link_to=lambda _: None,
         )
         desk = self.office.desk
@@ -239,6 +245,66 @@ def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost, st
     assert (len(host.pulls), len(host.branches())) == (1, 1)
 
 
+@pytest.mark.parametrize("base", [None, "main"])
+def test_a_wrong_token_is_told_at_once(tmp_path: Path, host: CodeHost, base: str | None) -> None:
+    """In the host's own words, also where git would be the first to show it."""
+    code, said = refusal(Desk(tmp_path, host, secret="tok-wrong", base=base))
+    assert code is FixCode.HOST
+    assert said.startswith("GitHub says: Bad credentials. It does not accept triage's token: ")
+
+
+@pytest.mark.parametrize("pattern", ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"])
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [(401, "does not accept triage's token"), (403, "may not do that"), (404, "may not see it"), (301, "has moved")],
+)
+def test_what_git_is_refused_is_final_at_once(
+    tmp_path: Path, host: CodeHost, pattern: str, status: int, word: str
+) -> None:
+    """A token may suit the host's interface and not its git; a folder of the machine is named nowhere."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern=pattern, status=status, body={"message": "no"})]
+    code, said = refusal(desk)
+    assert code is FixCode.HOST
+    assert word in said
+    assert str(tmp_path) not in said
+    assert opened(desk).status is FixStatus.OPEN
+
+
+@pytest.mark.parametrize("takes_effect", [False, True])
+@pytest.mark.parametrize("pattern", ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"])
+@pytest.mark.parametrize("status", [0, 429, 500, 503])
+def test_what_git_cannot_reach_is_tried_again(
+    tmp_path: Path, host: CodeHost, pattern: str, status: int, takes_effect: bool
+) -> None:
+    """Whatever took effect meanwhile; git itself asks a second time where a line breaks that it has used before."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern=pattern, status=status, takes_effect=takes_effect)] * (1 if status else 2)
+    assert str(opened(desk).waits).startswith("git cannot reach the code host: ")
+    assert str(tmp_path) not in str(desk.fix.waits)
+    desk.wait(2)
+    assert (desk.fix.status, len(host.pulls), len(host.branches())) == (FixStatus.OPEN, 1, 1)
+
+
+def test_the_branch_to_lead_to_may_be_renamed(tmp_path: Path, host: CodeHost) -> None:
+    """One that triage.yml names is missed in words; that of the host is asked for each time."""
+    code, said = refusal(Desk(tmp_path, host, base="trunk"))
+    assert (code, said.partition(". ")[0]) == (FixCode.HOST, "There is no branch `trunk` on GitHub")
+    assert opened(Desk(tmp_path, host)).status is FixStatus.OPEN
+
+
+def test_a_cited_commit_that_is_gone_is_said(tmp_path: Path, host: CodeHost) -> None:
+    """As after a force push and a tidy-up."""
+    desk = Desk(tmp_path, host)
+    desk.click()
+    desk.store.change(desk.fix.id, lambda now: now.evolve(commit="0" * 40))
+    desk.fixes.tick()
+    assert desk.fix.refusal is not None
+    assert desk.fix.refusal.text.startswith(
+        "The commit 0000000000 that the draft cites is not in the codebase any more"
+    )
+
+
 def test_what_the_remote_refuses_is_said(tmp_path: Path, host: CodeHost) -> None:
     """A protected branch, a hook of the host."""
     hook = host.bare / "hooks" / "pre-receive"
@@ -264,6 +330,30 @@ def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path:
     opened(other)
     other.wait(MAX_TRIES)
     assert (other.fix.status, other.fix.refusal and other.fix.refusal.code) == (FixStatus.REFUSED, FixCode.HOST)
+
+
+def test_a_host_is_not_asked_before_it_wants_to_be(tmp_path: Path, host: CodeHost) -> None:
+    """Its Retry-After is longer than the pause there would be."""
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern="/shop\\?", status=429, headers={"Retry-After": "900"})]
+    opened(desk)
+    desk.wait()
+    assert desk.fix.status is FixStatus.OPENING
+    desk.wait()
+    assert desk.fix.status is FixStatus.OPEN
+
+
+@pytest.mark.parametrize(("state", "told"), [("closed", "was closed"), ("merged", "a draft PR already")])
+def test_what_ended_on_the_host_is_not_opened_again(tmp_path: Path, host: CodeHost, state: str, told: str) -> None:
+    """A late click on an old card is told so."""
+    desk = Desk(tmp_path, host)
+    opened(desk)
+    host.pulls[0]["state"] = state
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    with pytest.raises(Conflict, match=told):
+        desk.click()
+    assert len(host.pulls) == 1
 
 
 def test_a_patch_for_code_that_changed_is_refused(tmp_path: Path, host: CodeHost) -> None:
