@@ -11,6 +11,7 @@ from datetime import datetime
 
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_leases import FileLeases
+from bot.casework.waiting_drafts import repeat_partial_answers
 from bot.composition.process_services import open_process_services
 from bot.composition.slack_edge import build_slack_edge
 from bot.composition.storage_engine import open_engine
@@ -148,7 +149,7 @@ class App:
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:
-            self.teams.each(lambda team: team.casework.upkeep.partial_answers.repeat())
+            self.teams.each(lambda team: repeat_partial_answers(team.shared.desk))
 
     def _disk_is_back(self, since: datetime) -> None:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""

@@ -18,6 +18,8 @@ the text of a vendor's exception never does (adapters translate, with `from`).
 """
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 _OF_THE_DISK: Final = frozenset(
@@ -115,3 +117,12 @@ def refusal(what: str, error: OSError, advice: str, *, instead: str = "move it a
     if error.errno == errno.EISDIR:
         advice = f"a folder is where a file belongs; {instead}"
     return kind(f"{what}: {error.strerror}; {advice}")
+
+
+@contextmanager
+def refused(what: str, advice: str) -> Iterator[None]:
+    """Raise what the system refuses in the block as `refusal` says it."""
+    try:
+        yield
+    except OSError as error:
+        raise refusal(what, error, advice) from error

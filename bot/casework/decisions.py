@@ -21,7 +21,6 @@ from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.jobs import ContinueThread
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
@@ -177,7 +176,7 @@ class Decisions:
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
         state = self._put(self._escalations.by_hand(self._bound(click), by))
-        self._queue(state.thread_id)
+        self._desk.queue(state.thread_id)
         self._desk.cards.show_card(state.thread_id)
         return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
@@ -201,7 +200,7 @@ class Decisions:
             self._refuse_old(click)
             raise Conflict(self._who_decided(click.thread_id))
         if state.status is ThreadStatus.INVESTIGATING:
-            self._queue(click.thread_id)
+            self._desk.queue(click.thread_id)
         self._desk.cards.show_card(click.thread_id)
         return "Noted. The investigator will use it."
 
@@ -264,15 +263,12 @@ class Decisions:
     def _send_back(self, state: ThreadState, why: str) -> None:
         at = self._desk.clock.now()
         self._put(reopen(state, at=at, why=why))
-        self._queue(state.thread_id)
+        self._desk.queue(state.thread_id)
         self._desk.cards.show_card(state.thread_id)
-
-    def _queue(self, thread_id: str) -> None:
-        self._desk.jobs.put(ContinueThread(thread_id=thread_id))
 
     def _who_decided(self, thread_id: str) -> str:
         """Return who was first and what they decided."""
-        state = self._desk.store.get(thread_id) or self._desk.store.last_closed(thread_id)
+        state = self._desk.ended_or_open(thread_id)
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:

@@ -101,9 +101,7 @@ class FeedbackVotes:
         if state is not None and reply_id_of(state) == one.id:
             if state.is_open:
                 return  # its reply has just been posted
-            if state.card_ts is not None:
-                self._desk.cards.guard.require()
-                self._desk.messenger.show_card(state)
+            self._desk.show_closed(state)
         self._store.change(one.id, lambda now: now.evolve(shown=tuple(counts)))
 
     def _carded(self, one: Feedback) -> ThreadState | None:

@@ -196,7 +196,7 @@ class Orchestrator:
             return False
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.status is not ThreadStatus.PENDING_USER:
-            self._desk.jobs.put(ContinueThread(thread_id=thread_id))
+            self._desk.queue(thread_id)
         return True
 
     def _follow_up(self, state: ThreadState, message: FollowUpArrived) -> None:

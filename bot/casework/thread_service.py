@@ -22,6 +22,7 @@ from bot.casework.ops_channel import OpsChannelGuard
 from bot.casework.turns import Turns
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
+from bot.domain.jobs import ContinueThread
 from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Workspace
@@ -260,6 +261,21 @@ class ThreadService:
     """How far `clock` is ahead of the chat's own."""
     cards: CardUpdates = field(init=False)
     codebases: ChannelCodebases = field(init=False)
+
+    def queue(self, thread_id: str, *, unless_queued: bool = False) -> None:
+        """Have a worker go on with a thread; raises StoreError."""
+        if not (unless_queued and self.jobs.holds(thread_id)):
+            self.jobs.put(ContinueThread(thread_id=thread_id))
+
+    def ended_or_open(self, thread_id: str) -> ThreadState | None:
+        """Return a thread as it stands, else as it ended last; None where it was never there."""
+        return self.store.get(thread_id) or self.store.last_closed(thread_id)
+
+    def show_closed(self, state: ThreadState) -> None:
+        """Show the card of a thread that has ended, where it has one; raises ProviderError."""
+        if state.card_ts is not None:
+            self.cards.guard.require()
+            self.messenger.show_card(state)
 
     def __post_init__(self) -> None:
         cards = CardUpdates(

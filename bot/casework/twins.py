@@ -18,7 +18,6 @@ from bot.casework.freshness import StillStands, find_changes
 from bot.casework.replies import standing_reply
 from bot.casework.reply_log import EARLIER_CHARS, find_earlier
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import ContinueThread
 from bot.domain.questions.twin_threads import as_own, asked, fresh, is_alert, may_lead, raised_by
 from bot.domain.questions.twins import TwinMatch, same_reason, twin_of
 from bot.domain.threads import HumanContext, Resolution, ThreadState, Twin
@@ -93,7 +92,7 @@ class Twins:
             raise Conflict("Its reply is being posted at this moment; click again in a minute.")
         else:
             self.take_out(thread_id)
-        self._desk.jobs.put(ContinueThread(thread_id=thread_id))
+        self._desk.queue(thread_id)
         log.info("a twin was taken out", extra={"action": "twin_parted", "thread_id": thread_id})
         return f"Taken out. What was asked in <#{state.chat_id}> gets an investigation and a card of its own."
 
@@ -111,7 +110,7 @@ class Twins:
                 chosen.append(twin.thread_id)
             else:
                 self.take_out(twin.thread_id)
-                self._desk.jobs.put(ContinueThread(thread_id=twin.thread_id))
+                self._desk.queue(twin.thread_id)
         return tuple(chosen)
 
     def dismiss(self, first: ThreadState, shown: int, *, why: str) -> None:
@@ -133,7 +132,7 @@ class Twins:
         for twin in [state] if state.twin_of else list(self._twins_of(first)):
             if same_reason(twin.question, first.question, is_alert=is_alert(twin) and is_alert(first)) is None:
                 self.take_out(twin.thread_id)
-                self._desk.jobs.put(ContinueThread(thread_id=twin.thread_id))
+                self._desk.queue(twin.thread_id)
 
     def unlist(self, twin: ThreadState) -> None:
         """Have the first thread's card show a twin no more that has ended."""
@@ -154,11 +153,9 @@ class Twins:
                 self._queue_without_first(state, state.twin_of)
 
     def _queue_without_first(self, state: ThreadState, first_id: str) -> None:
-        if state.post_intent is not None or self._desk.jobs.holds(state.thread_id):
-            return
         first = self._desk.store.get(first_id)
-        if first is None or not first.is_open:
-            self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
+        if state.post_intent is None and (first is None or not first.is_open):
+            self._desk.queue(state.thread_id, unless_queued=True)
 
     def _find_first(self, state: ThreadState) -> TwinMatch | None:
         others = [one for one in self._desk.store.open_threads() if may_lead(one, state)]

@@ -15,7 +15,6 @@ from bot.casework.orchestrator import reopen
 from bot.casework.reports.status_overview import ThreadLine, thread_line
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
-from bot.domain.jobs import ContinueThread
 from bot.domain.text.humanize import duration
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
@@ -124,26 +123,21 @@ def _draft(state: ThreadState) -> tuple[str, int]:
 WHY = "the index is finished; the answer before was from part of the files"
 
 
-class PartialAnswers:
-    """Looks through the waiting drafts."""
+def repeat_partial_answers(desk: ThreadService) -> None:
+    """Send back the drafts that were made before the index was finished; call it only once that is.
 
-    def __init__(self, desk: ThreadService) -> None:
-        self._desk = desk
+    Raises:
+        StoreError: a state or the queue cannot be written.
+    """
 
-    def repeat(self) -> None:
-        """Send back the drafts that were made before the index was finished; call it only once that is.
+    def sent_back(now: ThreadState) -> ThreadState | None:
+        return reopen(now, at=desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
 
-        Raises:
-            StoreError: a state or the queue cannot be written.
-        """
-        for seen in self._desk.store.open_threads():
-            if _is_untouched_partial(seen) and self._desk.store.amend(seen.thread_id, self._sent_back) is not None:
-                log.info("a partial answer is repeated", extra={"action": "repeated", "thread_id": seen.thread_id})
-                self._desk.jobs.put(ContinueThread(thread_id=seen.thread_id))
-                self._desk.cards.show_later(seen.thread_id)
-
-    def _sent_back(self, now: ThreadState) -> ThreadState | None:
-        return reopen(now, at=self._desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
+    for seen in desk.store.open_threads():
+        if _is_untouched_partial(seen) and desk.store.amend(seen.thread_id, sent_back) is not None:
+            log.info("a partial answer is repeated", extra={"action": "repeated", "thread_id": seen.thread_id})
+            desk.queue(seen.thread_id)
+            desk.cards.show_later(seen.thread_id)
 
 
 def _is_untouched_partial(state: ThreadState) -> bool:

@@ -25,7 +25,7 @@ from bot.casework.replies import Replies
 from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
-from bot.casework.waiting_drafts import DraftReminders, PartialAnswers
+from bot.casework.waiting_drafts import DraftReminders
 from bot.composition.autonomy_services import AutonomyServices, build_autonomy
 from bot.composition.fix_services import FixServices, build_fixes
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
@@ -90,7 +90,6 @@ class CaseworkUpkeep:
     """What is looked after every minute; `pages` hears of messages, too."""
 
     waiting: DraftReminders
-    partial_answers: PartialAnswers
     pages: QuestionPages
     briefs: BriefSchedule
     reviews: ReviewServices
@@ -179,7 +178,6 @@ def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
     bulletin = OpsChannelPosts(on.slack.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
     return CaseworkUpkeep(
         waiting=_waiting(on, bulletin),
-        partial_answers=PartialAnswers(on.desk),
         pages=_pages(on),
         briefs=_briefs(on, bulletin),
         reviews=build_reviews(on, _working_hours(on)),

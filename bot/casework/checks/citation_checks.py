@@ -22,7 +22,7 @@ from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.memory.note_cautions import lesson_notice
 from bot.domain.memory.notes import RETIRED
-from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import one_line
@@ -37,6 +37,11 @@ class CitationResult(NamedTuple):
 
     ok: bool | None
     reason: str
+
+
+def to_check(name: str, finding: CitationResult) -> Check:
+    """Return a result as a check of a draft."""
+    return Check(name=name, ok=finding.ok, reason=finding.reason)
 
 
 class Proof(NamedTuple):

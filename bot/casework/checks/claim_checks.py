@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.casework.checks.citation_checks import CitationResult
+from bot.casework.checks.citation_checks import CitationResult, to_check
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.dotted_names import DottedName, ModuleTree, dotted_names_in, is_quoted
 from bot.domain.citations.fact_statements import statements_without_source
@@ -185,17 +185,17 @@ def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collect
     """Yield one check for each way a draft can be wrong in what it says, whatever it cites."""
     quotes = [ref.quote for ref in ret.evidence_refs if ref.quote]
     said = own_sentences(ret.draft_reply, quotes)
-    yield _check("confidence.words", _confidence_words(ret.confidence, said))
+    yield to_check("confidence.words", _confidence_words(ret.confidence, said))
     risks = risky_advice(ret.draft_reply, quotes) + (["code change: a patch is proposed"] if ret.proposed_patch else [])
-    yield _check("risk_gate", _risk_gate(ret.confidence, risks))
+    yield to_check("risk_gate", _risk_gate(ret.confidence, risks))
     faults = tone_faults(said)
-    yield _check(
+    yield to_check(
         "tone",
         CitationResult(not faults, f"sounds machine-written: {'; '.join(faults)}" if faults else "tone is plain"),
     )
-    yield _check("broadcast", _broadcast(ret.draft_reply, quotes))
-    yield _check("language", _language(ret.draft_language, said, rubric))
-    yield _check("secrets", _secrets(ret, known_secrets))
+    yield to_check("broadcast", _broadcast(ret.draft_reply, quotes))
+    yield to_check("language", _language(ret.draft_language, said, rubric))
+    yield to_check("secrets", _secrets(ret, known_secrets))
 
 
 def _confidence_words(confidence: str, said: Sequence[str]) -> CitationResult:
@@ -239,7 +239,3 @@ def _secrets(ret: InvestigatorReturn, known: Collection[str]) -> CitationResult:
         places["the proposed note"] = ret.proposed_triage_file.content
     found = [f"{place} ({', '.join(kinds)})" for place, text in places.items() if (kinds := find_secrets(text, known))]
     return CitationResult(not found, f"looks like a secret: {'; '.join(found)}" if found else "no secrets found")
-
-
-def _check(name: str, finding: CitationResult) -> Check:
-    return Check(name=name, ok=finding.ok, reason=finding.reason)

@@ -16,7 +16,7 @@ from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
-from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
+from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation, to_check
 from bot.casework.checks.claim_checks import (
     STATEMENTS,
     Proved,
@@ -142,12 +142,12 @@ def check_return(
     marks = [proof.ok for proof in proofs]
     return [
         *shape_checks(ret),
-        _check("required_evidence", _required(ret.evidence_refs, rubric)),
+        to_check("required_evidence", _required(ret.evidence_refs, rubric)),
         *_ref_checks(proofs),
-        _check(GROUNDED, _grounded(marks)),
-        _check("confidence.read", _was_read(ret, sources)),
-        _check("draft.places", places_check(ret, _proved(ret, marks, sources))),
-        _check(STATEMENTS, statements_check(ret, marks)),
+        to_check(GROUNDED, _grounded(marks)),
+        to_check("confidence.read", _was_read(ret, sources)),
+        to_check("draft.places", places_check(ret, _proved(ret, marks, sources))),
+        to_check(STATEMENTS, statements_check(ret, marks)),
         *style_checks(ret, rubric, known_secrets),
     ]
 
@@ -166,15 +166,11 @@ def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
     return [False if False in oks else True if oks and None not in oks else None for oks in found]
 
 
-def _check(name: str, finding: CitationResult) -> Check:
-    return Check(name=name, ok=finding.ok, reason=finding.reason)
-
-
 def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
     for index, proof in enumerate(proofs):
-        yield _check(f"ref[{index}].resolves", proof.resolves)
+        yield to_check(f"ref[{index}].resolves", proof.resolves)
         if proof.quote is not None:
-            yield _check(f"ref[{index}].quote", proof.quote)
+            yield to_check(f"ref[{index}].quote", proof.quote)
 
 
 def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> CitationResult:

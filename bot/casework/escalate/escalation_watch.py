@@ -16,7 +16,6 @@ from bot.casework.escalate.long_run import EscalationFolder
 from bot.casework.investigate.assignment import count_tokens, words_of_return
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import ContinueThread
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
@@ -70,7 +69,7 @@ class EscalationWatch:
         request, since = folder.request(), folder.launched_at()
         if request is None or request.run_id != run_id_of(state) or since is None:
             self._runs.let_go(state.thread_id)
-            self._queue(state.thread_id)  # whoever takes the job starts it
+            self._desk.queue(state.thread_id, unless_queued=True)  # whoever takes the job starts it
             return
         if self._runs.spending is not None:
             self._runs.spending.hold_again(state.thread_id, request.spend_usd)
@@ -109,7 +108,7 @@ class EscalationWatch:
                 state.thread_id, lambda now: self._returned(now, ret) if _is_same(now, state) else None
             )
             self._release(state.thread_id)
-            self._queue(state.thread_id)
+            self._desk.queue(state.thread_id, unless_queued=True)
 
     def _returned(self, now: ThreadState, ret: InvestigatorReturn) -> ThreadState:
         number = now.investigator_round + 1
@@ -147,10 +146,6 @@ class EscalationWatch:
         if usage is None and request.spend_usd is not None:
             self._runs.spending.record(request.run_id, "unfinished", Usage(cost_usd=request.spend_usd))
         self._runs.spending.release(thread_id)
-
-    def _queue(self, thread_id: str) -> None:
-        if not self._desk.jobs.holds(thread_id):
-            self._desk.jobs.put(ContinueThread(thread_id=thread_id))
 
     def _is_late(self, since: datetime) -> bool:
         limit = timedelta(minutes=self._desk.settings.escalation.time_limit_min)

@@ -25,7 +25,7 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.secrets import redact
-from bot.errors import InputError, TriageError, refusal
+from bot.errors import InputError, TriageError, refusal, refused
 
 MAX_RETURN_BYTES: Final = 1_000_000
 _TAIL_BYTES: Final = 8_192
@@ -65,13 +65,11 @@ class EscalationFolder:
         Raises:
             StoreError: the disk refuses.
         """
-        try:
+        with refused(f"cannot use {self.path}", "fix the folder's owner"):
             if (self.path / "claimed").exists():
                 self.path.rename(_free_name(self.path))
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.chmod(0o700)
-        except OSError as error:
-            raise refusal(f"cannot use {self.path}", error, "fix the folder's owner") from error
         self._write("rubric.md", request.assignment.rubric + "\n")
         asked = replace(request.assignment, rubric="")  # rubric.md has it
         self._write("request.json", request.model_copy(update={"assignment": asked}).model_dump_json(**_AS_GIVEN))
@@ -142,15 +140,13 @@ class EscalationFolder:
     def _write(self, name: str, text: str) -> None:
         """Put a file there whole: temporary file, fsync, rename."""
         temporary = self.path / f".tmp-{name}"
-        try:
+        with refused(f"cannot write {self.path / name}", "check the disk"):
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self.path / name)
-        except OSError as error:
-            raise refusal(f"cannot write {self.path / name}", error, "check the disk") from error
 
 
 def _read_file(path: Path, limit: int, *, from_end: bool = False) -> bytes:

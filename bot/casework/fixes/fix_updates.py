@@ -98,9 +98,8 @@ class FixUpdates:
         closed = self._desk.store.last_closed(fix.thread_id) if state is None else None
         if state is not None:
             self._desk.cards.show_card(fix.thread_id)
-        elif closed is not None and closed.card_ts is not None:
-            self._desk.cards.guard.require()
-            self._desk.messenger.show_card(closed)
+        elif closed is not None:
+            self._desk.show_closed(closed)
         self._store.change(fix.id, lambda now: _shown(now) if now.version == fix.version else now)
         if fix.log and fix.refusal and (where := state or closed) is not None:
             title = "The check's last lines"

@@ -22,7 +22,7 @@ from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchLimits, Refu
 from bot.domain.search.file_kinds import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.errors import InputError, refusal
+from bot.errors import InputError, refused
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
@@ -58,11 +58,9 @@ class PatchChecks:
     def repository(self) -> Iterator[PatchRepo]:
         """Enter with an empty throw-away repository over the codebase; it is removed at the end."""
         sweep(self._workshop)
-        try:
+        with refused(f"cannot work in {self._workshop}", "free space or fix its owner"):
             self._workshop.mkdir(mode=0o700, parents=True)
             repo = PatchRepo(self._codebase, self._workshop / "repo.git")
-        except OSError as error:
-            raise refusal(f"cannot work in {self._workshop}", error, "free space or fix its owner") from error
         try:
             yield repo
         finally:

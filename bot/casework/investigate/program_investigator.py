@@ -31,7 +31,7 @@ from bot.casework.investigate.model_investigator import (
     without_secrets,
 )
 from bot.domain.returns import Usage
-from bot.errors import refusal
+from bot.errors import refused
 
 MAX_OUTPUT_CHARS: Final = 4_000_000
 _PLACEHOLDER: Final = re.compile(r"\{(rubric|question_file|codebase|out)\}")
@@ -86,13 +86,11 @@ class ProgramInvestigator:
 
     def _prepared(self, assignment: Assignment) -> list[str]:
         """Write the question's file and return the command line."""
-        try:
+        with refused(f"cannot write in {self.folder}", "check the disk and the folder's owner"):
             self._file("out.json").unlink(missing_ok=True)
             handle = os.open(self._file("question.md"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
                 file.write(delimit(tuple(sections_of(assignment))) + "\n")
-        except OSError as error:
-            raise refusal(f"cannot write in {self.folder}", error, "check the disk and the folder's owner") from error
         values = {
             "rubric": build_prompt(assignment),
             "question_file": str(self._file("question.md")),

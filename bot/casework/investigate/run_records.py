@@ -13,18 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed
 from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET, redact, redact_values
-from bot.errors import TriageError, refusal
+from bot.errors import TriageError, refused
 from bot.ports import Clock, RunFolders
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T", bound=BaseModel)
 
 
 @dataclass(slots=True)
@@ -53,10 +54,8 @@ class RunRecorder:
             StoreError: the record could not be written.
         """
         folder, started = self._folders.here(f"runs/{run_id}"), self._clock.now()
-        try:
+        with refused(f"cannot record the run in {folder}", "check the disk and its owner"):
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise refusal(f"cannot record the run in {folder}", error, "check the disk and its owner") from error
         self._log(folder, f"started {what}")
         record = RunRecord()
         try:
@@ -84,19 +83,18 @@ class RunRecorder:
 
     def ledger(self, run_id: str) -> Ledger | None:
         """Return what a run read, or None if its record is gone or unreadable; raises StoreError."""
-        folder = self._folders.fetch(f"runs/{run_id}")
-        try:
-            trace = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
-            return Ledger.model_validate(trace["ledger"], extra="ignore")
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
-            return None
+        return self._read(run_id, "ledger", Ledger)
 
     def usage(self, run_id: str) -> Usage | None:
         """Return what a run cost, whether it succeeded or not; None where there is no record of it. StoreError."""
+        return self._read(run_id, "usage", Usage, if_null={})
+
+    def _read(self, run_id: str, name: str, kind: type[_T], *, if_null: object = None) -> _T | None:
+        """Return a part of a run's trace; None where it is gone or unreadable. Raises StoreError."""
         folder = self._folders.fetch(f"runs/{run_id}")
         try:
             trace = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
-            return Usage.model_validate(trace["usage"] or {}, extra="ignore")
+            return kind.model_validate(if_null if trace[name] is None else trace[name], extra="ignore")
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 
@@ -113,18 +111,14 @@ class RunRecorder:
         self._write(folder / "trace.json", self._without_own(json.dumps(trace, ensure_ascii=False, indent=1)))
 
     def _log(self, folder: Path, line: str) -> None:
-        path = folder / "run.log"
-        try:
-            with path.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {self._cut(line)}\n")
-        except OSError as error:
-            raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
+        self._write(folder / "run.log", f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {self._cut(line)}\n", mode="a")
 
-    def _write(self, path: Path, text: str) -> None:
-        try:
-            path.write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
+    def _write(self, path: Path, text: str, *, mode: str = "w") -> None:
+        with (
+            refused(f"cannot write {path}", "check the disk and the folder's owner"),
+            path.open(mode, encoding="utf-8", errors="replace") as file,
+        ):
+            file.write(text)
 
     def _without_own(self, text: str) -> str:
         for secret in self._secrets:

@@ -111,9 +111,8 @@ class LessonNotes:
 
     def _show(self, thread_id: str) -> None:
         state = self._desk.store.last_closed(thread_id)
-        if state is not None and state.card_ts is not None:
-            self._desk.cards.guard.require()
-            self._desk.messenger.show_card(state)
+        if state is not None:
+            self._desk.show_closed(state)
 
     def _note(self, *, add: str = "", drop: str = "") -> None:
         """Have a card shown at the next tick, or no more."""

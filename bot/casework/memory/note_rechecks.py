@@ -23,52 +23,31 @@ from bot.domain.memory.notes import MAX_QUOTE_CHARS, KeptNote, NoteCitation, ope
 from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Recheck, RecheckOutcome, recheck_id, with_new_pins
 from bot.domain.secrets import find_secrets
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError, StoreError
-from bot.ports import Clock, NoteStore, RecheckChat
+from bot.ports import NoteStore, RecheckChat
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
 
-class RecheckPreview:
-    """Looks at the codebases of one team; what looks like a secret is not shown."""
+def _in_place_of(cite: NoteCitation, repos: Repositories, secrets: Collection[str]) -> NoteCitation | None:
+    """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does.
 
-    def __init__(self, repos: Repositories, clock: Clock, known_secrets: Collection[str]) -> None:
-        self._repos, self._clock, self._secrets = repos, clock, known_secrets
-
-    def open(self, note: KeptNote, changed: Sequence[NoteCitation], head: str) -> Recheck:
-        """Return what is asked about a note, the lines now in place of the `changed` ones; `head` is the revision.
-
-        Raises:
-            ProviderError: git fails.
-        """
-        return Recheck(
-            id=recheck_id(note.ref, note.facts.cites),
-            ref=note.ref,
-            title=note.title,
-            excerpt=opening(note.text)[:EXCERPT_CHARS],
-            saved_by=note.facts.saved_by,
-            saved_at=note.facts.saved_at,
-            head=head,
-            changes=tuple(ChangedLines(cite=cite, now=self._in_place_of(cite)) for cite in changed),
-            at=self._clock.now(),
-        )
-
-    def _in_place_of(self, cite: NoteCitation) -> NoteCitation | None:
-        """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does."""
-        cited = parse_lines(cite.ref)
-        repo, path = self._repos.locate(cite.path, cite.commit)
-        head = repo.head()
-        old, new = repo.lines_at(cite.commit, path), repo.lines_at(head, path)
-        if cited is None or old is None or new is None:
-            return None
-        place = find_moved_lines(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
-        if place is None:
-            return None
-        quote = "\n".join(new[place.start - 1 : place.end])
-        if not quote.strip() or len(quote) > MAX_QUOTE_CHARS or find_secrets(quote, self._secrets):
-            return None
-        lines = f"{place.start}-{place.end}" if place.end > place.start else f"{place.start}"
-        return NoteCitation(path=cite.path, lines=lines, commit=head, quote=quote)
+    What looks like a secret is not shown. Raises ProviderError when git fails.
+    """
+    cited = parse_lines(cite.ref)
+    repo, path = repos.locate(cite.path, cite.commit)
+    head = repo.head()
+    old, new = repo.lines_at(cite.commit, path), repo.lines_at(head, path)
+    if cited is None or old is None or new is None:
+        return None
+    place = find_moved_lines(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
+    if place is None:
+        return None
+    quote = "\n".join(new[place.start - 1 : place.end])
+    if not quote.strip() or len(quote) > MAX_QUOTE_CHARS or find_secrets(quote, secrets):
+        return None
+    lines = f"{place.start}-{place.end}" if place.end > place.start else f"{place.start}"
+    return NoteCitation(path=cite.path, lines=lines, commit=head, quote=quote)
 
 
 def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
@@ -101,7 +80,6 @@ class NoteRechecks:
     ) -> None:
         self._desk, self._shelf, self._repos, self._standing = desk, shelf, repos, standing
         self._stored, self._chat = stored, chat
-        self._look = RecheckPreview(repos, desk.clock, desk.known_secrets)
         self._file = threading.RLock()
         self._settling = threading.Lock()
 
@@ -160,7 +138,7 @@ class NoteRechecks:
                 before = known.get(recheck_id(note.ref, note.facts.cites))
                 is_new = before is None or before.outcome in (RecheckOutcome.MOOT, RecheckOutcome.GONE)
                 if is_new and (changed := self._standing.stale(note.facts.cites).changed):
-                    opened = self._look.open(note, changed, head)
+                    opened = self._opened(note, changed, head)
                     known[opened.id] = _on_the_card_of(before, opened)
 
             def swept(stored: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -168,6 +146,22 @@ class NoteRechecks:
                 return _document(stored, {**known, **decided}, head)
 
             self._stored.change(swept)
+
+    def _opened(self, note: KeptNote, changed: Sequence[NoteCitation], head: str) -> Recheck:
+        """Return what is asked about a note, the lines now in place of the `changed` ones; `head` is the revision."""
+        secrets = self._desk.known_secrets
+        changes = [ChangedLines(cite=cite, now=_in_place_of(cite, self._repos, secrets)) for cite in changed]
+        return Recheck(
+            id=recheck_id(note.ref, note.facts.cites),
+            ref=note.ref,
+            title=note.title,
+            excerpt=opening(note.text)[:EXCERPT_CHARS],
+            saved_by=note.facts.saved_by,
+            saved_at=note.facts.saved_at,
+            head=head,
+            changes=tuple(changes),
+            at=self._desk.clock.now(),
+        )
 
     def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
         """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""

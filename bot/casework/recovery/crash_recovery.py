@@ -15,7 +15,7 @@ from datetime import datetime
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight, standing_reply
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, RebuildThread, RunBeat
+from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
 from bot.ports.chat import may_still_arrive
@@ -54,7 +54,7 @@ class CrashRecovery:
         if state.post_intent is not None:
             self._replies.recall(state.thread_id)
         elif state.status in _MACHINE:
-            self._continue(state)
+            self._desk.queue(state.thread_id, unless_queued=True)
         elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._desk.cards.is_behind(state):
             self._desk.cards.show_later(state.thread_id)
 
@@ -118,11 +118,7 @@ class CrashRecovery:
         if state.post_intent is not None:
             self._replies.settle(state)
         elif state.status in _MACHINE:
-            self._continue(state)
-
-    def _continue(self, state: ThreadState) -> None:
-        if not self._desk.jobs.holds(state.thread_id):
-            self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
+            self._desk.queue(state.thread_id, unless_queued=True)
 
     def _look(self) -> list[str]:
         """Look whether what waits for a human was answered already, then show the cards that differ or are gone.

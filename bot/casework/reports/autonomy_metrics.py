@@ -54,18 +54,20 @@ class Outcome(StrEnum):
         return self in (Outcome.TAKEN_BACK, Outcome.EDITED, Outcome.DISMISSED, Outcome.SENT_BACK)
 
 
+_OUTCOMES: Final[Mapping[str, Outcome]] = {
+    Resolution.APPROVED: Outcome.APPROVED,
+    Resolution.EDITED: Outcome.EDITED,
+    Resolution.DISMISSED: Outcome.DISMISSED,
+}
+
+
 def outcome_of(draft: QualifiedDraft, taken_back: Mapping[str, AutoReply]) -> Outcome:
     """Return what became of a draft; `taken_back` has those replies by thread."""
     if draft.is_sent_back and draft.resolution in DECIDED:
         return Outcome.SENT_BACK
     if draft.resolution == Resolution.AUTO:
         return Outcome.TAKEN_BACK if draft.thread_id in taken_back else Outcome.SENT
-    known = {
-        Resolution.APPROVED: Outcome.APPROVED,
-        Resolution.EDITED: Outcome.EDITED,
-        Resolution.DISMISSED: Outcome.DISMISSED,
-    }
-    return next((outcome for end, outcome in known.items() if draft.resolution == end), Outcome.UNDECIDED)
+    return _OUTCOMES.get(draft.resolution or "", Outcome.UNDECIDED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

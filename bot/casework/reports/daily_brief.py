@@ -129,21 +129,17 @@ def brief_cost_line(brief: DailyBrief) -> str:
 
 
 def _findings(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
-    return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
+    return ((one_line(beat.session_id, 60), one_line(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
 def _remarks(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
-    return ((_flat(beat.session_id, 60), _flat(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
+    return ((one_line(beat.session_id, 60), one_line(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
 
 
 def period(brief: DailyBrief) -> str:
     """Return how long it looks back; a day is said in hours, for "the last 1 d" is no English."""
     time = brief.now - brief.since
     return "24 h" if time == WINDOW else duration(time)
-
-
-def _flat(text: str, limit: int) -> str:
-    return one_line(text, limit)
 
 
 def counted(number: int, one: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.measures import Window, from_us, recent_records, time_of, to_us
+from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
 from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind, utc_day
 from bot.casework.reports.rollups import COMPLETE, Allowance, Backlog, Rollups
 from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of
@@ -183,8 +183,7 @@ def _open_threads(store: Store, rollups: Rollups) -> tuple[list[ThreadFacts], in
 
 def read_spent(store: Store, since: datetime) -> list[float | None]:
     """Return what each model run since then cost, oldest first, those of beats included. Raises StoreError."""
-    costs = (record.get("cost_usd") for record in recent_records(store, SPEND, "at", since))
-    return [float(cost) if isinstance(cost, int | float) else None for cost in costs]
+    return [known_cost(record) for record in recent_records(store, SPEND, "at", since)]
 
 
 class BeatSummary(NamedTuple):

@@ -5,7 +5,7 @@ A measured value is honest about how much it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -34,6 +34,12 @@ def recent_records(store: Store, name: str, key: str, since: datetime) -> list[d
         elif older == OLD_IN_A_ROW:
             break
     return found[::-1]
+
+
+def known_cost(record: Mapping[str, Any]) -> float | None:
+    """Return what a line of spend.ndjson says a run cost, in US dollars; None where no price was known."""
+    cost = record.get("cost_usd")
+    return float(cost) if isinstance(cost, int | float) else None
 
 
 def time_of(text: object) -> datetime | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from bot.casework.reports.measures import time_of, to_us
+from bot.casework.reports.measures import known_cost, time_of, to_us
 from bot.domain.threads import hash_draft
 from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
 from bot.ports.storage import JOURNAL_START, Position
@@ -73,11 +73,10 @@ def _reply_row(record: Record) -> Row | None:
 
 
 def _spend_row(record: Record) -> Row | None:
-    at, cost = time_of(record.get("at")), record.get("cost_usd")
+    at = time_of(record.get("at"))
     if at is None:
         return None
-    known = float(cost) if isinstance(cost, int | float) else None
-    return [to_us(at), _THREAD_RUN.match(str(record.get("run_id"))) is not None, known]
+    return [to_us(at), _THREAD_RUN.match(str(record.get("run_id"))) is not None, known_cost(record)]
 
 
 def _beat_row(record: Record) -> Row | None:

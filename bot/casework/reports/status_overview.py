@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.casework.pause import read_pause
-from bot.casework.reports.measures import recent_records, time_of
+from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
@@ -283,14 +283,13 @@ class DayCounts:
 def count_today(store: Store, now: datetime) -> DayCounts:
     """Return the day's counts; raises StoreError."""
     heard = _of_day(store, CLASSIFIED, "classified_at", now)
-    spent = [record.get("cost_usd") for record in _of_day(store, SPEND, "at", now)]
-    known = [cost for cost in spent if isinstance(cost, int | float)]
+    spent = [known_cost(record) for record in _of_day(store, SPEND, "at", now)]
     return DayCounts(
         messages=len(heard),
         actionable=sum(record.get("classification") == "actionable" for record in heard),
         posted=len(_of_day(store, REPLIES, "posted_at", now)),
         model_runs=len(spent),
-        cost_usd=sum(known) if len(known) == len(spent) else None,
+        cost_usd=measure_total(spent),
     )
 
 
