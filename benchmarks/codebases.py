@@ -30,7 +30,7 @@ from benchmarks.offline_answers import QUESTIONS, fetch
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.codebase_choice import choose_codebase
+from bot.casework.investigate.code_findings import choose_codebase
 
 REQUIRED: Final = 0.95
 """Of the questions of the nine unlike repositories, in shuffled channels."""

@@ -13,7 +13,7 @@ from blocks.modals.dialogue import notice
 from blocks.text.escaping import link_target
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch, patch_of
-from bot.domain.fixes.patch_files import patch_lines, patch_summary, proposes_nothing
+from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
@@ -27,7 +27,7 @@ LINES_A_SECTION: Final = 40
 
 def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Block]:
     """Return the card's line that there is a patch; nothing where there is none. `is_open`: a request proposes it."""
-    if patch is None or proposes_nothing(patch):
+    if patch is None or patch.is_empty:
         return []
     said = escape(plain(patch_summary(patch), SUMMARY_CHARS))
     return [context(f":wrench: *Proposed patch*: {said}{'' if is_open else '. Not applied'}")]
@@ -35,7 +35,7 @@ def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Bl
 
 def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = ()) -> list[Block]:
     """Return a patch whole, as far as a dialogue has room, with why it is proposed."""
-    if patch is None or proposes_nothing(patch):
+    if patch is None or patch.is_empty:
         return []
     why = escape(plain(redact(patch.rationale, known_secrets), RATIONALE_CHARS))
     head = f"*Proposed patch* · {escape(plain(patch_summary(patch, known_secrets), SUMMARY_CHARS))}"

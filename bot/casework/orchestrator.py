@@ -11,7 +11,6 @@ from collections.abc import Collection
 from datetime import datetime
 from functools import partial
 
-from bot.casework.autonomy.auto_replies import AutoReplies
 from bot.casework.pause import PauseSwitch
 from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
@@ -42,7 +41,7 @@ class Orchestrator:
     `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
     they were asked. `pages` gets each message with the id of the open thread it came into. While `pausing` is on a
     message gets its card and no more; the rest waits in the queue. A thread of which `twins` says that the same is
-    asked in another one gets neither card nor investigation. `auto` is shown each draft that is ready.
+    asked in another one gets neither card nor investigation.
     """
 
     def __init__(
@@ -56,10 +55,8 @@ class Orchestrator:
         pausing: PauseSwitch,
         pages: QuestionPages,
         twins: Twins,
-        auto: AutoReplies,
     ) -> None:
         self._desk, self._pausing, self._rules = desk, pausing, rules
-        self._auto = auto
         self._pages, self._twins = pages, twins
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
@@ -187,7 +184,6 @@ class Orchestrator:
             self._desk.cards.show_card(thread_id)  # nothing is looked into unseen
         if not self._waits(thread_id):
             self._rounds.run(thread_id)
-            self._auto.consider(thread_id)
         self._desk.cards.show_card(thread_id)
 
     def _waits(self, thread_id: str) -> bool:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import RunFailed, RunStopped
+from bot.casework.auto_replies import AutoReplies
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
@@ -47,8 +48,9 @@ class Rounds:
         runs: RunRecorder,
         escalations: Escalations,
         replies: Replies,
+        auto: AutoReplies,
     ) -> None:
-        self._desk, self._replies = desk, replies
+        self._desk, self._replies, self._auto = desk, replies, auto
         self._investigator = investigator
         self._validator = validator
         self._runs = runs
@@ -60,7 +62,7 @@ class Rounds:
         }
 
     def run(self, thread_id: str) -> None:
-        """Take steps until the thread waits for a human or a long run, or is closed."""
+        """Take steps until the thread waits for a human or a long run, or is closed; a ready draft may be sent then."""
         state = self._desk.store.get(thread_id)
         if state is not None and state.status in self._steps:
             self._desk.asker.begin(state)
@@ -74,6 +76,7 @@ class Rounds:
             self._desk.cards.show_card(thread_id)
         if state is not None and state.status is ThreadStatus.ESCALATED:
             self._escalations.launch(thread_id)
+        self._auto.consider(thread_id)
 
     def _note_wait(self, state: ThreadState, *, waits: bool) -> None:
         """Have the card say that the question waits for the codebase, or no longer."""

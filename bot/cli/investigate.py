@@ -15,7 +15,7 @@ from bot.agent.budget import Budget
 from bot.agent.codebases import Codebase
 from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest, harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
-from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import FILE, config_option, json_option, team_option

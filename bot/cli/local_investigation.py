@@ -23,7 +23,7 @@ from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.citation_lines import outdated_words, telling_line
-from bot.domain.fixes.patch_files import fenced_diff, patch_summary, proposes_nothing
+from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import (
@@ -173,7 +173,7 @@ def _records(findings: LocalInvestigation) -> str:
 
 def _patch(patch: ProposedPatch | None) -> list[str]:
     """Return the proposed patch, if there is one: in short, why, and its diff."""
-    if patch is None or proposes_nothing(patch):
+    if patch is None or patch.is_empty:
         return []
     why = [_point(redact(patch.rationale))] if patch.rationale.strip() else []
     head = wrapped(f"Proposed patch (not applied): {patch_summary(patch)}")

@@ -17,7 +17,7 @@ import click
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.codebase_choice import search_codebases
+from bot.casework.investigate.code_findings import search_codebases
 from bot.cli.arguments import FILE, config_option, home_option, json_option
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import cut, to_json

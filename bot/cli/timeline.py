@@ -17,7 +17,7 @@ from bot.casework.reports.measures import dollars, seconds, time_of
 from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
-from bot.domain.fixes.patch_files import fenced_diff, patch_summary, proposes_nothing
+from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.paging import Paging
 from bot.domain.questions.feedback import Feedback
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
@@ -239,7 +239,7 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
 def _patch(state: ThreadState) -> Iterator[str]:
     """Yield the patch that the latest draft proposes, in short and then its diff."""
     patch = state.investigator_return.proposed_patch if state.investigator_return else None
-    if patch is None or proposes_nothing(patch):
+    if patch is None or patch.is_empty:
         return
     yield ""
     yield from _line("patch", f"{patch_summary(patch)} (proposed, not applied)")

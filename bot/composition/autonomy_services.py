@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import uuid4
 
-from bot.casework.autonomy.auto_replies import ArmingService, AutoReplies
+from bot.casework.auto_replies import ArmingService, AutoReplies
 from bot.casework.freshness import StillStands
 from bot.casework.replies import Replies
 from bot.composition.shared_services import SharedServices

@@ -139,14 +139,13 @@ def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionP
     autonomy = build_autonomy(on, replies, still_stands, _working_hours(on))
     orchestrator = Orchestrator(
         on.desk,
-        Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies),
+        Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies, autonomy.replies),
         bot_user_id=me.user_id,
         lost=frozenset(damage.doc_id for damage in on.store.damaged()),
         rules=rules,
         pausing=on.pausing,
         pages=pages,
         twins=twins,
-        auto=autonomy.replies,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations, twins)
     return QuestionServices(

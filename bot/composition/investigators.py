@@ -20,8 +20,7 @@ from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.investigate.assignment import Investigator
-from bot.casework.investigate.code_findings import CodeFindings
-from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder

@@ -70,6 +70,11 @@ class ProposedPatch(FrozenValue):
     diff: str
     rationale: str
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show: no diff."""
+        return not self.diff.strip()
+
 
 class SuspectChange(FrozenValue):
     """A commit that lately changed the lines a stack trace leads to: a lead, not a proof.

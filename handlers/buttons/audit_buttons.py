@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from blocks import ids
 from bot.casework.approvers import Approvers
-from bot.casework.autonomy.auto_replies import AutoReplies
+from bot.casework.auto_replies import AutoReplies
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.buttons.draft_buttons import NOT_YOURS
 

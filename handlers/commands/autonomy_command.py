@@ -10,7 +10,7 @@ from blocks.views.autonomy_view import autonomy_blocks
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.casework.approvers import Approvers
-from bot.casework.autonomy.auto_replies import ArmingService
+from bot.casework.auto_replies import ArmingService
 from handlers.commands.casework_commands import ONLY_APPROVERS, WHO_APPROVES
 from handlers.commands.dispatcher import Command
 from handlers.commands.typed_command import TypedCommand, reject_extra_words

@@ -11,7 +11,7 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.casework.acknowledgements import Acknowledgements
-from bot.casework.autonomy.auto_replies import ArmingService, AutoReplies
+from bot.casework.auto_replies import ArmingService, AutoReplies
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
@@ -207,7 +207,7 @@ class Office:
         )
         sent = Collection(self.past.documents, AUTO_REPLIES)
         self.auto = AutoReplies(self.desk, self.replies, self._still_stands, self.arming, sent, self.audits)
-        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
+        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies, self.auto)
         self.orchestrator = Orchestrator(
             self.desk,
             rounds,
@@ -217,7 +217,6 @@ class Office:
             pausing=self.pausing,
             pages=self.pages,
             twins=self.twins,
-            auto=self.auto,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lessons_stored)

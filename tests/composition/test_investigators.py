@@ -15,8 +15,7 @@ from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator
-from bot.casework.investigate.code_findings import CodeFindings
-from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators

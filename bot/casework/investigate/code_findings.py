@@ -1,24 +1,190 @@
-"""What code alone finds for a question: how old the clones are, what no search looks into, where a stack trace leads.
+"""What code alone finds for a question: which codebase it is about, what no search looks into, where a trace leads.
 
-Fetches clones and brings the indexes up to HEAD, once for a question; reads git; writes nothing else. What was found
-stands in the investigator's return, so that "nothing found" is not taken for "nowhere".
+What names a codebase decides first: its id, then the frames of a stack trace, then paths, then names of code that only
+some of them define; handbooks (`kind: docs`) are not looked at for frames and definitions. Else the passages of all are
+ranked together and the best of each are compared. Before every investigation clones are fetched and the indexes brought
+up to HEAD, once for a question; what is missing then stands in the investigator's return, so that "nothing found" is
+not taken for "nowhere". Writes nothing else.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase, Codebases
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.trace_places import find_suspects, trace_notes
+from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.search.codebase_names import mentioned_codebases, named_codebases
+from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.passages import Passage
+from bot.domain.search.question_names import names_in
+from bot.domain.search.report_parts import parts_of
+from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
 from bot.ports.code import Clones
 
 log = logging.getLogger(__name__)
+
+SHARES: Final = (1.0, 0.5, 0.25)
+"""How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
+SIZE: Final = 0.15
+"""How much less a passage counts in a larger codebase, which has more that may fit by chance: as its size to this."""
+MENTIONED: Final = 1.5
+"""How much more a codebase counts whose id stands in the question."""
+DEFINES: Final = 0.7
+"""The least weight of a file whose definitions tell where a name belongs."""
+
+
+def choose_codebase(question: str, codebases: Codebases, *, subject: str = "") -> Codebase:
+    """Return the codebase a question is about; `subject` is what was asked before it.
+
+    Raises:
+        TriageError: as an index does.
+    """
+    if len(codebases) == 1:
+        return codebases.first
+    for hint in (_named, _framed, _with_paths, _defining):
+        found = hint(question, codebases)
+        if 0 < len(found) < len(codebases):
+            codebases = Codebases(found)
+        if len(codebases) == 1:
+            return codebases.first
+    return _ranked(question, codebases, subject)
+
+
+def _named(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    names = named_codebases(question, [one.id for one in codebases])
+    return [one for one in codebases if one.id in names]
+
+
+def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases in which most frames of a stack trace stand."""
+    if not frames_in(question):
+        return []
+    found = {one.id: len(trace_places(question, one.repo, one.index)) for one in _of_code(codebases)}
+    most = max(found.values(), default=0)
+    return [one for one in _of_code(codebases) if most and found[one.id] == most]
+
+
+def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases that have all files which are named with a folder or an ending."""
+    files = names_in(question).files
+    return [one for one in codebases if files and all(one.index.places_called(path) for path in files)]
+
+
+def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
+    """Return the codebases that define what is surely a name of code, in code of their own."""
+    names = [one.name for one in names_in(question).names if one.is_code]
+    return [one for one in _of_code(codebases) if names and all(_defines(one, name) for name in names)]
+
+
+def _of_code(codebases: Codebases) -> Sequence[Codebase]:
+    return [one for one in codebases if not one.is_docs]
+
+
+def _defines(codebase: Codebase, name: str) -> bool:
+    found = codebase.index.definitions(name)
+    return any(one.name == name and path_weight(one.path, "") >= DEFINES for one in found)
+
+
+def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
+    likely = codebases.likely(question, subject=subject)
+    mentioned = mentioned_codebases(question, [one.id for one in codebases])
+
+    def worth(one: Codebase) -> float:
+        best = one.index.scores(question, limit=len(SHARES), subject=subject, corpus=likely.corpus)
+        total = sum(share * score for share, score in zip(SHARES, best, strict=False))
+        size: float = max(likely.sizes[one.id], 1) ** SIZE
+        return total * (MENTIONED if one.id in mentioned else 1.0) / size
+
+    others = [one for one in codebases if one.id in mentioned and one not in likely.members]
+    return max([*likely.members, *others], key=worth)
+
+
+def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:
+    """Return the best passages for a text of any length, as cited paths; those of several codebases ranked together.
+
+    A report is searched for in the codebase that it is about. Raises as `search_text` does.
+    """
+    if len(codebases) == 1 or parts_of(text).is_report or frames_in(text):
+        one = choose_codebase(text, codebases)
+        found = search_text(text, one.repo, one.index, limit=limit)
+        return [replace(passage, path=one.prefix + passage.path) for passage in found]
+    named = named_codebases(text, [one.id for one in codebases])
+    return [
+        replace(passage, path=one.prefix + passage.path)
+        for one, passage in codebases.among(named).search(text, limit=limit)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class OneCodebaseInvestigator:
+    """Port Investigator: chooses the codebase a question is about, and has `investigator_of` it work there."""
+
+    codebases: Codebases
+    investigator_of: Callable[[Codebase], Investigator]
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return the draft with its codebase in each citation; raises what the investigator raises."""
+        chosen = self._chosen(assignment)
+        found = self.investigator_of(chosen).investigate(assignment, run_id=run_id, on_progress=on_progress)
+        return qualified(found, chosen.prefix) if chosen.prefix else found
+
+    def _chosen(self, assignment: Assignment) -> Codebase:
+        members = self.codebases.among(assignment.codebases)
+        if len(members) == 1:
+            return members.first
+        readable = members.among(assignment.refreshed) if assignment.refreshed else _refreshed(members)
+        said = "\n".join((assignment.question, *(one.text for one in assignment.human_context)))
+        return choose_codebase(said, readable, subject="\n".join(assignment.earlier))
+
+
+def _refreshed(codebases: Codebases) -> Codebases:
+    """Return those whose index can be used, brought up to HEAD; all where none can."""
+    usable = []
+    for one in codebases:
+        try:
+            one.index.refresh()
+        except TriageError:
+            log.warning("left out of a search: %s", one.name, extra={"action": "codebase_unread"}, exc_info=True)
+            continue
+        usable.append(one)
+    return Codebases(usable or codebases)
+
+
+def qualified(found: Investigation, prefix: str) -> Investigation:
+    """Return an investigation of one codebase as one of a team with several: each place begins with `prefix`."""
+    ledger = found.ledger and Ledger(
+        reads=[one.model_copy(update={"path": prefix + one.path}) for one in found.ledger.reads],
+        queries=found.ledger.queries,
+    )
+    return replace(found, ret=_qualified_return(found.ret, prefix), ledger=ledger)
+
+
+def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
+    refs = tuple(_qualified_ref(ref, prefix) for ref in ret.evidence_refs)
+    draft, summary = ret.draft_reply, ret.summary_for_orchestrator
+    for before, after in zip(ret.evidence_refs, refs, strict=True):
+        if before.ref != after.ref:
+            draft = draft.replace(f"`{before.ref}`", f"`{after.ref}`")
+            summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
+    changes = {"evidence_refs": refs, "draft_reply": draft, "summary_for_orchestrator": summary}
+    return ret.model_copy(update=changes)
+
+
+def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
+    is_bare = ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
+    return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
+
 
 NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
 
@@ -39,7 +205,7 @@ class CodeFindings:
         aged = self.clones.before_investigation(self.cloned) if self.clones else ()
         members = self.codebases.among(assignment.codebases)
         # before, so that what is indexed meanwhile does not count as searched
-        looked = [(one, _refreshed(one, may_fail=len(self.codebases) > 1)) for one in members]
+        looked = [(one, _refreshed_index(one, may_fail=len(self.codebases) > 1)) for one in members]
         said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
         commits = [(one, index.commit) for one, index in looked if index.commit]
         places, suspects = find_suspects(said, commits)
@@ -63,7 +229,7 @@ class _RefreshedIndex(NamedTuple):
     is_unfinished: bool = False
 
 
-def _refreshed(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
+def _refreshed_index(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
     try:
         report = codebase.index.refresh()
     except TriageError as error:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bot.casework.decisions import DraftClick
-from bot.casework.memory.note_saving import cited_lines
+from bot.casework.memory.note_saving import note_head
 from bot.casework.thread_service import ThreadService
 from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, build_lesson, decided_by
-from bot.domain.memory.notes import CITES, note_text
+from bot.domain.memory.notes import note_text
 from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import ThreadState
@@ -66,21 +66,11 @@ class LessonNotes:
         state, lesson = self.proposed(click)
         words = lesson.words if typed is None else typed
         self.check_words(words)
-        text = note_text(
-            words,
-            {
-                "kind": lesson.kind,
-                "saved_by": by,
-                "saved_at": self._desk.clock.now().isoformat(timespec="seconds"),
-                "thread": state.thread_id,
-                "permalink": state.permalink,
-                "decided_by": decided_by(state),
-                "decided_at": state.closed_at.isoformat(timespec="seconds") if state.closed_at else None,
-                CITES: cited_lines(self._desk, state),
-            },
-        )
+        ended = state.closed_at.isoformat(timespec="seconds") if state.closed_at else None
+        decided = {"decided_by": decided_by(state), "decided_at": ended}
+        head = note_head(self._desk, state, lesson.kind, by=by, at=self._desk.clock.now(), **decided)
         self._note(add=state.thread_id)
-        ref = self._shelf.create(lesson.name, text)
+        ref = self._shelf.create(lesson.name, note_text(words, head))
         self._note(add=state.thread_id)  # a tick in between has shown the card as it was
         if ref is None:
             raise Conflict("Somebody else has already saved this.")

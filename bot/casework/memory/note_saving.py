@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from bot.casework.checks.draft_checks import ref_marks
@@ -36,28 +37,29 @@ def save_note(desk: ThreadService, state: ThreadState, *, by: str) -> str:
         raise InputError(f"The note is saved already, as {state.triage_file_path}.")
     if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", desk.known_secrets):
         raise InputError(f"The note contains what looks like a secret ({', '.join(kinds)}); nothing was saved.")
-    text = note_text(
-        proposed.content,
-        {
-            "kind": NoteKind.NOTE,
-            "saved_by": by,
-            "saved_at": (state.user_approved_at or desk.clock.now()).isoformat(timespec="seconds"),
-            "thread": state.thread_id,
-            "permalink": state.permalink,
-            CITES: cited_lines(desk, state),
-        },
-    )
-    return desk.memory.add(safe_name(proposed.filename), text)
+    saved_at = state.user_approved_at or desk.clock.now()
+    head = note_head(desk, state, NoteKind.NOTE, by=by, at=saved_at)
+    return desk.memory.add(safe_name(proposed.filename), note_text(proposed.content, head))
 
 
-def cited_lines(desk: ThreadService, state: ThreadState) -> list[dict[str, str]]:
-    """Return the lines of code that the thread's draft rests on, as they stand above the words of a note.
+def note_head(
+    desk: ThreadService, state: ThreadState, kind: NoteKind, *, by: str, at: datetime, **more: Any
+) -> dict[str, Any]:
+    """Return what stands above the words of a note from a thread, the lines of code that its draft rests on last.
 
     A citation that no check has proved is none: its lines may never have stood there.
     """
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
     proved = [ref for ref, mark in zip(refs, ref_marks(state.checks, len(refs)), strict=True) if mark]
-    return [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)]
+    return {
+        "kind": kind,
+        "saved_by": by,
+        "saved_at": at.isoformat(timespec="seconds"),
+        "thread": state.thread_id,
+        "permalink": state.permalink,
+        **more,
+        CITES: [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)],
+    }
 
 
 def note_with_approval(desk: ThreadService, state: ThreadState) -> dict[str, Any]:

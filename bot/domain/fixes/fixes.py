@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import AwareDatetime
 
-from bot.domain.fixes.patch_files import proposes_nothing, without_codebase
+from bot.domain.fixes.patch_files import without_codebase
 from bot.domain.fixes.patch_limits import Refusal
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import EvidenceRef, ProposedPatch
@@ -157,4 +157,4 @@ def check_fix_id(given: str) -> str:
 def patch_of(state: ThreadState) -> ProposedPatch | None:
     """Return the patch that a thread's latest draft proposes; None where there is none to show."""
     patch = state.investigator_return.proposed_patch if state.investigator_return else None
-    return None if proposes_nothing(patch) else patch
+    return None if patch is None or patch.is_empty else patch

@@ -216,11 +216,6 @@ def patch_lines(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at
     return lines[:at_most], max(0, len(lines) - at_most) + cut
 
 
-def proposes_nothing(patch: ProposedPatch | None) -> bool:
-    """Whether there is no patch to show: none, or one without a diff."""
-    return patch is None or not patch.diff.strip()
-
-
 def fenced_diff(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at_most: int) -> list[str]:
     """Return a diff for a terminal, set in by four: so many lines at most, between fences that none can close."""
     lines, left = patch_lines(patch, known_secrets, at_most=at_most)

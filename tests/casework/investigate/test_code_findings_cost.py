@@ -10,8 +10,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.code_findings import CodeFindings
-from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator, choose_codebase
+from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator, choose_codebase
 from bot.domain.returns import Usage
 from bot.domain.threads import QuestionType
 from tests.builders import a_return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bot.domain.fixes.patch_files import fenced_diff, patch_facts, patch_lines, patch_summary, proposes_nothing
+from bot.domain.fixes.patch_files import fenced_diff, patch_facts, patch_lines, patch_summary
 from bot.domain.returns import ProposedPatch
 
 DIFF = """diff --git a/app/retry.py b/app/retry.py
@@ -40,7 +40,7 @@ def test_a_removed_comment_is_no_header() -> None:
 def test_what_is_no_diff_is_counted_as_it_is() -> None:
     """A model may write anything."""
     assert patch_summary(a_patch("change it", "")) == "no title · no file named · +0 −0 lines"
-    assert [proposes_nothing(patch) for patch in (None, a_patch(" \n"), a_patch())] == [True, True, False]
+    assert [patch.is_empty for patch in (a_patch(" \n"), a_patch())] == [True, False]
 
 
 def test_credentials_and_hidden_signs_are_not_shown() -> None:

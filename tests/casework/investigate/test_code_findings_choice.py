@@ -9,8 +9,12 @@ import pytest
 from bot.agent.codebases import Codebases
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment
-from bot.casework.investigate.code_findings import CodeFindings
-from bot.casework.investigate.codebase_choice import OneCodebaseInvestigator, choose_codebase, search_codebases
+from bot.casework.investigate.code_findings import (
+    CodeFindings,
+    OneCodebaseInvestigator,
+    choose_codebase,
+    search_codebases,
+)
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.threads import QuestionType
 from tests.codebases import INFRA, SHOP, make_codebases

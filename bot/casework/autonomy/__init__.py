@@ -1,1 +1,0 @@
-"""Replies without a human: whether they are armed, how one is sent, and how it is taken back."""
