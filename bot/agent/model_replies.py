@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 from anthropic.lib.streaming import BetaMessageStream
-from anthropic.types.beta import BetaContentBlock, BetaMessage, BetaToolUseBlock
+from anthropic.types.beta import BetaContentBlock, BetaMessage
 
 from bot.agent.cost import CostMeter
 from bot.agent.retry import NotAnApi, Truncated
@@ -120,11 +120,12 @@ def sendable(content: Sequence[BetaContentBlock]) -> list[BetaContentBlock]:
     kept = [block for block in content if block.type != "text" or block.text.strip()]
     while kept and kept[-1].type in _THINKING:
         kept.pop()
-    return [_with_object(block) if block.type == "tool_use" else block for block in kept]
-
-
-def _with_object(call: BetaToolUseBlock) -> BetaToolUseBlock:
-    return call if isinstance(call.input, dict) else call.model_copy(update={"input": {}})
+    return [
+        block.model_copy(update={"input": {}})
+        if block.type == "tool_use" and not isinstance(block.input, dict)
+        else block
+        for block in kept
+    ]
 
 
 def model_text(message: BetaMessage) -> str:

@@ -278,7 +278,8 @@ class Decisions:
             )
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows the current state."
-        return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."
+        at = f" at {utc_text(state.closed_at)}" if state.closed_at else ""
+        return f"Already closed: {state.status_history[-1].why}{at}. Your click changed nothing."
 
 
 def _is_about(click: DraftClick, state: ThreadState) -> bool:
@@ -286,10 +287,6 @@ def _is_about(click: DraftClick, state: ThreadState) -> bool:
     if click.draft_hash:
         return (click.version, click.draft_hash) == (state.draft_version, state.draft_hash)
     return click.version in (state.draft_version, state.draft_version - 1)
-
-
-def _when(state: ThreadState) -> str:
-    return f" at {utc_text(state.closed_at)}" if state.closed_at else ""
 
 
 def check_context(text: str) -> str:

@@ -121,10 +121,7 @@ class Mentions:
             return root
         before = [one for one in said if float(one.message_id) < float(event.message_id)]
         asked = [one for one in before if not one.is_bot and asks_question(one.text, self.rules)]
-        return next((one for one in reversed(asked) if not self._mentions_us(one)), root)
-
-    def _mentions_us(self, message: ChatMessage) -> bool:
-        return f"<@{self.bot_user_id}" in message.text
+        return next((one for one in reversed(asked) if f"<@{self.bot_user_id}" not in one.text), root)
 
     def _add_to(self, card: ThreadState, event: Event, kind: InstructionKind) -> None:
         """Take a word under a card as context for its investigation, from an approver."""

@@ -21,6 +21,10 @@ _DIFF: Final = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
 )
 _FORMAT: Final = "%H%x00%cI%x00%an%x00%D%x00%s%x00%B"
+_LOG: Final = (
+    *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
+    f"--format={_FORMAT}%x00",
+)
 _FIELDS: Final = 6
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
@@ -70,8 +74,7 @@ class GitHistory:
             *([f"-S{text}", "--no-textconv", "--no-ext-diff"] if text else []),
         ]
         out, _ = self._git.run_capped(
-            *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
-            *(f"--format={_FORMAT}%x00", f"--max-count={limit}", *filters),
+            *(*_LOG, f"--max-count={limit}", *filters),
             *("--end-of-options", commit, "--", *([path] if path else [])),
             max_bytes=MAX_BYTES,
         )
@@ -82,8 +85,7 @@ class GitHistory:
     ) -> list[Commit]:
         """Return the newest commits up to `commit` that changed the lines `start`..`end`, as these stand there."""
         out, _ = self._git.run_capped(
-            *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
-            *("--no-ext-diff", "--no-textconv", "--no-patch", f"--format={_FORMAT}%x00", f"--max-count={limit}"),
+            *(*_LOG, "--no-ext-diff", "--no-textconv", "--no-patch", f"--max-count={limit}"),
             *(f"-L{start},{end}:{path}", "--end-of-options", commit),
             max_bytes=MAX_BYTES,
             timeout_s=timeout_s,
@@ -97,8 +99,7 @@ class GitHistory:
         git has found are returned.
         """
         out, complete = self._git.run_capped(
-            *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
-            *("--no-ext-diff", "--no-textconv", "--no-patch", f"--format={_FORMAT}%x00", "--regexp-ignore-case"),
+            *(*_LOG, "--no-ext-diff", "--no-textconv", "--no-patch", "--regexp-ignore-case"),
             *(f"-G{_any_word(words)}", "--end-of-options", commit, "--"),
             max_bytes=MAX_BYTES,
             timeout_s=timeout_s,

@@ -147,9 +147,10 @@ class _Views:
         self._codebases, self._ledger, self._is_one = codebases, ledger, len(codebases) == 1
         heads = codebases.heads()
         self._views: Mapping[str, _View] = {
-            one.id: _view(one, Snapshot(one.repo, heads[one.repo.root], ledger, known_secrets, prefix=one.prefix))
+            one.id: _View(one, snapshot, CodeSearch(snapshot, one.index))
             for one in codebases
             if one.repo.root in heads
+            for snapshot in [Snapshot(one.repo, heads[one.repo.root], ledger, known_secrets, prefix=one.prefix)]
         }
 
     @property
@@ -238,7 +239,3 @@ class _Views:
             given = given.model_copy(update={field: folder_path(rest)})
         wanted = given.codebase or (name if is_named else "")
         return (self._views[wanted] if wanted else None), given
-
-
-def _view(codebase: Codebase, snapshot: Snapshot) -> _View:
-    return _View(codebase, snapshot, CodeSearch(snapshot, codebase.index))

@@ -116,7 +116,7 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
     history = GitHistory(snapshot.repo)
     blamed = history.blame(snapshot.commit, path, given.start, given.start + len(shown) - 1)
     lines = [f"{blamed.get(at, '')[:12]} {line}" for at, line in enumerate(shown, given.start)]
-    commits = [_blame_row(history.commits(sha, limit=1)[0]) for sha in dict.fromkeys(blamed.values())]
+    commits = [_row(history.commits(sha, limit=1)[0], with_tags=False) for sha in dict.fromkeys(blamed.values())]
     more = truncated(len(shown), end - given.start + 1, "lines", "start/end")
     heading = f"{snapshot.name(path)} at {snapshot.commit[:12]}"
     return "\n".join([heading, *lines, *more, "commits:", *redact_lines(commits, snapshot.known_secrets)])
@@ -126,10 +126,6 @@ def _counted_by_git(snapshot: Snapshot, path: str) -> int:
     """Return how many lines git counts in a file: it knows no lone CR, and no UTF-16."""
     content = snapshot.repo.blob_at(snapshot.commit, path) or b""
     return content.count(b"\n") + (not content.endswith(b"\n"))
-
-
-def _blame_row(commit: Commit) -> str:
-    return f"{commit.sha[:12]} {commit.date} {path_text(commit.author)}: {commit.subject}"
 
 
 MAX_COMMITS: Final = 50
@@ -188,8 +184,8 @@ def _shows_elsewhere(history: GitHistory, commit: Commit, text: str) -> bool:
     return any(not is_secret_file(path) for path in history.changed_paths(commit.sha, text=text))
 
 
-def _row(commit: Commit) -> str:
-    tags = f" ({commit.tags})" if commit.tags else ""
+def _row(commit: Commit, *, with_tags: bool = True) -> str:
+    tags = f" ({commit.tags})" if commit.tags and with_tags else ""
     return f"{commit.sha[:12]} {commit.date} {path_text(commit.author)}{tags}: {commit.subject}"
 
 

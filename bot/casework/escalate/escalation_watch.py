@@ -45,7 +45,8 @@ class EscalationWatch:
         self._safely("all", self._settle)
 
     def _settle(self) -> None:
-        alive, held = self._runs.terminal.sessions(), self._held()
+        alive, spending = self._runs.terminal.sessions(), self._runs.spending
+        held = spending.held() if spending is not None else frozenset()
         waiting = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.ESCALATED]
         for thread_id in self._runs.held.keys() - {state.thread_id for state in waiting}:
             self._runs.let_go(thread_id)
@@ -132,9 +133,6 @@ class EscalationWatch:
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
         abandon(self._desk, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
-
-    def _held(self) -> frozenset[str]:
-        return self._runs.spending.held() if self._runs.spending is not None else frozenset()
 
     def _release(self, thread_id: str) -> None:
         """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""

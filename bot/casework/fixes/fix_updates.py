@@ -100,7 +100,9 @@ class FixUpdates:
             self._desk.cards.show_card(fix.thread_id)
         elif closed is not None:
             self._desk.show_closed(closed)
-        self._store.change(fix.id, lambda now: _shown(now) if now.version == fix.version else now)
+        self._store.change(
+            fix.id, lambda now: now.evolve(is_shown=True, log=None) if now.version == fix.version else now
+        )
         if fix.log and fix.refusal and (where := state or closed) is not None:
             title = "The check's last lines"
             self._files.show(where, filename="check.log", title=title, text=fix.log, said=fix.refusal.text)
@@ -120,10 +122,6 @@ def _seen(fix: Fix, now: PullRequest, at: datetime) -> Fix:
     """Return a fix as its host shows the request; the card follows where that is news."""
     is_shown = fix.is_shown and now == fix.request
     return fix.evolve(request=now, status=now.status, looked_at=at, is_shown=is_shown)
-
-
-def _shown(fix: Fix) -> Fix:
-    return fix.evolve(is_shown=True, log=None)
 
 
 def _is_due(fix: Fix, at: datetime) -> bool:

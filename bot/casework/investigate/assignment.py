@@ -149,9 +149,8 @@ def build_assignment(
         codebases=desk.codebases.picked(state.chat_id),
     )
     added = [said.text for said in context]
-    return assignment, count_tokens(
-        [state.question, state.rubric or "", feedback or "", *added, *lines, *map(_line, hits)]
-    )
+    found = [f"{hit.ref} {hit.title} {hit.excerpt}" for hit in hits]
+    return assignment, count_tokens([state.question, state.rubric or "", feedback or "", *added, *lines, *found])
 
 
 def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
@@ -249,7 +248,3 @@ def _summary(state: ThreadState) -> str:
     ret = state.investigator_return
     found = f" -> {' '.join(ret.summary_for_orchestrator.split())[:FINDING_CHARS]}" if ret else ""
     return f"{state.thread_id} [{state.status}] {' '.join(state.question.split())[:QUESTION_CHARS]}{found}"
-
-
-def _line(hit: MemoryHit) -> str:
-    return f"{hit.ref} {hit.title} {hit.excerpt}"

@@ -73,7 +73,7 @@ def search_report(
     files: dict[str, float] = defaultdict(float)
     passages: dict[tuple[str, int], Passage] = {}
     for share, found in _searches(parts, index):
-        _add(files, share, _best_of_files(found))
+        _add(files, share, {one.path: one.score for one in sorted(found, key=lambda one: one.score)})
         _add_passages(passages, share, found)
     for share, pointed in (
         (FRAMES, _of_frames(places)),
@@ -111,10 +111,6 @@ def _searched(parts: ReportParts) -> Iterator[tuple[float, str]]:
 def _in_own_code(found: Sequence[Passage], part: str) -> list[Passage]:
     """Return passages scored as if no kind of file was asked for: a report that says "test" is not about tests."""
     return [replace(one, score=one.score * path_weight(one.path, "") / path_weight(one.path, part)) for one in found]
-
-
-def _best_of_files(found: Sequence[Passage]) -> Scores:
-    return {one.path: one.score for one in sorted(found, key=lambda one: one.score)}
 
 
 def _add(files: dict[str, float], share: float, scores: Scores) -> None:

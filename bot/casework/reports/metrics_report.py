@@ -152,13 +152,9 @@ def tally(past: JournalHistory, window: Window) -> Tally:
         replies=len(replies),
         to_reply_s=middle(wait for each in replies if (wait := waited_s(each)) is not None),
         to_approve_s=middle(wait for wait in waits if wait is not None),
-        cost_usd=_cost(past, window),
+        cost_usd=measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and each.is_of_thread),
         **count_votes(vote for vote in past.votes if window.holds(vote.at))._asdict(),
     )
-
-
-def _cost(past: JournalHistory, window: Window) -> float | None:
-    return measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and each.is_of_thread)
 
 
 DAYS: Final = 7

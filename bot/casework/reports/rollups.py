@@ -282,7 +282,7 @@ class Rollups:
 
     def _closed_by_day(self, since: datetime | None) -> Iterator[tuple[str, Sequence[ArchivedDocument]]]:
         first = since.replace(hour=0, minute=0, second=0, microsecond=0) if since else None
-        for day, closed in groupby(self._documents.archived(THREADS.name, since=first), key=_closed_on):
+        for day, closed in groupby(self._documents.archived(THREADS.name, since=first), key=lambda one: one.at.date()):
             yield str(day), list(closed)
 
     def _add_threads(self, day: str, held: Mapping[str, Any] | None, missing: Sequence[ArchivedDocument]) -> None:
@@ -362,7 +362,3 @@ def _id(kind: str, day: str) -> str:
 def _first_day(today: str) -> str:
     """Return the day up to which the latest one of a journal is looked for."""
     return str(date.fromisoformat(today) - LOOK_BACK)
-
-
-def _closed_on(one: ArchivedDocument) -> date:
-    return one.at.date()

@@ -23,7 +23,7 @@ from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
-from bot.domain.questions.feedback import Feedback, votes_words
+from bot.domain.questions.feedback import votes_words
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import ArchivedDocument, Store
@@ -228,7 +228,8 @@ def _ignored(past: JournalHistory, window: Window, week: ClosedWeek) -> ReviewPa
 
 def _not_helpful(store: Store, window: Window) -> ReviewPart:
     """Return the replies that somebody found not helpful in the window and has not changed their mind about."""
-    found = [one for one in read_feedback(store) if _votes_against(one, window)]
+    votes = [(one, one.votes.values()) for one in read_feedback(store)]
+    found = [one for one, cast in votes if any(not vote.is_helpful and window.holds(vote.at) for vote in cast)]
     lines = [
         ReviewLine(
             text=f"{one_line(one.question, QUESTION_CHARS)} · {votes_words(one.counts)}",
@@ -238,10 +239,6 @@ def _not_helpful(store: Store, window: Window) -> ReviewPart:
     ]
     todo = "ask anew with a mention in its thread, answer there, or correct the note it rests on"
     return ReviewPart(title="Not helpful", count=len(found), todo=todo, lines=lines)
-
-
-def _votes_against(feedback: Feedback, window: Window) -> bool:
-    return any(not vote.is_helpful and window.holds(vote.at) for vote in feedback.votes.values())
 
 
 def _stale_notes(store: Store) -> ReviewPart:
