@@ -164,6 +164,7 @@ def test_a_human_may_escalate_a_waiting_draft_and_again(tmp_path: Path) -> None:
     office.work()
     first = run_id_of(office.state)
     assert office.shown.status_history[-1].why == f"<@{BEN}> asked for a long investigation"
+    assert office.shown.status_history[-1].by == BEN
     answers(office, says="nothing found")
     office.watch.poll()
     office.decisions.escalate(office.click(), by=BEN)
