@@ -71,7 +71,7 @@ class BriefSchedule:
         unsaid = {
             name: slot for name, slot in slots.items() if not f"{slot:%Y-%m-%d}" <= str(said.get(name, "")) <= today
         }
-        due = {name: slot for name, slot in unsaid.items() if self._late_by(slot, now) < STILL_WORTH_SAYING}
+        due = {name: slot for name, slot in unsaid.items() if _late_by(slot, now, self._hours) < STILL_WORTH_SAYING}
         if due:
             self._say(due, now)
         elif dropped := {name: f"{slot:%Y-%m-%d}" for name, slot in unsaid.items() if name in said}:
@@ -93,18 +93,14 @@ class BriefSchedule:
         local = now.astimezone(self._zone)
         for days in range(2 if self._hours is None else HELD_BACK.days):
             slot = _slot(at, local - timedelta(days=days))
-            if self._late_by(slot, now) >= timedelta():
+            if _late_by(slot, now, self._hours) >= timedelta():
                 return slot
         return None
-
-    def _late_by(self, slot: datetime, now: datetime) -> timedelta:
-        """Return how long ago the first moment was at which a slot could be said."""
-        return now - (slot if self._hours is None else self._hours.next_opening(slot))
 
     def _title(self, name: str, slot: datetime, now: datetime) -> str:
         """Return what a brief is called: with its day where that is over, and how late it is."""
         is_over = slot.date() != now.astimezone(self._zone).date()
-        late = self._late_by(slot, now)
+        late = _late_by(slot, now, self._hours)
         day = f" of {slot:%a} {slot.day} {slot:%b}" if is_over else ""
         return f"{TITLES[name]}{day}{f' ({duration(late)} late)' if late >= LATE else ''}"
 
@@ -138,6 +134,11 @@ class BriefSchedule:
                 error,
                 extra={"action": "brief_picture"},
             )
+
+
+def _late_by(slot: datetime, now: datetime, hours: ActiveHours | None) -> timedelta:
+    """Return how long ago the first moment was at which a slot could be said."""
+    return now - (slot if hours is None else hours.next_opening(slot))
 
 
 def _slot(at: time, local: datetime) -> datetime:
@@ -177,7 +178,7 @@ class ReviewSchedule:
         now, known = self._clock.now(), self._stored.read()
         slot = self._slot(now)
         week, today = f"{slot:%Y-%m-%d}", f"{now.astimezone(self._zone):%Y-%m-%d}"
-        late = now - (slot if self._hours is None else self._hours.next_opening(slot))
+        late = _late_by(slot, now, self._hours)
         if late < timedelta() or week <= str(known.get("sent", "")) <= today:
             return
         if late < STILL_WORTH_SENDING:
@@ -203,6 +204,5 @@ class ReviewSchedule:
     def _slot(self, now: datetime) -> datetime:
         """Return the latest time of the week that is past."""
         local = now.astimezone(self._zone)
-        day = local - timedelta(days=(local.weekday() - self._day) % 7)
-        slot = day.replace(hour=self._at.hour, minute=self._at.minute, second=0, microsecond=0, fold=0)
+        slot = _slot(self._at, local - timedelta(days=(local.weekday() - self._day) % 7))
         return slot if slot <= now else slot - A_WEEK
