@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from bot.casework.freshness import StillStands, find_changes
@@ -22,6 +22,7 @@ from bot.casework.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.questions.conditions import AutoJudgement
+from bot.domain.questions.twin_threads import with_draft_of
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError, Unconfirmed
@@ -32,14 +33,6 @@ log = logging.getLogger(__name__)
 
 POST_WITHIN: Final = timedelta(minutes=5)
 """How old an approval may be when its reply is posted without another click."""
-
-
-_OF_FIRST: Final = (
-    *("approved_by", "user_approved_at", "draft_pending", "draft_version", "draft_hash", "pending_reason"),
-    *("investigator", "investigator_task_id", "investigator_round", "investigator_return", "is_escalated"),
-    *("validator_task_id", "validator_return"),
-)
-"""What the record of an answered twin has of its first thread's."""
 
 
 class ReplyInFlight(Unconfirmed):
@@ -271,7 +264,7 @@ class Replies:
         """Claim the draft for the chosen twins; on file before the first thread closes, so no crash forgets one."""
         chosen = state.post_intent.twins if state.post_intent else ()
         at = self._desk.clock.now()
-        claims = [self._desk.store.amend(twin, lambda now: _with_draft_of(state, now, at)) for twin in chosen]
+        claims = [self._desk.store.amend(twin, lambda now: with_draft_of(state, now, at)) for twin in chosen]
         return [claim for claim in claims if claim is not None]
 
     def _post_twin(self, twin: ThreadState) -> None:
@@ -347,17 +340,6 @@ def standing_reply(state: ThreadState, messages: Sequence[ChatMessage]) -> ChatM
     """Return the reply to this very question among a thread's messages, whichever process of the bot posted it."""
     mark = reply_mark(state)
     return next((m for m in messages if m.reply_mark and m.reply_mark.rpartition(":")[0] == mark), None)
-
-
-def _with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> ThreadState | None:
-    """Return a twin with the approved draft of its first thread and the intent to post it; None if it is none by now.
-
-    What the investigation cost is counted once, for the first thread.
-    """
-    if not twin.is_open or twin.twin_of != first.thread_id or twin.post_intent or first.draft_hash is None:
-        return None
-    intent = PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts))
-    return twin.evolve(post_intent=intent, **{name: getattr(first, name) for name in _OF_FIRST})
 
 
 def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:

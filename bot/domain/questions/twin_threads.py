@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.domain.paging import Paging
 from bot.domain.questions.twins import Asked
 from bot.domain.severity import Severity
-from bot.domain.threads import ThreadState
+from bot.domain.threads import PostIntent, ThreadState
 
 _PEOPLE: Final = ("U", "W")
 
@@ -40,21 +39,11 @@ def raised_by(first: ThreadState, twin: ThreadState, at: datetime, again_after: 
     return first.evolve(severity=Severity.PAGE, paging=Paging(since=at))
 
 
-_NO_DRAFT: Final[Mapping[str, Any]] = {
-    "twin_of": None,
-    "post_intent": None,
-    "approved_by": None,
-    "user_approved_at": None,
-    "draft_pending": None,
-    "draft_hash": None,
-    "pending_reason": None,
-    "investigator": None,
-    "investigator_task_id": None,
-    "investigator_round": 0,
-    "investigator_return": None,
-    "validator_task_id": None,
-    "validator_return": None,
-}
+_OF_DRAFT: Final = (
+    *("approved_by", "user_approved_at", "draft_pending", "draft_hash", "pending_reason", "investigator"),
+    *("investigator_task_id", "investigator_round", "investigator_return", "validator_task_id", "validator_return"),
+)
+"""What the record of a twin has of its first thread's, once that is answered."""
 
 
 _OF_THE_QUESTION: Final = frozenset(
@@ -63,9 +52,22 @@ _OF_THE_QUESTION: Final = frozenset(
 """What stays, of the fields that have a default."""
 
 
+def with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> ThreadState | None:
+    """Return a twin with the approved draft of its first thread and the intent to post it; None if it is none by now.
+
+    What the investigation cost is counted once, for the first thread.
+    """
+    if not twin.is_open or twin.twin_of != first.thread_id or twin.post_intent or first.draft_hash is None:
+        return None
+    intent = PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts))
+    shared = {name: getattr(first, name) for name in (*_OF_DRAFT, "draft_version", "is_escalated")}
+    return twin.evolve(post_intent=intent, **shared)
+
+
 def as_own(state: ThreadState) -> ThreadState:
     """Return a twin as a thread of its own, without the first thread's draft."""
-    return state.evolve(**_NO_DRAFT)
+    empty = {name: ThreadState.model_fields[name].get_default() for name in _OF_DRAFT}
+    return state.evolve(twin_of=None, post_intent=None, **empty)
 
 
 def fresh(closed: ThreadState, at: datetime) -> dict[str, Any]:
