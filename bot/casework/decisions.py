@@ -15,7 +15,6 @@ from typing import Final, NoReturn
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.memory.note_saving import save_note
-from bot.casework.orchestrator import reopen
 from bot.casework.question_pages import acknowledge
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
@@ -192,7 +191,7 @@ class Decisions:
                 return None
             noted = now.evolve(human_context=(*now.human_context, note))
             if now.status is ThreadStatus.PENDING_USER:
-                return reopen(noted, at=note.at, why=f"<@{by}> added context")
+                return noted.reopened(at=note.at, why=f"<@{by}> added context")
             return noted.in_doubt((*noted.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
         state = self._desk.store.amend(click.thread_id, record)
@@ -262,7 +261,7 @@ class Decisions:
 
     def _send_back(self, state: ThreadState, why: str) -> None:
         at = self._desk.clock.now()
-        self._put(reopen(state, at=at, why=why))
+        self._put(state.reopened(at=at, why=why))
         self._desk.queue(state.thread_id)
         self._desk.cards.show_card(state.thread_id)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from datetime import datetime
 from functools import partial
 
 from bot.casework.pause import PauseSwitch
@@ -22,7 +21,7 @@ from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, Mes
 from bot.domain.paging import Paging
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
-from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus
 from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
 from bot.intake.classifier.message_text import without_names
 from bot.intake.classifier.rules import Rules
@@ -215,7 +214,7 @@ class Orchestrator:
         def record(now: ThreadState) -> ThreadState | None:
             noted = _with_followup(self._raised(now, event), event)
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
-                return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
+                return noted.reopened(at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
                 return _noted(now, event)
             return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
@@ -258,19 +257,6 @@ class Orchestrator:
         if not now.is_open or now.post_intent:
             return None
         return now.close(Resolution.WITHDRAWN, at=self._desk.clock.now(), why="the question was deleted")
-
-
-def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
-    """Return a waiting thread sent back to the investigator, its draft withdrawn and its doubts settled."""
-    return state.transition(
-        ThreadStatus.INVESTIGATING,
-        at=at,
-        why=why,
-        investigator_round=0,
-        draft_pending=None,
-        draft_hash=None,
-        **NO_DOUBTS,
-    )
 
 
 def _raised_by(event: Event) -> Paging:

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from bot.casework.orchestrator import reopen
 from bot.casework.reports.status_overview import ThreadLine, thread_line
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
@@ -131,7 +130,7 @@ def repeat_partial_answers(desk: ThreadService) -> None:
     """
 
     def sent_back(now: ThreadState) -> ThreadState | None:
-        return reopen(now, at=desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
+        return now.reopened(at=desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
 
     for seen in desk.store.open_threads():
         if _is_untouched_partial(seen) and desk.store.amend(seen.thread_id, sent_back) is not None:

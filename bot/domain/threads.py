@@ -116,7 +116,9 @@ TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason
 )
 
 
-NO_DOUBTS: Final[Mapping[str, Any]] = MappingProxyType({"doubts": (), "stale_reasons": ()})
+NO_DRAFT: Final[Mapping[str, Any]] = MappingProxyType(
+    {"investigator_round": 0, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
+)
 """What `evolve` and `transition` take where a draft is withdrawn."""
 
 
@@ -381,6 +383,10 @@ class ThreadState(FrozenValue):
                 "status_history": (*self.status_history, step),
             }
         )
+
+    def reopened(self, *, at: datetime, why: str) -> Self:
+        """Return a waiting thread sent back to the investigator, its draft withdrawn and its doubts settled."""
+        return self.transition(ThreadStatus.INVESTIGATING, at=at, why=why, **NO_DRAFT)
 
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
-from bot.domain.threads import NO_DOUBTS
+from bot.domain.threads import NO_DRAFT
 from tests.builders import NOW, a_thread
 
 ASKER = a_thread().original_sender_id
@@ -43,4 +43,4 @@ def test_a_thread_without_doubts_is_written_as_it_was() -> None:
     assert state.model_dump(mode="json")["doubts"] == [
         {"code": "wrote", "by": "U9", "about": f"{NOW:%Y-%m-%d %H:%M:%S}"}
     ]
-    assert "doubts" not in state.evolve(**NO_DOUBTS).model_dump(mode="json")
+    assert "doubts" not in state.evolve(**NO_DRAFT).model_dump(mode="json")

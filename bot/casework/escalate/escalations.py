@@ -20,7 +20,7 @@ from bot.casework.investigate.assignment import build_assignment, read_thread
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import expected_minutes, session_name
 from bot.domain.returns import InvestigatorReturn
-from bot.domain.threads import NO_DOUBTS, PendingReason, ThreadState, ThreadStatus
+from bot.domain.threads import NO_DRAFT, PendingReason, ThreadState, ThreadStatus
 from bot.errors import ConfigError, InputError, StoreError, TriageError
 from bot.ports import Lease, Leases, Terminal
 
@@ -118,8 +118,7 @@ class Escalations:
                 "A long investigation needs a model, and triage works offline here: set ANTHROPIC_API_KEY, or name a "
                 "harness in `escalation.command`. Re-investigate searches the code again."
             )
-        withdrawn = {"investigator_round": 0, "draft_pending": None, "draft_hash": None, **NO_DOUBTS}
-        return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **withdrawn)
+        return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **NO_DRAFT)
 
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
