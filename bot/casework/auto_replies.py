@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from bot.casework.freshness import StillStands, check_outbound, find_changes
-from bot.casework.replies import Replies, standing_reply
+from bot.casework.replies import Replies
 from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
 from bot.casework.reports.rollup_rows import MENTIONS, POSTED, utc_day
 from bot.casework.reports.rollups import Allowance, Rollups
@@ -225,8 +225,7 @@ class AutoReplies:
         """Post the draft; False where something changed since it was made, which its card then shows."""
         assert state.draft_pending is not None
         messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
-        if (reply := standing_reply(state, messages)) is not None:
-            self._replies.adopt(state, reply)
+        if self._replies.adopt_standing(state, messages):
             return True
         check_outbound(state.draft_pending, self._desk.known_secrets)
         if changes := find_changes(self._desk, state, self._still_stands, messages):

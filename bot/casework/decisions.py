@@ -16,7 +16,7 @@ from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.memory.note_saving import save_note
 from bot.casework.question_pages import acknowledge
-from bot.casework.replies import Replies, standing_reply
+from bot.casework.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
@@ -84,8 +84,7 @@ class Decisions:
             return "Posted."
         state = self._bound(click)
         messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
-        if (reply := standing_reply(state, messages)) is not None:
-            self._replies.adopt(state, reply)
+        if self._replies.adopt_standing(state, messages):
             return "This reply was already in the thread, so nothing was posted again. The card shows it."
         doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:

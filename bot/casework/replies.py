@@ -129,6 +129,13 @@ class Replies:
         with self._alone(state.thread_id):
             return self._adopt(state, reply)
 
+    def adopt_standing(self, state: ThreadState, messages: Sequence[ChatMessage]) -> bool:
+        """Adopt the reply that stands in an open thread already; False where there is none. Raises as `adopt`."""
+        reply = standing_reply(state, messages)
+        if reply is not None:
+            self.adopt(state, reply)
+        return reply is not None
+
     def unsettled(self) -> frozenset[str]:
         """Return the ids of threads whose post nobody can confirm, of this process and of those `recall` named."""
         with self._lock:

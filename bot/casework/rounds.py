@@ -8,11 +8,12 @@ the thread's usage whether it succeeded or not.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from bot.agent.model_run import RunFailed, RunStopped
+from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.casework.auto_replies import AutoReplies
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
@@ -20,17 +21,17 @@ from bot.casework.investigate.assignment import (
     Investigation,
     Investigator,
     build_assignment,
+    changes_of_return,
     count_tokens,
     read_thread,
     summaries,
-    words_of_return,
     words_of_verdict,
 )
-from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.replies import Replies, standing_reply
+from bot.casework.investigate.run_records import RunRecord, RunRecorder
+from bot.casework.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
-from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
 from bot.ports import ChatMessage
 
@@ -90,8 +91,7 @@ class Rounds:
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
         thread = read_thread(self._desk, state)
-        if (reply := standing_reply(state, thread)) is not None:
-            self._replies.adopt(state, reply)
+        if self._replies.adopt_standing(state, thread):
             return
         state = self._as_asked_now(state, thread)
         if (why := self._escalations.expected(state)) is not None:
@@ -101,18 +101,12 @@ class Rounds:
         run_id = self._run_id(state, f"r{number}")
         assignment, read = build_assignment(self._desk, state, number, thread)
         try:
-            with (
-                self._desk.cards.progress_of(state.thread_id) as report,
-                self._runs.recording(run_id, f"round {number}") as run,
-            ):
+            with self._running(state, run_id, f"round {number}") as (report, run):
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
                 run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
                 run.products = found.as_products()
-        except RunStopped as stopped:
-            self._interrupted(state, stopped)
-            raise
-        except DiskRefused:
-            raise  # the job waits for the disk, or the codebase; a human could do nothing about it on the card
+        except (RunStopped, DiskRefused):
+            raise  # the job waits for the next start, the disk, or the codebase; nobody could do anything on the card
         except TriageError as error:
             if (why := self._escalations.run_after(state, error)) is None:
                 self._failed(state, "the investigation failed", error)
@@ -123,16 +117,8 @@ class Rounds:
         self._save(state, lambda now: self._investigated(now, found, run_id, read))
 
     def _investigated(self, now: ThreadState, found: Investigation, run_id: str, read: int) -> ThreadState:
-        ret = found.ret.model_copy(update={"investigator_round": now.investigator_round + 1})
-        known: dict[str, Any] = {
-            "investigator_task_id": run_id,
-            "investigator": found.investigator,
-            "investigator_round": ret.investigator_round,
-            "investigator_return": ret,
-            "rounds": (*now.rounds, Round(round=ret.investigator_round, investigator_return=ret)),
-            "usage": total_usage(now.usage, found.usage),
-            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens(words_of_return(ret)),
-        }
+        ret, by = found.ret, found.investigator
+        known = changes_of_return(now, ret, run_id=run_id, usage=found.usage, investigator=by, read=read)
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
         at = self._desk.clock.now()
@@ -140,7 +126,7 @@ class Rounds:
             why = "the investigator needs to know more"
             return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.CONTEXT, **known)
         return now.transition(
-            ThreadStatus.AWAITING_VALIDATION, at=at, why=f"draft of round {ret.investigator_round}", **known
+            ThreadStatus.AWAITING_VALIDATION, at=at, why=f"draft of round {known['investigator_round']}", **known
         )
 
     def _validate(self, state: ThreadState) -> None:
@@ -148,16 +134,10 @@ class Rounds:
         run_id = self._run_id(state, f"v{state.investigator_round}")
         others = summaries(self._desk, state)
         try:
-            with (
-                self._desk.cards.progress_of(state.thread_id) as report,
-                self._runs.recording(run_id, "validation") as run,
-            ):
+            with self._running(state, run_id, "validation") as (report, run):
                 validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
                 run.trace = validation.as_trace()
-        except RunStopped as stopped:
-            self._interrupted(state, stopped)
-            raise
-        except DiskRefused:
+        except (RunStopped, DiskRefused):
             raise
         except TriageError as error:
             self._failed(state, "the draft could not be validated", error)
@@ -205,9 +185,16 @@ class Rounds:
         spent = _spent(error)
         self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, spent)))
 
-    def _interrupted(self, state: ThreadState, stopped: RunStopped) -> None:
-        """Count what a run cost that is made again after the next start."""
-        self._save(state, lambda now: now.evolve(usage=_with(now.usage, stopped.usage)))
+    @contextmanager
+    def _running(self, state: ThreadState, run_id: str, what: str) -> Iterator[tuple[OnProgress, RunRecord]]:
+        """Show how far a run is and record it; what one cost that is made again after the next start is counted."""
+        try:
+            with self._desk.cards.progress_of(state.thread_id) as report, self._runs.recording(run_id, what) as run:
+                yield report, run
+        except RunStopped as stopped:
+            spent = stopped.usage
+            self._save(state, lambda now: now.evolve(usage=_with(now.usage, spent)))
+            raise
 
     def _as_asked_now(self, state: ThreadState, thread: Sequence[ChatMessage]) -> ThreadState:
         """Return the thread with its question as it reads now: an edit nobody told us of is answered as well."""

@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
 from bot.casework.escalate.long_run import EscalationFolder
-from bot.casework.investigate.assignment import count_tokens, words_of_return
+from bot.casework.investigate.assignment import changes_of_return
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Round, ThreadState, ThreadStatus
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import TriageError
 
 log = logging.getLogger(__name__)
@@ -112,20 +112,10 @@ class EscalationWatch:
             self._desk.queue(state.thread_id, unless_queued=True)
 
     def _returned(self, now: ThreadState, ret: InvestigatorReturn) -> ThreadState:
-        number = now.investigator_round + 1
-        ret = ret.model_copy(update={"investigator_round": number})
-        return now.transition(
-            ThreadStatus.AWAITING_VALIDATION,
-            at=self._desk.clock.now(),
-            why=f"draft of the long investigation, round {number}",
-            investigator_task_id=run_id_of(now),
-            investigator=None,
-            investigator_round=number,
-            investigator_return=ret,
-            rounds=(*now.rounds, Round(round=number, investigator_return=ret)),
-            usage=total_usage(now.usage, self._recorder.usage(run_id_of(now))),
-            orchestrator_tokens=(now.orchestrator_tokens or 0) + count_tokens(words_of_return(ret)),
-        )
+        at, run_id = self._desk.clock.now(), run_id_of(now)
+        known = changes_of_return(now, ret, run_id=run_id, usage=self._recorder.usage(run_id))
+        why = f"draft of the long investigation, round {known['investigator_round']}"
+        return now.transition(ThreadStatus.AWAITING_VALIDATION, at=at, why=why, **known)
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
         self._recorder.publish_long_run(state.thread_id, run_id_of(state))

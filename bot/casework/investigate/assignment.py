@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple, Protocol
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.thread_service import ThreadService
-from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
+from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn, total_usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import text_stems
-from bot.domain.threads import QuestionType, ThreadState
+from bot.domain.threads import QuestionType, Round, ThreadState
 from bot.errors import ProviderError
 from bot.ports import ChatMessage, is_stranger
 
@@ -197,6 +197,29 @@ def words_of_return(ret: InvestigatorReturn) -> list[str]:
     refs = [f"{ref.ref} {ref.quote} {ref.supports_claim}" for ref in ret.evidence_refs]
     said = [ret.summary_for_orchestrator, ret.confidence_reason, ret.draft_reply, ret.gloss or ""]
     return [*said, *refs, *ret.open_questions, ret.escalation_reason or ""]
+
+
+def changes_of_return(
+    now: ThreadState,
+    ret: InvestigatorReturn,
+    *,
+    run_id: str,
+    investigator: str | None = None,
+    usage: Usage | None,
+    read: int = 0,
+) -> dict[str, Any]:
+    """Return what an investigator's return changes in its thread; `read` is what its assignment cost, in tokens."""
+    number = now.investigator_round + 1
+    ret = ret.model_copy(update={"investigator_round": number})
+    return {
+        "investigator_task_id": run_id,
+        "investigator": investigator,
+        "investigator_round": number,
+        "investigator_return": ret,
+        "rounds": (*now.rounds, Round(round=number, investigator_return=ret)),
+        "usage": total_usage(now.usage, usage),
+        "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens(words_of_return(ret)),
+    }
 
 
 def words_of_verdict(verdict: ValidatorReturn, checks: Sequence[Check]) -> list[str]:

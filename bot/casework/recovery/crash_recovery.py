@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight, standing_reply
+from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
@@ -151,10 +151,7 @@ class CrashRecovery:
         state = self._desk.store.get(thread_id)
         if state is None or state.status is not ThreadStatus.PENDING_USER or state.post_intent:
             return False
-        reply = standing_reply(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
-        if reply is not None:
-            self._replies.adopt(state, reply)
-        return reply is not None
+        return self._replies.adopt_standing(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
 
 
 _OF_NO_THREAD = (RebuildThread, RunBeat)
