@@ -221,7 +221,7 @@ def _question(bot: App, stub: SlackStub, home: Path, tracer: Tracer) -> dict[str
     for index in bot.process.code.indexes.values():
         index.refresh()
     with tracer.tracing(ENTRIES["question"]) as trace:
-        _ask(f"http://{bot.edge.connection.address}{EVENTS_PATH}")
+        _ask(f"http://{bot.connection.address}{EVENTS_PATH}")
         _until(lambda: _offers_approval(stub), "the card of the question")
         _until(lambda: _is_idle(home), "the job to be done")
     return trace.as_json()

@@ -13,7 +13,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.waiting_drafts import repeat_partial_answers
 from bot.composition.process_services import open_process_services
-from bot.composition.slack_edge import build_slack_edge
+from bot.composition.slack_edge import connect_to_slack
 from bot.composition.storage_engine import open_engine
 from bot.composition.team_homes import check_team_folders, end_removed, hand_over, refuse_renamed
 from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
@@ -22,13 +22,12 @@ from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
 from bot.ports.replicas import Role
-from bot.runtime.config_reload import ConfigReload
 from bot.runtime.duties import SignsOfLife
 from bot.runtime.ticker import Ticker
 from bot.runtime.watches import DiskWatch, IndexWatch
 from bot.runtime.worker_pool import WorkerPool
 from bot.team import Team
-from bot.teams import Teams
+from bot.teams import ConfigReload, Teams
 
 LISTENER_THREADS = 16
 DISK_CHECK_S = 5
@@ -71,7 +70,7 @@ class App:
         self.teams.open_first(settings.by_team())
         if handed_over:
             process.noted.append(handed_over)
-        self.edge = build_slack_edge(
+        self.connection = connect_to_slack(
             process,
             self.teams.router,
             self.teams.home,
@@ -93,7 +92,9 @@ class App:
         self._pulse = Ticker()
         self._disk = DiskWatch(engine.probe, process.clock, say=self.teams.say, on_back=self._disk_is_back)
         self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
-        self._index_watch = IndexWatch(process.code.refreshes, process.single(INDEX), say=self.teams.say)
+        self._index_watch = IndexWatch(
+            process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say
+        )
 
     @property
     def team(self) -> Team:
@@ -112,7 +113,7 @@ class App:
         self._tick()
         self._workers.start()
         self.teams.each(Team.start)
-        self.edge.connection.open()
+        self.connection.open()
         self._ticker.start()
         self._pulse.start()
         self._indexing.start()
@@ -123,7 +124,7 @@ class App:
         A click's post under way is waited for, however long Slack takes (about 20 s, 35 s where it asks for patience):
         released earlier, another process would find its claim, not yet its post, and post again.
         """
-        self.edge.connection.close()
+        self.connection.close()
         self._indexing.stop()
         self.process.code.close()
         self._pulse.stop()
@@ -145,7 +146,7 @@ class App:
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
-        self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
+        self._pulse.every(LISTEN_CHECK_S, self.connection.check)
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:

@@ -13,13 +13,11 @@ from functools import partial
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
 from bot.casework.team_ending import TeamEnd, end_team
-from bot.composition.casework_services import build_casework
-from bot.composition.heartbeat_services import build_heartbeats
-from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
+from bot.composition.casework_services import CaseworkServices, StartupReport
+from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack, alert_surface
 from bot.composition.process_services import ProcessServices
-from bot.composition.shared_services import open_shared_services
-from bot.composition.slack_edge import build_team_edge
-from bot.composition.startup_report import StartupReport
+from bot.composition.shared_services import SharedServices
+from bot.composition.slack_edge import TeamEdge
 from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
@@ -66,12 +64,12 @@ class Team:
         listeners: Executor,
     ) -> None:
         self.name, self._listeners = name, listeners
-        self.shared = open_shared_services(process, name, settings)
-        self.casework = build_casework(self.shared)
+        self.shared = SharedServices(process, name, settings)
+        self.casework = CaseworkServices(self.shared)
         alerts = alert_surface(self.shared)
-        self.heartbeats = build_heartbeats(self.shared, self.casework.staff.models, alerts)
-        self.beats = build_heartbeat_slack(self.shared, self.heartbeats, alerts)
-        self.edge = build_team_edge(self.shared, self.casework, self.heartbeats, self.beats, home, router)
+        self.heartbeats = Heartbeats(self.shared, self.casework.staff.models, alerts)
+        self.beats = HeartbeatSlack(self.shared, self.heartbeats, alerts)
+        self.edge = TeamEdge(self.shared, self.casework, self.heartbeats, self.beats, home, router)
         questions = self.casework.questions
         self._report = StartupReport(self.shared, self.edge.sorter, questions.rebuilding, questions.giving_up)
         self._old_runs = RunRetention(

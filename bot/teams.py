@@ -1,24 +1,83 @@
-"""The teams of the process: which there are, how messages, clicks and jobs reach them, how they come and go."""
+"""The teams of the process: which there are, how messages, clicks and jobs reach them, how they come and go.
+
+Who may decide is learned for one team after the other, so that together they stay well under what Slack allows: listing
+a user group is a request of Tier 2, 20 a minute for the whole app; a team without groups costs none of them.
+Source: https://docs.slack.dev/reference/methods/usergroups.users.list
+"""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Final
 
+from bot.casework.approvers import Approvers
 from bot.casework.memory.note_saving import copy_shared_notes
+from bot.composition.codebases import ProcessCode
 from bot.composition.process_services import ProcessServices
 from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
-from bot.errors import TriageError
-from bot.runtime.approver_rounds import ApproverRounds
+from bot.errors import ConfigError, ProviderError, StoreError, TriageError
+from bot.ports import Clock
+from bot.runtime.config_reload import rename_refused
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
 from bot.team import Team
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
+
+EVERY: Final = timedelta(minutes=1)
+"""How often a team is asked for at most; with more than ten groups in all teams its turn comes later."""
+GROUPS_AT_ONCE: Final = 8.0
+GROUPS_PER_S: Final = 1 / 6
+
+
+class ApproverRounds:
+    """The approvers of all teams, who may come and go; those who were asked for longest ago come first."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._asked: dict[str, tuple[Approvers, datetime | None]] = {}  # in the order of their turns
+        self._room, self._room_at = GROUPS_AT_ONCE, clock.now()
+        self._lock = threading.Lock()
+
+    def add(self, team: str, approvers: Approvers) -> None:
+        """Ask for a team from now on, before those who were asked for already."""
+        with self._lock:
+            self._asked = {team: (approvers, None), **self._asked}
+
+    def remove(self, team: str) -> None:
+        """Ask for a team no more."""
+        with self._lock:
+            self._asked.pop(team, None)
+
+    def tick(self) -> None:
+        """Ask for every team whose turn it is, as far as there is room; what has no room waits for the next tick."""
+        while (approvers := self._next()) is not None:
+            approvers.refresh()
+
+    def _next(self) -> Approvers | None:
+        with self._lock:
+            now = self._clock.now()
+            passed_s = max(0.0, (now - self._room_at).total_seconds())
+            self._room, self._room_at = min(GROUPS_AT_ONCE, self._room + passed_s * GROUPS_PER_S), now
+            for team, (approvers, asked_at) in self._asked.items():
+                if asked_at is not None and timedelta() <= now - asked_at < EVERY:
+                    continue
+                # one that has more groups than ever have room is asked for once the room is full
+                if approvers.group_count > self._room and self._room < GROUPS_AT_ONCE:
+                    continue
+                self._room -= approvers.group_count
+                del self._asked[team]
+                self._asked[team] = approvers, now
+                return approvers
+            return None
+
 
 log = logging.getLogger(__name__)
 
@@ -140,3 +199,42 @@ class Teams:
         self.approvers.add(team.name, team.shared.approvers)
         self.queues.add(team.name, team.shared.jobs, team.wants)
         log.info("team %s is open", team.name, extra={"action": "team_open"})
+
+
+class ConfigReload:
+    """Takes over a changed file, team by team."""
+
+    def __init__(self, teams: Teams, code: ProcessCode) -> None:
+        self._teams, self._code = teams, code
+
+    def __call__(self, load: Callable[[], Settings]) -> None:
+        """Read the file anew with `load` and say what became of it; raises none of our errors."""
+        try:
+            self._take_over(load())
+        except ConfigError as error:
+            problems = "\n".join(f"- {problem}" for problem in error.problems)
+            self._teams.say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
+        except (ProviderError, StoreError) as error:
+            self._teams.say(f"triage.yml was not loaded; the old settings stay in use: {error}. Then reload again.")
+
+    def _take_over(self, settings: Settings) -> None:
+        running, wanted = self._teams.by_name(), settings.by_team()
+        new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
+        if not wanted.keys() & running.keys():
+            raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
+        if renamed := [
+            rename_refused(old, name)
+            for old in sorted(gone)
+            for name in wanted
+            if name in new and wanted[name].ops_channel == running[old].reload.ops_channel
+        ]:
+            raise ConfigError(*renamed)
+        with self._code.reopened(settings):
+            with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
+                kept = [name for name in running if name in wanted]
+                kept.sort(key=lambda name: not running[name].reload.gains(wanted[name]))  # no channel is nobody's
+                said = {name: running[name].reload.take_over(wanted[name]) for name in kept}
+            about = "".join(f" Team {name} is new." for name in wanted if name in new)
+            about += "".join(f" {self._teams.remove(name)}" for name in sorted(gone))
+        for name, words in said.items():
+            running[name].say(f"triage.yml was read again; {words}{about}")

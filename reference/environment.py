@@ -19,7 +19,7 @@ def environment_part() -> str:
 
 
 def _row(name: str, field: Schema) -> list[str]:
-    variable = code(VARIABLES[name]) if name in VARIABLES else "any other"
+    variable = code(name) if name in VARIABLES else "any other"
     kinds = [one for one in field.get("anyOf", [field]) if one != {"type": "null"}]
     is_secret = any(one.get("format") == "password" for one in kinds)
     default = field.get("default")

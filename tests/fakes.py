@@ -97,6 +97,9 @@ class MemoryJournal:
         wanted = json.dumps(containing, ensure_ascii=False)[1:-1]
         return self._read(line for line in self._tail(last_bytes) if wanted in line)
 
+    def require_readable(self) -> None:
+        """It can be read."""
+
     def newest_first(self) -> Iterator[dict[str, Any]]:
         return self._read(reversed(list(self.lines)))
 
@@ -225,11 +228,6 @@ class MemoryDocuments:
         at, version, text = self.closed[collection, archived.doc_id][int(archived.name)]
         return Document(id=archived.doc_id, version=version, value=json.loads(text), written_at=at)
 
-    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
-        endings = self.closed[collection, archived.doc_id]
-        at, version, _ = endings[int(archived.name)]
-        endings[int(archived.name)] = at, version, json.dumps(dict(value))
-
     def _compare(self, collection: str, doc_id: str, version: int) -> None:
         stored = self.get(collection, doc_id)
         if (stored.version if stored else 0) != version:
@@ -260,7 +258,7 @@ class MemoryStore:
         lines: dict[str, list[str]] | None = None,
         faults: Faults | None = None,
     ) -> None:
-        self.documents = MemoryDocuments(texts, faults)
+        self.documents = self.machine = MemoryDocuments(texts, faults)
         self.lines = {} if lines is None else lines
         self._faults = faults
 
@@ -319,9 +317,6 @@ class MemoryJobQueue:
             return claimed
 
     def look_again(self) -> None:
-        """Nobody waits here."""
-
-    def end_waits(self) -> None:
         """Nobody waits here."""
 
     def done(self, job: Job) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.adapters.process.clocks import SystemClock
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.checks.validation import Validation
@@ -265,7 +265,7 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         settings=settings,
         environment=environment,
         code=code,
-        memory=FileNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
+        memory=WordNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
         notes=storage.notes,
         spend=storage.journal(SPEND),
         runs=storage.runs,

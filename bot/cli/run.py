@@ -98,9 +98,9 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     signals.keep(signal.SIGHUP)
     bot.start()
     print(f"triage {program_version()} {_watching(settings)}")
-    if isinstance(bot.edge.connection, HttpConnection):
+    if isinstance(bot.connection, HttpConnection):
         print(
-            f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
+            f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
     print(f"investigator: {bot.team.casework.staff.described}.")
     for codebase, repo in bot.process.code.repos.items():

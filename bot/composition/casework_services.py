@@ -1,19 +1,23 @@
-"""Builds casework: who investigates, where long runs happen, what a click does, what a start settles."""
+"""Builds casework: who investigates, where long runs happen, what a click does, what a start settles and tells.
+
+Also automatic replies (the switch, what sends and takes back, what people see and click) and the weekly review.
+"""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from typing import Final
+from uuid import uuid4
 
-from bot.adapters.process.clocks import local_zone
 from bot.adapters.process.tmux import choose_terminal
 from bot.agent.budget import Budget
+from bot.casework.auto_replies import ArmingService, AutoReplies
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.feedback import FeedbackVotes
-from bot.casework.freshness import quotes_at_head
+from bot.casework.freshness import StillStands, quotes_at_head
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
@@ -22,29 +26,46 @@ from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.replies import Replies
-from bot.casework.reports.report_schedules import BriefSchedule
+from bot.casework.reports.report_schedules import BriefSchedule, ReviewSchedule
+from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
-from bot.composition.autonomy_services import AutonomyServices, build_autonomy
-from bot.composition.fix_services import FixServices, build_fixes
+from bot.composition.fix_services import FixServices
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
-from bot.composition.review_services import ReviewServices, build_reviews
 from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.domain.hours import ActiveHours
+from bot.domain.jobs import Job
+from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.ports import Leases
-from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS, SPEND
+from bot.ports.collections import (
+    AUTO_REPLIES,
+    AUTONOMY,
+    BRIEFS,
+    CLASSIFIED,
+    EVENTS,
+    LESSON_BACKLOG,
+    RECHECKS,
+    REMINDERS,
+    REVIEWS,
+    SPEND,
+)
 from handlers.answers import ephemeral_reply
+from handlers.buttons.audit_buttons import AuditButtons
 from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.cards.audit_cards import AuditCards
 from handlers.cards.card_files import SlackCardFiles
 from handlers.cards.feedback_posts import FeedbackPosts
 from handlers.cards.page_posts import PagePosts
 from handlers.cards.recheck_cards import RecheckCards
+from handlers.commands.autonomy_command import autonomy_command
 from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.report_commands import review_command
 from handlers.ops_channel import OpsChannelPosts
+from handlers.review_messages import ReviewMessages
 
 
 def build_long_runs(
@@ -54,14 +75,8 @@ def build_long_runs(
     return LongRuns(
         terminal=choose_terminal(environment.home),
         folder=environment.home / "escalations",
-        argv=(
-            sys.executable,
-            "-P",
-            "-m",
-            "bot",
-            "investigate",
-            "--escalation",
-        ),  # -P: the current folder names no module
+        # -P: the current folder names no module
+        argv=(sys.executable, "-P", "-m", "bot", "investigate", "--escalation"),
         environment=run_environment(environment, settings),
         has_model=uses_models(settings, environment) or settings.escalation.command is not None,
         spending=spending,
@@ -70,182 +85,182 @@ def build_long_runs(
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionServices:
     """What takes a question from its job to a decision, and what settles what a crash left of it."""
 
-    orchestrator: Orchestrator
-    mentions: Mentions
-    decisions: Decisions
-    rebuilding: ThreadRebuild
-    recovery: CrashRecovery
-    giving_up: GivingUp
-    escalation_watch: EscalationWatch
-    twins: Twins
-    autonomy: AutonomyServices
+    def __init__(self, on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> None:
+        desk, still_stands, rules, me = on.desk, quotes_at_head(on.code.codebases), on.rules(), on.slack.me
+        spending = staff.models.spending if staff.models else None
+        runs = build_long_runs(on.settings, on.environment, spending, desk.leases)
+        replies, escalations = Replies(desk, still_stands), Escalations(desk, runs)
+        self.twins = Twins(desk, still_stands)
+        self.autonomy = AutonomyServices(on, replies, still_stands)
+        self.orchestrator = Orchestrator(
+            desk,
+            Rounds(desk, staff.investigator, staff.validator, staff.runs, escalations, replies, self.autonomy.replies),
+            bot_user_id=me.user_id,
+            lost=frozenset(damage.doc_id for damage in on.store.damaged()),
+            rules=rules,
+            pausing=on.pausing,
+            pages=pages,
+            twins=self.twins,
+        )
+        self.decisions = Decisions(desk, replies, still_stands, escalations, self.twins)
+        self.mentions = Mentions(
+            desk=desk,
+            decisions=self.decisions,
+            approvers=on.approvers,
+            bot_user_id=me.user_id,
+            tell=ephemeral_reply(on.slack.client),
+            rules=rules,
+            orchestrator=self.orchestrator,
+        )
+        events = on.storage.journal(EVENTS)
+        self.rebuilding = ThreadRebuild(desk, self.orchestrator, events, rules, bot_user_id=me.user_id)
+        self.recovery = CrashRecovery(desk, replies)
+        self.giving_up = GivingUp(desk, self.orchestrator, on.ops.say)
+        self.escalation_watch = EscalationWatch(desk, runs, staff.runs, secrets=on.environment.secrets())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+class AutonomyServices:
+    """Replies that no human approved, from the switch to the button; nothing is armed by building them."""
+
+    def __init__(self, on: SharedServices, replies: Replies, still_stands: StillStands) -> None:
+        stored, hours = on.single(AUTONOMY), on.working_hours()
+        self.arming = ArmingService(on.desk, on.storage, stored, hours=hours, process=uuid4().hex, say=on.ops.say)
+        chat = AuditCards(on.slack.client, on.slack.poster, on.slack.publisher, ops_channel=on.ops_channel)
+        sent = on.collection(AUTO_REPLIES)
+        self.replies = AutoReplies(on.desk, replies, still_stands, self.arming, sent, chat)
+        self.buttons = AuditButtons(self.replies, on.approvers, say=on.say())
+        self.command = autonomy_command(self.arming, on.approvers)
+
+
 class CaseworkUpkeep:
     """What is looked after every minute; `pages` hears of messages, too."""
 
-    waiting: DraftReminders
-    pages: QuestionPages
-    briefs: BriefSchedule
-    reviews: ReviewServices
-    feedback: FeedbackVotes
-    lessons: LessonNotes
-    rechecks: NoteRechecks
+    def __init__(self, on: SharedServices) -> None:
+        desk, settings, poster, hours = on.desk, on.settings, on.slack.poster, on.working_hours()
+        posts = OpsChannelPosts(poster, ops_channel=on.ops_channel, expire_after=settings.expire_after)
+        self.waiting = DraftReminders(desk, on.storage.journal(REMINDERS), posts.remind, hours=hours)
+        pages = PagePosts(
+            on.slack.client,
+            poster,
+            ops_channel=on.ops_channel,
+            pages=paged(settings),
+            members=desk.workspace.members,
+        )
+        self.pages = QuestionPages(desk, pages, is_approver=on.approvers.probably, say=on.ops.say)
+        stored, zone = on.single(BRIEFS), on.zone(settings.brief.timezone)
+        self.briefs = BriefSchedule(
+            desk, on.storage, settings.brief, stored, posts, say=posts.say, zone=zone, hours=hours
+        )
+        self.reviews = ReviewServices(on)
+        self.feedback = FeedbackVotes(desk, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
+        notes, code = on.memory.notes, on.code
+        self.lessons = LessonNotes(desk, notes, on.single(LESSON_BACKLOG))
+        cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=code.link_to)
+        self.rechecks = NoteRechecks(desk, notes, code.codebases, code.staleness, on.single(RECHECKS), cards)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewServices:
+    """The review of the week: the command that shows it, and the schedule that sends it to the team's lead."""
+
+    def __init__(self, on: SharedServices) -> None:
+        settings = on.settings.review
+
+        def build() -> WeeklyReview:
+            allow, codebases = Allowance.for_one_look(), [one.id for one in on.code.codebases]
+            return build_review(on.storage, Rollups(on.storage), on.clock.now(), codebases, allow=allow)
+
+        lead = ReviewMessages(on.slack.client, on.slack.poster, lead=settings.lead or "", team=on.team)
+        stored, zone, hours = on.single(REVIEWS), on.zone(settings.timezone), on.working_hours()
+        self.schedule = ReviewSchedule(on.clock, settings, stored, build=build, send=lead.send, zone=zone, hours=hours)
+        self.command = review_command(build, on.approvers)
+
+
 class CaseworkServices:
-    """The part of the bot that answers questions."""
+    """The part of the bot that answers questions; nothing runs yet."""
 
-    staff: CaseworkModels
-    questions: QuestionServices
-    upkeep: CaseworkUpkeep
-    lesson_buttons: LessonButtons
-    fixes: FixServices
-    commands: CaseworkCommands
-
-
-def build_casework(on: SharedServices) -> CaseworkServices:
-    """Return casework over the foundation; nothing runs yet."""
-    staff, upkeep = _hire(on), _build_upkeep(on)
-    return CaseworkServices(
-        staff=staff,
-        questions=_build_questions(on, staff, upkeep.pages),
-        upkeep=upkeep,
-        fixes=_build_fixes(on),
-        lesson_buttons=LessonButtons(upkeep.lessons, upkeep.rechecks, on.approvers, say=on.say()),
-        commands=CaseworkCommands(
+    def __init__(self, on: SharedServices) -> None:
+        self.staff = build_investigators(
+            InvestigationInputs(
+                settings=on.settings,
+                environment=on.environment,
+                spend=on.storage.journal(SPEND),
+                runs=on.storage.runs,
+                code=on.code,
+                memory=on.memory.index,
+                notes=on.memory.notes,
+                clock=on.clock,
+            )
+        )
+        self.upkeep = CaseworkUpkeep(on)
+        self.questions = QuestionServices(on, self.staff, self.upkeep.pages)
+        files = SlackCardFiles(on.slack.poster, on.desk.cards.guard.require)
+        self.fixes = FixServices(on.settings, on.environment, on.desk, on.fixes, files, on.approvers, on.code.link_to)
+        self.lesson_buttons = LessonButtons(self.upkeep.lessons, self.upkeep.rechecks, on.approvers, say=on.say())
+        self.commands = CaseworkCommands(
             store=on.storage,
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.desk.cards.show_all_again,
-            show_week=upkeep.briefs.show_week,
+            show_week=self.upkeep.briefs.show_week,
             ask=on.ask(),
             clock=on.clock,
-        ),
-    )
-
-
-def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> QuestionServices:
-    still_stands, rules, me = quotes_at_head(on.code.codebases), on.rules(), on.slack.me
-    runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None, on.desk.leases)
-    replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
-    twins = Twins(on.desk, still_stands)
-    autonomy = build_autonomy(on, replies, still_stands, _working_hours(on))
-    orchestrator = Orchestrator(
-        on.desk,
-        Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies, autonomy.replies),
-        bot_user_id=me.user_id,
-        lost=frozenset(damage.doc_id for damage in on.store.damaged()),
-        rules=rules,
-        pausing=on.pausing,
-        pages=pages,
-        twins=twins,
-    )
-    decisions = Decisions(on.desk, replies, still_stands, escalations, twins)
-    return QuestionServices(
-        orchestrator=orchestrator,
-        mentions=_mentions(on, orchestrator, decisions),
-        decisions=decisions,
-        rebuilding=ThreadRebuild(on.desk, orchestrator, on.storage.journal(EVENTS), rules, bot_user_id=me.user_id),
-        recovery=CrashRecovery(on.desk, replies),
-        giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
-        escalation_watch=EscalationWatch(on.desk, runs, staff.runs, secrets=on.environment.secrets()),
-        twins=twins,
-        autonomy=autonomy,
-    )
-
-
-def _build_fixes(on: SharedServices) -> FixServices:
-    return build_fixes(
-        on.settings,
-        on.environment,
-        on.desk,
-        known=on.fixes,
-        files=SlackCardFiles(on.slack.poster, on.desk.cards.guard.require),
-        approvers=on.approvers,
-        link_to=on.code.link_to,
-    )
-
-
-def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
-    bulletin = OpsChannelPosts(on.slack.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
-    return CaseworkUpkeep(
-        waiting=_waiting(on, bulletin),
-        pages=_pages(on),
-        briefs=_briefs(on, bulletin),
-        reviews=build_reviews(on, _working_hours(on)),
-        feedback=FeedbackVotes(on.desk, on.feedback, FeedbackPosts(on.slack.poster), keep=on.settings.keep_runs_for),
-        lessons=LessonNotes(on.desk, on.memory.notes, on.single(LESSON_BACKLOG)),
-        rechecks=_rechecks(on),
-    )
-
-
-def _mentions(on: SharedServices, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
-    return Mentions(
-        desk=on.desk,
-        decisions=decisions,
-        approvers=on.approvers,
-        bot_user_id=on.slack.me.user_id,
-        tell=ephemeral_reply(on.slack.client),
-        rules=on.rules(),
-        orchestrator=orchestrator,
-    )
-
-
-def _hire(on: SharedServices) -> CaseworkModels:
-    return build_investigators(
-        InvestigationInputs(
-            settings=on.settings,
-            environment=on.environment,
-            spend=on.storage.journal(SPEND),
-            runs=on.storage.runs,
-            code=on.code,
-            memory=on.memory.index,
-            notes=on.memory.notes,
-            clock=on.clock,
         )
-    )
 
 
-def _rechecks(on: SharedServices) -> NoteRechecks:
-    cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=on.code.link_to)
-    return NoteRechecks(on.desk, on.memory.notes, on.code.codebases, on.code.staleness, on.single(RECHECKS), cards)
+_AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot is stopped."
 
 
-def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
-    wanted = on.settings.brief
-    zone = _zone(on, wanted.timezone)
-    stored = on.single(BRIEFS)
-    hours = _working_hours(on)
-    return BriefSchedule(on.desk, on.storage, wanted, stored, bulletin, say=bulletin.say, zone=zone, hours=hours)
+class StartupReport:
+    """Says what was found, and sees to it that what was lost is taken up."""
 
+    def __init__(
+        self, on: SharedServices, sorter: MessageSorter, rebuilding: ThreadRebuild, giving_up: GivingUp
+    ) -> None:
+        self._on, self._sorter = on, sorter
+        self._rebuilding, self._giving_up = rebuilding, giving_up
 
-def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:
-    journal = on.storage.journal(REMINDERS)
-    return DraftReminders(on.desk, journal, bulletin.remind, hours=_working_hours(on))
+    def say(self) -> None:
+        """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
+        for damage in self._on.store.damaged():
+            if line := self._rebuilding.plan(damage):
+                self._on.ops.say(line)
+        self._replace_lost_jobs()
+        self.say_given_up()
+        for name in (EVENTS, CLASSIFIED):
+            if bad := self._on.storage.journal(name).bad_lines:
+                self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
 
+    def say_given_up(self) -> None:
+        """Tell of the jobs that processes died of, and of those that cannot be read."""
+        self._say_corrupt()
+        for job in self._on.jobs.take_given_up():
+            self.given_up(job)
 
-def _pages(on: SharedServices) -> QuestionPages:
-    posts = PagePosts(
-        on.slack.client,
-        on.slack.poster,
-        ops_channel=on.ops_channel,
-        pages=paged(on.settings),
-        members=on.desk.workspace.members,
-    )
-    return QuestionPages(on.desk, posts, is_approver=on.approvers.probably, say=on.ops.say)
+    def given_up(self, job: Job) -> None:
+        """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
+        if self._giving_up.given_up(job):
+            return
+        why = job.failures[-1] if job.failures else "the bot died while it ran"
+        self._on.ops.say(
+            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}."
+            + ("" if self._on.storage.shared else _AGAIN.format(job=job.name))
+        )
 
+    def _say_corrupt(self) -> None:
+        corrupt = self._on.jobs.corrupt
+        while corrupt:
+            self._on.ops.say(f"A waiting job could not be read; it was set aside as {corrupt.pop(0)}.")
 
-def _working_hours(on: SharedServices) -> ActiveHours | None:
-    wanted = on.settings.working_hours
-    return None if wanted is None else wanted.in_zone(_zone(on, wanted.timezone))
-
-
-def _zone(on: SharedServices, name: str) -> str:
-    return local_zone(on.environment.variables) if name == "local" else name
+    def _replace_lost_jobs(self) -> None:
+        """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
+        on = self._on
+        self._say_corrupt()
+        since_ms = on.jobs.lost_since_ms()
+        if since_ms is None:
+            return
+        count = requeue_lost_jobs(on.storage.journal(CLASSIFIED), on.store, on.jobs, self._sorter, since_ms=since_ms)
+        if count:
+            on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")

@@ -168,7 +168,7 @@ def open_process_code(
     """
     secrets, home = environment.secrets(), environment.home
     given = settings.all_codebases
-    clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.documents, clock, say=say)
+    clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.machine, clock, say=say)
 
     def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
         repo, database = _open(name, one, clones), index_path(home, name)

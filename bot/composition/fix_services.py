@@ -24,7 +24,6 @@ from bot.casework.fixes.patch_check import PatchChecks, sweep
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.composition.codebases import ProcessCode
-from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, host_token_name, process_home
 from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, CodeRepository, LinkTo, code_repository
@@ -100,73 +99,62 @@ def token_variable(
     return common if common and is_only_host and environment.variables.get(common) else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class KnownFixes:
-    """What is on file of patches, which codebases they are for, and the hosts that take them."""
+    """What is on file of a team's patches, which codebases they are for, and the hosts that take them."""
 
-    store: Collection[Fix]
-    codebases: PatchCodebases
-    hosts: CodeHosts
-    settings_of: Callable[[str], CodebaseSettings | None]
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Environment,
+        process: ProcessCode,
+        codebases: PatchCodebases,
+        store: Collection[Fix],
+    ) -> None:
+        self.store, self.codebases, self.settings_of = store, codebases, process.settings_of
+        self.hosts = CodeHosts(settings.code_host, environment, process)
 
     def marks(self) -> FixMarks:
         """Return what tells cards how the patches of a thread stand."""
         return FixMarks(self.store, self.codebases, self.hosts.client)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class FixServices:
-    """What carries patches out; `stop` ends a check that runs."""
+    """What carries patches out; `stop` ends a check that runs.
 
-    fixes: Fixes
-    updates: FixUpdates
-    stop: threading.Event
+    Of a codebase without access to its host, patches are given as files.
+    """
 
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Environment,
+        desk: ThreadService,
+        known: KnownFixes,
+        files: CardFiles,
+        approvers: Approvers,
+        link_to: LinkTo,
+    ) -> None:
+        self._settings, self._known, self._approvers, self._link_to = settings, known, approvers, link_to
+        self._secrets, self._workshop = environment.secrets(), environment.home / WORKSHOP
+        self._hidden = [process_home(environment.home)]  # other teams' directories lie there as well
+        self.stop = threading.Event()
+        sweep(self._workshop)
+        store, codebases = known.store, known.codebases
+        self.updates = FixUpdates(desk, store, files, codebases, known.hosts.client, keep=settings.keep_runs_for)
+        self.fixes = Fixes(desk, store, codebases, files, self.updates, self._opening_of)
 
-def know_fixes(
-    settings: Settings,
-    environment: Environment,
-    process: ProcessCode,
-    codebases: PatchCodebases,
-    store: Collection[Fix],
-) -> KnownFixes:
-    """Return what is known of a team's patches."""
-    hosts = CodeHosts(settings.code_host, environment, process)
-    return KnownFixes(store=store, codebases=codebases, hosts=hosts, settings_of=process.settings_of)
-
-
-def build_fixes(
-    settings: Settings,
-    environment: Environment,
-    desk: ThreadService,
-    *,
-    known: KnownFixes,
-    files: CardFiles,
-    approvers: Approvers,
-    link_to: LinkTo,
-) -> FixServices:
-    """Return what opens draft pull requests; of a codebase without access to its host, what gives patches as files."""
-    stop, secrets, workshop = threading.Event(), environment.secrets(), environment.home / WORKSHOP
-    hidden = [process_home(environment.home)]  # other teams' directories lie there as well
-    sweep(workshop)
-
-    def opening_of(codebase: Codebase) -> FixOpening | None:
-        access, own = known.hosts.access(codebase), known.settings_of(codebase.id)
+    def _opening_of(self, codebase: Codebase) -> FixOpening | None:
+        access, own = self._known.hosts.access(codebase), self._known.settings_of(codebase.id)
         if access is None or own is None:
             return None
-        wanted = own.fixes.over(settings.fixes)
-        checks = PatchChecks(codebase.repo, wanted, workshop, hidden=hidden, stop=stop, secrets=secrets)
+        wanted, secrets = own.fixes.over(self._settings.fixes), self._secrets
         return FixOpening(
-            known.store,
-            checks,
+            self._known.store,
+            PatchChecks(codebase.repo, wanted, self._workshop, hidden=self._hidden, stop=self.stop, secrets=secrets),
             access.client,
             access.remote,
-            approvers,
+            self._approvers,
             base=wanted.base or own.branch,
-            link_to=link_to,
+            link_to=self._link_to,
             secrets=secrets,
         )
-
-    updates = FixUpdates(desk, known.store, files, known.codebases, known.hosts.client, keep=settings.keep_runs_for)
-    fixes = Fixes(desk, known.store, known.codebases, files, updates, opening_of)
-    return FixServices(fixes=fixes, updates=updates, stop=stop)

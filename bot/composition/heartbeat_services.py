@@ -1,27 +1,30 @@
-"""Who carries out heartbeats, put together from settings: the scheduler that starts them, the beats, who is told.
+"""Heartbeats, put together: who starts and carries them out, who is told, and what people see, press and type in Slack.
 
 Offline the beats compare what commands print; with models a cheap one screens them and a capable one works them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from bot.adapters.notify import TelegramSurface, WebhookSurface
-from bot.adapters.process.clocks import local_zone
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
-from bot.composition.model_access import ModelAccess, stall_limit_s
+from bot.composition.model_access import ModelAccess, stall_limit_s, uses_models
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
-from bot.domain.heartbeats.session_state import SessionOverride
-from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
+from bot.heartbeat.playbooks.proposal_service import ProposalService, commands_not_allowed
+from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
@@ -34,152 +37,102 @@ from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
+from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingTools, SuggestionDecisions
 from bot.ports import Surface
-from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
+from bot.ports.collections import HEARTBEATS, OVERRIDES, PROPOSALS, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.proposal_buttons import ProposalButtons
+from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.tier_buttons import TierButtons
+from handlers.cards.alert_cards import SlackAlerts
+from handlers.cards.proposal_cards import ProposalCards
+from handlers.cards.suggestion_cards import SuggestionCards
+from handlers.commands.heartbeat_command import HeartbeatCommand
+from handlers.commands.pollinate_command import PollinateCommand
+from handlers.commands.tiers_command import TiersCommand, view_opener
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
+Wakes = Callable[[str, Wake], str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SessionServices:
     """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
-    registry: SessionRegistry
-    store: SessionMemory
-    overrides: Collection[SessionOverride]
-    owners: Owners
-    zones: OwnerZones
-    log: BeatLog
-    removals: Removals
+    def __init__(self, on: SharedServices) -> None:
+        workspace = on.desk.workspace
+        self.overrides = on.collection(OVERRIDES)
+        self.registry = SessionRegistry(on.settings.sessions, self.overrides)
+        self.store = SessionMemory(on.storage, on_damage=on.note_damage)
+        self.owners = Owners(workspace, on.clock)
+        self.zones = OwnerZones(workspace, on.clock, local=on.zone("local"))
+        self.log = BeatLog(on.storage.journal(HEARTBEATS))
+        self.removals = Removals(on.single(REMOVED_CHECKS))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SharingServices:
     """What sessions have to do with each other: messages, and suggestions on their way."""
 
-    inbox: SessionInbox
-    suggestions: Collection[Suggestion]
-    pollination: Pollination
-    decisions: SuggestionDecisions
-    peers: PeerSessions
+    def __init__(self, on: SharedServices, sessions: SessionServices, wake: Wakes) -> None:
+        registry, store = sessions.registry, sessions.store
+        self.suggestions = on.collection(SUGGESTIONS)
+        self.inbox = SessionInbox(registry, store, wake)
+        self.pollination = Pollination(
+            registry, store, self.suggestions, self.inbox, clock=on.clock, known_secrets=on.environment.secrets()
+        )
+        self.decisions = SuggestionDecisions(registry, self.suggestions, on.storage.decisions, on.clock)
+        self.peers = PeerSessions(registry, store, self.suggestions, self.pollination, self.inbox)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Heartbeats:
-    """What is ticked, what carries out the beats, and what these work with."""
+    """What is ticked, what carries out the beats, and what these work with; nothing runs until that is ticked.
 
-    sessions: SessionServices
-    sharing: SharingServices
-    scheduler: Scheduler
-    worker: BeatWorker
-    commands: CommandPool
-    rings: Rings
-    faults: SessionFaults
-    here: SessionDuties
+    Offline `models` is None.
+    """
+
+    def __init__(self, on: SharedServices, models: ModelAccess | None, slack: Surface) -> None:
+        self.sessions = sessions = SessionServices(on)
+        registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
+        surfaces = {"slack": slack, **_other_surfaces(on.environment)}
+        alerts = AlertRouter(surfaces, store, sessions.owners, zones, clock, say=on.ops.say)
+        self.here = SessionDuties(on.leases, registry.all)
+        elsewhere = self.here.elsewhere
+        admission = Admission(
+            store, zones, clock, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere
+        )
+        silence = MissedBeatAlerts(store, zones, alerts)
+        wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
+        self.scheduler = Scheduler(registry, store, on.jobs, admission, silence, sessions.log, wakes, clock)
+        self.sharing = SharingServices(on, sessions, self.scheduler.wake)
+        self._build_worker(on, models, alerts)
+        self.faults = SessionFaults(registry, store, clock, alerts, surfaces=surfaces, runs_elsewhere=elsewhere)
+        self.faults.log_tracked_playbooks()
+        self.rings = Rings(registry, store, alerts, on.desk.workspace, clock, zone_of=zones.zone_name, say=on.ops.say)
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
         self.sessions.zones.refresh(self.sessions.registry.all())
 
-
-def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surface) -> Heartbeats:
-    """Return the heartbeats; nothing runs until the scheduler is ticked. Offline `models` is None."""
-    surfaces = {"slack": slack, **_other_surfaces(on.environment)}
-    sessions = _build_sessions(on)
-    registry, store = sessions.registry, sessions.store
-    alerts = AlertRouter(surfaces, store, sessions.owners, sessions.zones, on.clock, say=on.ops.say)
-    here = SessionDuties(on.leases, registry.all)
-    scheduler = _build_scheduler(on, sessions, alerts, here)
-    sharing = _build_sharing(on, sessions, scheduler)
-    worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)
-    faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces, runs_elsewhere=here.elsewhere)
-    faults.log_tracked_playbooks()
-    zone_of, workspace = sessions.zones.zone_name, on.desk.workspace
-    return Heartbeats(
-        sessions=sessions,
-        sharing=sharing,
-        scheduler=scheduler,
-        worker=worker,
-        commands=commands,
-        rings=Rings(registry, store, alerts, workspace, on.clock, zone_of=zone_of, say=on.ops.say),
-        faults=faults,
-        here=here,
-    )
-
-
-def _build_sessions(on: SharedServices) -> SessionServices:
-    on_damage = partial(tell_of_damage, on)
-    overrides = Collection(on.storage.documents, OVERRIDES, on_damage=on_damage)
-    return SessionServices(
-        registry=SessionRegistry(on.settings.sessions, overrides),
-        store=SessionMemory(on.storage, on_damage=on_damage),
-        overrides=overrides,
-        owners=Owners(on.desk.workspace, on.clock),
-        zones=OwnerZones(on.desk.workspace, on.clock, local=local_zone(on.environment.variables)),
-        log=BeatLog(on.storage.journal(HEARTBEATS)),
-        removals=Removals(on.single(REMOVED_CHECKS)),
-    )
-
-
-def _build_scheduler(
-    on: SharedServices, sessions: SessionServices, alerts: AlertRouter, here: SessionDuties
-) -> Scheduler:
-    store, zones = sessions.store, sessions.zones
-    admission = Admission(
-        store, zones, on.clock, route=alerts.route, halted=on.pausing.words, runs_elsewhere=here.elsewhere
-    )
-    silence = MissedBeatAlerts(store, zones, alerts)
-    wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
-    return Scheduler(sessions.registry, store, on.jobs, admission, silence, sessions.log, wakes, on.clock)
-
-
-def _build_sharing(on: SharedServices, sessions: SessionServices, scheduler: Scheduler) -> SharingServices:
-    registry, store = sessions.registry, sessions.store
-    suggestions = Collection(on.storage.documents, SUGGESTIONS, on_damage=partial(tell_of_damage, on))
-    inbox = SessionInbox(registry, store, scheduler.wake)
-    secrets = on.environment.secrets()
-    pollination = Pollination(registry, store, suggestions, inbox, clock=on.clock, known_secrets=secrets)
-    return SharingServices(
-        inbox=inbox,
-        suggestions=suggestions,
-        pollination=pollination,
-        decisions=SuggestionDecisions(registry, suggestions, on.storage.decisions, on.clock),
-        peers=PeerSessions(registry, store, suggestions, pollination, inbox),
-    )
-
-
-def _build_worker(
-    on: SharedServices,
-    models: ModelAccess | None,
-    sessions: SessionServices,
-    sharing: SharingServices,
-    scheduler: Scheduler,
-    alerts: AlertRouter,
-) -> tuple[BeatWorker, CommandPool]:
-    registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
-    probes = Probes(on.environment.variables, secrets=secrets)
-    inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, sharing.peers)
-    commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
-    exchange = SharingTools(sharing.pollination, sharing.decisions).tools_for
-    tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
-    prescreen, full = _build_models(on, models, tools)
-    pipeline = BeatPipeline(inputs, commands, prescreen, full, alerts, store)
-    recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
-    return BeatWorker(registry, store, scheduler, pipeline, recorder, alerts, sharing.peers, on.clock), commands
-
-
-def tell_of_damage(on: SharedServices, where: str) -> None:
-    """Say in the ops channel that a file was set aside."""
-    on.ops.say(f"{where} was set aside: what it held could not be read.")
+    def _build_worker(self, on: SharedServices, models: ModelAccess | None, alerts: AlertRouter) -> None:
+        sessions, sharing, secrets = self.sessions, self.sharing, on.environment.secrets()
+        registry, store, peers = sessions.registry, sessions.store, sharing.peers
+        probes = Probes(on.environment.variables, secrets=secrets)
+        inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
+        self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
+        exchange = SharingTools(sharing.pollination, sharing.decisions).tools_for
+        tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
+        prescreen, full = _build_models(on, models, tools)
+        pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)
+        recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
+        self.worker = BeatWorker(registry, store, self.scheduler, pipeline, recorder, alerts, peers, on.clock)
 
 
 def _other_surfaces(environment: Environment) -> dict[str, Surface]:
@@ -224,3 +177,89 @@ def _allowed_tools(session: Session) -> str:
 def _allowance(session: Session) -> Allowance | None:
     usd = session.beat.daily_budget_usd
     return None if usd is None else Allowance(usd=usd, whose=f"{session.name} today")
+
+
+def alert_surface(on: SharedServices) -> SlackAlerts:
+    """Return what shows alerts in Slack."""
+    return SlackAlerts(
+        on.slack.client,
+        on.slack.poster,
+        on.slack.publisher,
+        members=on.desk.workspace.members,
+        offers_fix=uses_models(on.settings, on.environment),
+    )
+
+
+class HeartbeatSlack:
+    """What people see of heartbeats in Slack, and press and type there."""
+
+    def __init__(self, on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> None:
+        of, sharing, say = beats.sessions, beats.sharing, on.say()
+        registry, owners, store = of.registry, of.owners, of.store
+        self.alerts = _alert_buttons(on, beats, surface)
+        self.suggestion_office = SuggestionActions(
+            sessions=registry,
+            owners=owners,
+            store=sharing.suggestions,
+            desk=sharing.decisions,
+            cards=SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel),
+            approvers=on.approvers,
+        )
+        self.suggestions = SuggestionButtons(self.suggestion_office, say=say)
+        self.pollinate = PollinateCommand(office=self.suggestion_office, pollination=sharing.pollination)
+        self.proposals = _proposals(on, of)
+        self.proposal_buttons = ProposalButtons(self.proposals, registry, owners, on.approvers, say=say)
+        self.heartbeat = HeartbeatCommand(
+            sessions=registry,
+            owners=owners,
+            store=store,
+            controls=SessionControls(registry, of.overrides, beats.scheduler.wake, beats.worker.cancel),
+            assigning=Assigning(registry, sharing.inbox, on.environment.secrets()),
+            record=of.log,
+            zones=of.zones,
+            approvers=on.approvers,
+            clock=on.clock,
+        )
+        tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
+        self.tiers = TiersCommand(
+            sessions=registry,
+            owners=owners,
+            desk=tasks,
+            approvers=on.approvers,
+            open_view=view_opener(on.slack.posting),
+        )
+        self.tier_buttons = TierButtons(registry, owners, tasks, on.approvers, say=say)
+
+
+def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
+    of = beats.sessions
+    desk = AlertActions(
+        sessions=of.registry,
+        owners=of.owners,
+        findings=FindingResponses(of.store, on.clock),
+        show=surface.show,
+        wake=beats.scheduler.wake,
+        ask=on.ask(),
+        zone_of=of.zones.zone_name,
+        clock=on.clock,
+    )
+    return AlertButtons(desk, on.approvers, say=on.say())
+
+
+def _proposals(on: SharedServices, of: SessionServices) -> ProposalService:
+    matcher = ProposalMatcher(
+        sessions=of.registry,
+        workspace=on.desk.workspace,
+        clock=on.clock,
+        allow_external=on.settings.watcher.allow_external,
+        say=on.ops.say,
+    )
+    cards = ProposalCards(
+        on.slack.publisher,
+        on.slack.poster,
+        ops_channel=on.ops_channel,
+        bot_user_id=on.slack.me.user_id,
+        not_allowed=partial(commands_not_allowed, of.registry),
+    )
+    stored, require_private = on.collection(PROPOSALS), on.desk.cards.guard.require
+    return ProposalService(matcher, stored, cards, on.clock, require_private=require_private, removals=of.removals)

@@ -12,6 +12,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.process.clocks import ChatClock, SharedClock
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.config.environment import Environment
@@ -19,9 +20,10 @@ from bot.config.settings import Settings
 from bot.intake.normalise import Identity
 from bot.ports import Clock, Engine, Store
 from bot.ports.collections import (
-    ALL_COLLECTIONS,
     CLASSIFIED,
+    CLONES,
     EVENTS,
+    INDEX,
     REPLIES,
     SingleDocument,
 )
@@ -106,11 +108,10 @@ class ProcessServices:
         """Use the time of the database that replicas share; return this machine's. Raises StoreError."""
         return _keep_time(self.engine, self.clock, self.noted)
 
-    def single(self, collection: str) -> SingleDocument:
+    def single(self, collection: str, *, of_machine: bool = False) -> SingleDocument:
         """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
-        return SingleDocument(
-            self.storage.documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where))
-        )
+        documents = self.storage.machine if of_machine else self.storage.documents
+        return SingleDocument(documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where)))
 
 
 def open_process_services(
@@ -157,6 +158,7 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
     """Open a data directory; what the bot can start without is set aside where it cannot be used."""
     storage = engine.store(home)
     refuse_newer(storage.documents, ALL_COLLECTIONS)
+    refuse_newer(storage.machine, (INDEX, CLONES))
     for name in DONE:
         storage.journal(name).require_readable()
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.process.clocks import local_zone
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
@@ -18,16 +18,13 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.thread_service import ThreadService
-from bot.composition.codebases import TeamCode
-from bot.composition.fix_services import KnownFixes, know_fixes
-from bot.composition.process_services import ProcessServices, SlackAccess, open_storage, set_aside_line
-from bot.config.environment import Environment
+from bot.composition.fix_services import KnownFixes
+from bot.composition.process_services import ProcessServices, open_storage, set_aside_line
 from bot.config.settings import Settings
-from bot.domain.citations.links import LinkTo
-from bot.domain.questions.feedback import Feedback
+from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
-from bot.ports import Clock, JobQueue, Leases, NoteStore, Store
+from bot.ports import Messenger, NoteIndex, NoteStore
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
@@ -35,9 +32,10 @@ from bot.ports.collections import (
     FIXES,
     REPLIES,
     Collection,
+    CollectionSpec,
+    Model,
     SingleDocument,
 )
-from bot.ports.replicas import Replicas
 from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
@@ -54,48 +52,52 @@ class Memory:
     """What earlier answers left: the notes, and the index that searches them."""
 
     notes: NoteStore
-    index: FileNoteIndex
+    index: NoteIndex
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SharedServices:
-    """The ground floor of one team's casework, heartbeats and edge; `environment.home` is its own data directory."""
+    """The ground floor of one team's casework, heartbeats and edge; `environment.home` is its own data directory.
 
-    team: str
-    settings: Settings
-    environment: Environment
-    clock: Clock
-    code: TeamCode
-    slack: SlackAccess
-    memory: Memory
-    storage: Store
-    store: Threads
-    jobs: JobQueue
-    leases: Leases | None
-    replicas: Replicas | None
-    pausing: PauseSwitch
-    desk: ThreadService
-    approvers: Approvers
-    ops: OpsOutbox
-    fixes: KnownFixes
-    feedback: Collection[Feedback]
-    metrics: MetricsService
+    Raises:
+        ConfigError: the ops channel is not private.
+        ProviderError: Slack refused the ops channel; while it cannot be reached it is waited for.
+        StoreError: the data directory cannot be used.
+    """
+
+    def __init__(self, process: ProcessServices, team: str, settings: Settings) -> None:
+        self.team, self.settings, self.clock, self.slack = team, settings, process.clock, process.slack
+        self.environment, self.code = process.environment.of_team(team), process.code.of_team(settings)
+        self.home, self.ops_channel = self.environment.home, settings.ops_channel
+        lines = OpsLines(self.clock)
+        self._open_storage(process, lines)
+        notes, replies = self.storage.notes, self.storage.journal(REPLIES)
+        self.memory = Memory(notes=notes, index=WordNoteIndex(notes, replies, self.code.staleness.stale))
+        self.pausing = PauseSwitch(self.storage.documents, self.clock)
+        patched = PatchCodebases(self.code.codebases, lambda chat_id: self.desk.codebases.picked(chat_id))
+        self.fixes = KnownFixes(settings, self.environment, process.code, patched, self.collection(FIXES))
+        self.feedback = self.collection(FEEDBACK)
+        messenger = self._messenger()
+        self.ops = OpsOutbox(messenger, lines)
+        self.desk = self._threads(messenger)
+        patiently(self._refuse_public_ops_channel)
+        self.approvers = Approvers(
+            settings.approvers,
+            ops_channel=self.ops_channel,
+            team_id=self.slack.me.team_id,
+            workspace=self.slack.workspace,
+        )
+        baseline_reply_s = settings.baseline_reply_s
+        self.metrics = MetricsService(
+            self.storage, Rollups(self.storage), self.clock, baseline_reply_s=baseline_reply_s
+        )
+
+    def collection(self, spec: CollectionSpec[Model]) -> Collection[Model]:
+        """Return a collection; of what cannot be read the ops channel hears."""
+        return Collection(self.storage.documents, spec, on_damage=self.note_damage)
 
     def single(self, collection: str) -> SingleDocument:
         """Return the one document of a collection; one that cannot be read is set aside and told of."""
-        return SingleDocument(
-            self.storage.documents, collection, on_damage=lambda where: self.ops.note(set_aside_line(where))
-        )
-
-    @property
-    def home(self) -> Path:
-        """The team's data directory."""
-        return self.environment.home
-
-    @property
-    def ops_channel(self) -> str:
-        """Where drafts wait and the bot speaks of itself."""
-        return self.settings.ops_channel
+        return SingleDocument(self.storage.documents, collection, on_damage=self.note_damage)
 
     def rules(self) -> Rules:
         """Return the rules that sort messages."""
@@ -103,6 +105,15 @@ class SharedServices:
         if rules.problem:
             log.warning(rules.problem, extra={"action": "weights_unusable"})
         return rules
+
+    def zone(self, name: str) -> str:
+        """Return the IANA name of a zone of the settings, where `local` is the machine's."""
+        return local_zone(self.environment.variables) if name == "local" else name
+
+    def working_hours(self) -> ActiveHours | None:
+        """Return when people are at work; None: at any hour."""
+        wanted = self.settings.working_hours
+        return None if wanted is None else wanted.in_zone(self.zone(wanted.timezone))
 
     def tell(self) -> Callable[[str, str, str], None]:
         """Return a way to tell one person something only they see."""
@@ -116,129 +127,77 @@ class SharedServices:
         """Return a way to ask a question in the ops channel."""
         return ops_questions(self.slack.poster, self.jobs, team_id=self.slack.me.team_id, ops_channel=self.ops_channel)
 
+    def _open_storage(self, process: ProcessServices, lines: OpsLines) -> None:
+        """Open the team's stores: the process's own where its directory is that, for each keeps what it has read."""
+        engine, home = process.engine, self.home
+        create_folder(home.parent)
+        create_folder(home)
+        is_own = home == process.environment.home.resolve()
+        self.storage = process.storage if is_own else open_storage(engine, home, lines)
+        self.store, self.replicas = Threads(self.storage.documents), engine.replicas
+        self.jobs = engine.jobs(
+            home, self.clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
+        )
+        self.leases = engine.leases(home) if engine.is_shared else None
 
-def open_shared_services(process: ProcessServices, team: str, settings: Settings) -> SharedServices:
-    """Open what one team has for itself, in its own data directory.
+    def note_damage(self, where: str) -> None:
+        """Have the ops channel hear that something was set aside."""
+        self.ops.note(set_aside_line(where))
 
-    Raises:
-        ConfigError: the ops channel is not private.
-        ProviderError: Slack refused the ops channel; while it cannot be reached it is waited for.
-        StoreError: the data directory cannot be used.
-    """
-    clock, slack, code = process.clock, process.slack, process.code.of_team(settings)
-    noted = OpsLines(clock)
-    environment = process.environment.of_team(team)
-    create_folder(environment.home.parent)
-    create_folder(environment.home)
-    storage = _storage(process, environment.home, noted)
-    notes, store = storage.notes, Threads(storage.documents)
-    memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.stale))
-    jobs = process.engine.jobs(
-        environment.home, clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
-    )
-    pausing = PauseSwitch(storage.documents, clock)
-    leases = process.engine.leases(environment.home) if process.engine.is_shared else None
-    wanted = Collection(storage.documents, FIXES, on_damage=lambda where: noted.append(set_aside_line(where)))
-    patched = PatchCodebases(code.codebases, lambda chat_id: desk.codebases.picked(chat_id))
-    fixes = know_fixes(settings, environment, process.code, patched, wanted)
-    feedback = Collection(storage.documents, FEEDBACK, on_damage=lambda where: noted.append(set_aside_line(where)))
-    messenger = _messenger(settings, slack, code.link_to, pausing, notes, fixes, FeedbackCounts(feedback))
-    desk = ThreadService(
-        settings=settings,
-        store=store,
-        jobs=jobs,
-        messenger=messenger,
-        workspace=slack.workspace,
-        memory=memory.index,
-        replies=storage.journal(REPLIES),
-        clock=clock,
-        asker=_asker(settings, slack, storage, store, noted),
-        shown=Collection(storage.documents, CARDS_SHOWN, on_damage=lambda where: noted.append(set_aside_line(where))),
-        leases=leases,
-        known_secrets=environment.secrets(),
-        chat_ahead=slack.clock.ahead,
-    )
-    patiently(lambda: _refuse_public_ops_channel(desk))
-    return SharedServices(
-        team=team,
-        settings=settings,
-        environment=environment,
-        clock=clock,
-        code=code,
-        slack=slack,
-        memory=memory,
-        storage=storage,
-        store=store,
-        jobs=jobs,
-        leases=leases,
-        replicas=process.engine.replicas,
-        pausing=pausing,
-        desk=desk,
-        approvers=Approvers(
-            settings.approvers, ops_channel=settings.ops_channel, team_id=slack.me.team_id, workspace=slack.workspace
-        ),
-        ops=OpsOutbox(messenger, noted),
-        fixes=fixes,
-        feedback=feedback,
-        metrics=MetricsService(storage, Rollups(storage), clock, baseline_reply_s=settings.baseline_reply_s),
-    )
+    def _messenger(self) -> SlackMessenger:
+        settings, slack = self.settings, self.slack
+        facts = CardFacts(
+            link_to=self.code.link_to,
+            team_language=settings.team_language,
+            offers_notes=settings.save_notes == "ask",
+            paused=self.pausing.words,
+            lesson=lesson_offers(self.memory.notes, switched_on=settings.save_notes != "never"),
+            pages=paged(settings),
+            fixes=self.fixes.marks(),
+            votes=FeedbackCounts(self.feedback),
+        )
+        return SlackMessenger(
+            slack.client,
+            slack.poster,
+            slack.publisher,
+            ops_channel=self.ops_channel,
+            bot_user_id=slack.me.user_id,
+            facts=facts,
+            asks_feedback=settings.feedback,
+        )
 
+    def _threads(self, messenger: Messenger) -> ThreadService:
+        asker = Acknowledgements(
+            self.store,
+            self.collection(ACKNOWLEDGEMENTS),
+            SlackAskerChat(self.slack.client, self.slack.reactions),
+            self.clock,
+            mode=self.settings.acknowledge,
+            say=self.ops.lines.append,
+        )
+        return ThreadService(
+            settings=self.settings,
+            store=self.store,
+            jobs=self.jobs,
+            messenger=messenger,
+            workspace=self.slack.workspace,
+            memory=self.memory.index,
+            replies=self.storage.journal(REPLIES),
+            clock=self.clock,
+            asker=asker,
+            shown=self.collection(CARDS_SHOWN),
+            leases=self.leases,
+            known_secrets=self.environment.secrets(),
+            chat_ahead=self.slack.clock.ahead,
+        )
 
-def _storage(process: ProcessServices, home: Path, noted: OpsLines) -> Store:
-    """Return the store of a team's directory: the process's own where that is it, for each keeps what it has read."""
-    if home == process.environment.home.resolve():
-        return process.storage
-    return open_storage(process.engine, home, noted)
-
-
-def _messenger(
-    settings: Settings,
-    slack: SlackAccess,
-    link_to: LinkTo,
-    pausing: PauseSwitch,
-    notes: NoteStore,
-    fixes: KnownFixes,
-    votes: FeedbackCounts,
-) -> SlackMessenger:
-    facts = CardFacts(
-        link_to=link_to,
-        team_language=settings.team_language,
-        offers_notes=settings.save_notes == "ask",
-        paused=pausing.words,
-        lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
-        pages=paged(settings),
-        fixes=fixes.marks(),
-        votes=votes,
-    )
-    return SlackMessenger(
-        slack.client,
-        slack.poster,
-        slack.publisher,
-        ops_channel=settings.ops_channel,
-        bot_user_id=slack.me.user_id,
-        facts=facts,
-        asks_feedback=settings.feedback,
-    )
-
-
-def _asker(settings: Settings, slack: SlackAccess, storage: Store, store: Threads, noted: OpsLines) -> Acknowledgements:
-    """Return what tells askers that their questions are looked into."""
-    return Acknowledgements(
-        store,
-        Collection(storage.documents, ACKNOWLEDGEMENTS, on_damage=lambda where: noted.append(set_aside_line(where))),
-        SlackAskerChat(slack.client, slack.reactions),
-        noted.clock,
-        mode=settings.acknowledge,
-        say=noted.append,
-    )
+    def _refuse_public_ops_channel(self) -> None:
+        if not self.slack.workspace.channel(self.ops_channel).is_private:
+            raise ConfigError(
+                f"ops_channel: {self.ops_channel} is not private; everybody could read the drafts. Name a private one"
+            )
 
 
 def paged(settings: Settings) -> tuple[str, ...]:
     """Return whom a page mentions: the listed approvers, else everybody in the ops channel."""
     return settings.approvers or ("channel",)
-
-
-def _refuse_public_ops_channel(desk: ThreadService) -> None:
-    channel = desk.settings.ops_channel
-    if not desk.workspace.channel(channel).is_private:
-        raise ConfigError(f"ops_channel: {channel} is not private; everybody could read the drafts. Name a private one")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from slack_bolt import App
 from slack_sdk import WebClient
@@ -19,8 +19,7 @@ from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
-from bot.composition.heartbeat_services import Heartbeats, SessionServices
-from bot.composition.heartbeat_slack import HeartbeatSlack
+from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack, SessionServices
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -40,9 +39,11 @@ from bot.ports.collections import (
     RECHECKS,
     SUGGESTIONS,
     Collection,
+    CollectionSpec,
 )
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral_reply
+from handlers.buttons.decision_handler import Listener
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.feedback_buttons import FeedbackButtons
 from handlers.buttons.fix_buttons import FixButtons
@@ -59,25 +60,6 @@ from handlers.transport.socket_connection import SlackConnection, others_line
 from handlers.transport.workspace import SlackHistory
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TeamEdge:
-    """Where one team is heard in Slack, and what it has on App Home."""
-
-    sorter: MessageSorter
-    watcher: Watcher
-    backfill: Backfill
-    backfilling: Duty
-    listeners: TeamListeners
-    home: HomeTeam
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SlackEdge:
-    """The process's one line to Slack, for all teams."""
-
-    connection: SlackConnection | HttpConnection | NoConnection
-
-
 class NoConnection:
     """The line of a process that only works: Slack reaches other replicas."""
 
@@ -91,41 +73,55 @@ class NoConnection:
         """Nothing is open."""
 
 
-def build_team_edge(
-    on: SharedServices,
-    casework: CaseworkServices,
-    heartbeats: Heartbeats,
-    beats: HeartbeatSlack,
-    home: HomeTab,
-    router: TeamRouter,
-) -> TeamEdge:
-    """Return what listens for one team; nothing reaches it before the router has it."""
-    sorter = MessageSorter(
-        rules=on.rules(),
-        bot_user_id=on.slack.me.user_id,
-        ops_channel=on.ops_channel,
-        session_names=heartbeats.sessions.registry.names,
-    )
-    watcher = _watcher(on, sorter, casework.questions.orchestrator)
-    backfilling = Duty("backfill", on.leases)
-    return TeamEdge(
-        sorter=sorter,
-        watcher=watcher,
-        backfill=_backfill(on, watcher, router, backfilling),
-        backfilling=backfilling,
-        listeners=_listeners(on, casework, heartbeats.sessions, beats, watcher, home),
-        home=HomeTeam(
+class TeamEdge:
+    """Where one team is heard in Slack, and what it has on App Home; nothing reaches it before the router has it."""
+
+    def __init__(
+        self,
+        on: SharedServices,
+        casework: CaseworkServices,
+        heartbeats: Heartbeats,
+        beats: HeartbeatSlack,
+        home: HomeTab,
+        router: TeamRouter,
+    ) -> None:
+        sessions = heartbeats.sessions
+        names, owned = sessions.registry.names, partial(_owned, sessions)
+        self.sorter = MessageSorter(
+            rules=on.rules(), bot_user_id=on.slack.me.user_id, ops_channel=on.ops_channel, session_names=names
+        )
+        self.watcher = _watcher(on, self.sorter, casework.questions.orchestrator)
+        self.backfilling = Duty("backfill", on.leases)
+        self.backfill = _backfill(on, self.watcher, router, self.backfilling)
+        self.listeners = TeamListeners(
+            team=on.team,
+            ops_channel=on.ops_channel,
+            watcher=self.watcher,
+            approvers=on.approvers,
+            commands=_commands(on, casework, beats),
+            shortcuts=Shortcuts(
+                self.watcher,
+                on.desk.workspace,
+                team_id=on.slack.me.team_id,
+                allow_external=on.settings.watcher.allow_external,
+            ),
+            **_buttons(on, casework, beats, home),
+            owns=partial(_owns, on, sessions),
+            has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
+            say=on.say(),
+            owned=owned,
+        )
+        self.home = HomeTeam(
             name=on.team,
-            look=_look(on, heartbeats.sessions),
+            look=_look(on, sessions),
             approvers=on.approvers,
             run_session=beats.alerts.run_session,
-            has_session=lambda session_id: session_id in heartbeats.sessions.registry.names(),
-            owned=partial(_owned, heartbeats.sessions),
-        ),
-    )
+            has_session=lambda session_id: session_id in names(),
+            owned=owned,
+        )
 
 
-def build_slack_edge(
+def connect_to_slack(
     process: ProcessServices,
     router: TeamRouter,
     home: HomeTab,
@@ -134,29 +130,28 @@ def build_slack_edge(
     bot_token: str,
     ear_secret: str | None,
     on_session: Callable[[datetime | None], None],
-) -> SlackEdge:
-    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret.
+) -> SlackConnection | HttpConnection | NoConnection:
+    """Return the process's one line to Slack, for all teams; `ear_secret` is the app token, or the signing secret.
 
     None: this process has no line.
     """
     if ear_secret is None:
-        return SlackEdge(connection=NoConnection())
+        return NoConnection()
     bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
     connect = _over_http if process.settings.slack.mode == "http" else _over_socket
-    return SlackEdge(connection=connect(process, bolt, ear_secret, on_session))
+    return connect(process, bolt, ear_secret, on_session)
 
 
-def _listeners(
-    on: SharedServices,
-    casework: CaseworkServices,
-    sessions: SessionServices,
-    beats: HeartbeatSlack,
-    watcher: Watcher,
-    home: HomeTab,
-) -> TeamListeners:
+def _buttons(
+    on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack, home: HomeTab
+) -> dict[str, dict[str, Listener]]:
+    """Return the listeners of the team's buttons, `actions`, and of its dialogues, `views`, by their ids."""
+    reader = EvidenceReader(repo=on.code.codebases, known_secrets=on.environment.secrets())
+    answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
+    evidence = EvidenceDialogue(on.store, reader, on.code.link_to)
     kinds = (
-        _approvals(on, casework, home),
-        _fix_buttons(on, casework, home),
+        DraftButtons(casework.questions.decisions, on.approvers, on.store, evidence=evidence, answers=answers),
+        FixButtons(casework.fixes.fixes, on.approvers, say=answers.say, known_secrets=on.environment.secrets()),
         casework.lesson_buttons,
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
@@ -165,25 +160,10 @@ def _listeners(
         beats.proposal_buttons,
         beats.suggestions,
     )
-    return TeamListeners(
-        team=on.team,
-        ops_channel=on.ops_channel,
-        watcher=watcher,
-        approvers=on.approvers,
-        commands=_commands(on, casework, beats),
-        shortcuts=Shortcuts(
-            watcher,
-            on.desk.workspace,
-            team_id=on.slack.me.team_id,
-            allow_external=on.settings.watcher.allow_external,
-        ),
-        actions={name: listener for kind in kinds for name, listener in kind.actions.items()},
-        views={name: listener for kind in kinds for name, listener in kind.views.items()},
-        owns=partial(_owns, on, sessions),
-        has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
-        say=on.say(),
-        owned=partial(_owned, sessions),
-    )
+    return {
+        "actions": {name: listener for kind in kinds for name, listener in kind.actions.items()},
+        "views": {name: listener for kind in kinds for name, listener in kind.views.items()},
+    }
 
 
 def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
@@ -199,15 +179,11 @@ def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
         return True
     if on.store.get(name) is not None:
         return True
-    with suppress(InputError):
-        if Collection(on.storage.documents, PROPOSALS).find(name) is not None:
-            return True
-    with suppress(InputError):
-        if Collection(on.storage.documents, SUGGESTIONS).find(name) is not None:
-            return True
-    with suppress(InputError):
-        if Collection(on.storage.documents, AUTO_REPLIES).find(name) is not None:
-            return True
+    kinds: tuple[CollectionSpec[Any], ...] = (PROPOSALS, SUGGESTIONS, AUTO_REPLIES)
+    for kind in kinds:
+        with suppress(InputError):
+            if Collection(on.storage.documents, kind).find(name) is not None:
+                return True
     with suppress(InputError):
         return on.store.last_closed(name) is not None
     return False
@@ -246,26 +222,6 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
         team_id=on.slack.me.team_id,
         knows=on.approvers.knows,
     )
-
-
-def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> DraftButtons:
-    reader = EvidenceReader(repo=on.code.codebases, known_secrets=on.environment.secrets())
-    return DraftButtons(
-        casework.questions.decisions,
-        on.approvers,
-        on.store,
-        evidence=EvidenceDialogue(on.store, reader, on.code.link_to),
-        answers=_click_replies(on, home),
-    )
-
-
-def _fix_buttons(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> FixButtons:
-    say, secrets = _click_replies(on, home).say, on.environment.secrets()
-    return FixButtons(casework.fixes.fixes, on.approvers, say=say, known_secrets=secrets)
-
-
-def _click_replies(on: SharedServices, home: HomeTab) -> ClickReplies:
-    return ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
 
 
 def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:

@@ -13,11 +13,11 @@ from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, waiting_questions
 from bot.composition.process_services import ProcessServices
-from bot.composition.shared_services import open_shared_services
+from bot.composition.shared_services import SharedServices
 from bot.config.environment import TEAMS, team_home
 from bot.config.settings import Settings
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.errors import ConfigError, ProviderError, StoreError, refusal
+from bot.errors import ConfigError, ProviderError, StoreError, refusal, refused
 from bot.ports import Engine, Store
 from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument
 from bot.ports.threads import Threads
@@ -86,13 +86,11 @@ def hand_over(engine: Engine, home: Path, settings: Settings) -> str | None:
     if folder.exists() or not _was_used(home):
         return None
     new = home / f".{TEAMS}.new"
-    try:
+    with refused(f"cannot make {folder}", "check the disk and the folder's owner"):
         shutil.rmtree(new, ignore_errors=True)  # of a start that was killed here
         new.mkdir(mode=0o700)
         (new / first).symlink_to("..", target_is_directory=True)
         new.rename(folder)
-    except OSError as error:
-        raise refusal(f"cannot make {folder}", error, "check the disk and the folder's owner") from error
     return _HANDED_OVER.format(team=first)
 
 
@@ -109,11 +107,9 @@ def _hand_over_once(store: Store, folder: Path, first: str) -> str | None:
         written.change(note)
     to = str(written.read()["to"])
     if to and not (folder / to).exists():
-        try:
+        with refused(f"cannot make {folder / to}", "check the disk and the folder's owner"):
             folder.mkdir(mode=0o700, exist_ok=True)
             (folder / to).symlink_to("..", target_is_directory=True)
-        except OSError as error:
-            raise refusal(f"cannot make {folder / to}", error, "check the disk and the folder's owner") from error
     return _HANDED_OVER.format(team=to) if is_news else None
 
 
@@ -164,7 +160,7 @@ def _end(process: ProcessServices, team: str) -> str | None:
     settings = process.settings.model_copy(
         update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
     )
-    shared = open_shared_services(process, team, settings)
+    shared = SharedServices(process, team, settings)
     try:
         return end_team(shared.desk, REMOVED.format(team=team)).words(team)
     finally:

@@ -39,46 +39,48 @@ _SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 class Environment(BaseModel):
     """What the environment holds, or else `.env` in the current folder. Read once, at start."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
-    home: Annotated[Path, described_as("path of a folder"), Field(json_schema_extra={"default": HOME})]
+    home: Annotated[
+        Path, described_as("path of a folder"), Field(alias="TRIAGE_HOME", json_schema_extra={"default": HOME})
+    ]
     """The data directory: journals, state, the index. One process at a time works on it."""
-    database_url: SecretStr | None = None
+    database_url: SecretStr | None = Field(None, alias="TRIAGE_DATABASE_URL")
     """`postgresql://…`: state is kept there, and any number of replicas share it; without it, in files."""
-    slack_bot_token: SecretStr | None = None
+    slack_bot_token: SecretStr | None = Field(None, alias="SLACK_BOT_TOKEN")
     """The `xoxb-` token of the installed app; needed by `triage run`."""
-    slack_app_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = Field(None, alias="SLACK_APP_TOKEN")
     """The `xapp-` token with the scope connections:write; needed in Socket Mode only."""
-    slack_signing_secret: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = Field(None, alias="SLACK_SIGNING_SECRET")
     """Proves that a request comes from Slack; needed in HTTP mode only."""
-    slack_api_url: Annotated[str, described_as("web address")] = SLACK_API_URL
+    slack_api_url: Annotated[str, described_as("web address")] = Field(SLACK_API_URL, alias="SLACK_API_URL")
     """Another address for Slack's Web API; the bot token goes there."""
-    telegram_bot_token: SecretStr | None = None
+    telegram_bot_token: SecretStr | None = Field(None, alias="TELEGRAM_BOT_TOKEN")
     """Needed where a session delivers to Telegram."""
-    github_token: SecretStr | None = None
+    github_token: SecretStr | None = Field(None, alias="TRIAGE_GITHUB_TOKEN")
     """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else.
     That of the codebase `shop-api` alone is `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below work in the same way."""
-    gitlab_token: SecretStr | None = None
+    gitlab_token: SecretStr | None = Field(None, alias="TRIAGE_GITLAB_TOKEN")
     """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
-    gitea_token: SecretStr | None = None
+    gitea_token: SecretStr | None = Field(None, alias="TRIAGE_GITEA_TOKEN")
     """Draft pull requests on Gitea or Forgejo; the scope `write:repository`."""
-    anthropic_api_key: SecretStr | None = None
+    anthropic_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_API_KEY")
     """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
-    anthropic_base_url: WebAddress | None = None
+    anthropic_base_url: WebAddress | None = Field(None, alias="ANTHROPIC_BASE_URL")
     """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
-    aws_bearer_token: SecretStr | None = None
+    aws_bearer_token: SecretStr | None = Field(None, alias="AWS_BEARER_TOKEN_BEDROCK")
     """For `provider: bedrock`; without it the AWS SDK looks for credentials of its own."""
-    aws_region: str | None = None
+    aws_region: str | None = Field(None, alias="AWS_REGION")
     """For `provider: bedrock`."""
-    vertex_region: str | None = None
+    vertex_region: str | None = Field(None, alias="CLOUD_ML_REGION")
     """For `provider: vertex`."""
-    vertex_project_id: str | None = None
+    vertex_project_id: str | None = Field(None, alias="ANTHROPIC_VERTEX_PROJECT_ID")
     """For `provider: vertex`."""
-    foundry_api_key: SecretStr | None = None
+    foundry_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_FOUNDRY_API_KEY")
     """For `provider: foundry`."""
-    foundry_resource: str | None = None
+    foundry_resource: str | None = Field(None, alias="ANTHROPIC_FOUNDRY_RESOURCE")
     """For `provider: foundry`."""
-    stall_s: StallSeconds | None = None
+    stall_s: StallSeconds | None = Field(None, alias="TRIAGE_STALL_S")
     """Seconds a model may be silent; `investigator.stall_s` in triage.yml goes over it."""
     variables: dict[str, str] = Field(default={}, repr=False, exclude=True)
     """What triage.yml names itself, for the headers and processes of MCP servers; and TZ, the machine's zone."""
@@ -122,27 +124,8 @@ def process_home(home: Path) -> Path:
     return above if is_ours else home
 
 
-VARIABLES: Final = {
-    "home": "TRIAGE_HOME",
-    "database_url": "TRIAGE_DATABASE_URL",
-    "slack_bot_token": "SLACK_BOT_TOKEN",
-    "slack_app_token": "SLACK_APP_TOKEN",
-    "slack_signing_secret": "SLACK_SIGNING_SECRET",
-    "slack_api_url": "SLACK_API_URL",
-    "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
-    "github_token": "TRIAGE_GITHUB_TOKEN",
-    "gitlab_token": "TRIAGE_GITLAB_TOKEN",
-    "gitea_token": "TRIAGE_GITEA_TOKEN",
-    "anthropic_api_key": "ANTHROPIC_API_KEY",
-    "anthropic_base_url": "ANTHROPIC_BASE_URL",
-    "aws_bearer_token": "AWS_BEARER_TOKEN_BEDROCK",
-    "aws_region": "AWS_REGION",
-    "vertex_region": "CLOUD_ML_REGION",
-    "vertex_project_id": "ANTHROPIC_VERTEX_PROJECT_ID",
-    "foundry_api_key": "ANTHROPIC_FOUNDRY_API_KEY",
-    "foundry_resource": "ANTHROPIC_FOUNDRY_RESOURCE",
-    "stall_s": "TRIAGE_STALL_S",
-}
+VARIABLES: Final = tuple(field.alias for field in Environment.model_fields.values() if field.alias)
+"""The variables that are read."""
 
 
 def read_environment(
@@ -158,15 +141,15 @@ def read_environment(
     if home is not None:
         values["TRIAGE_HOME"] = str(home)
     problems = _address_problems(values)
-    found: dict[str, Any] = {field: values[name] for field, name in VARIABLES.items() if values.get(name)}
+    found: dict[str, Any] = {name: values[name] for name in VARIABLES if values.get(name)}
     found["variables"] = {name: value for name, value in values.items() if value is not None}
-    found["home"] = _expanded(found.get("home", HOME)) or Path()
-    found["slack_api_url"] = found.get("slack_api_url", SLACK_API_URL).rstrip("/") + "/"
+    found["TRIAGE_HOME"] = _expanded(found.get("TRIAGE_HOME", HOME)) or Path()
+    found["SLACK_API_URL"] = found.get("SLACK_API_URL", SLACK_API_URL).rstrip("/") + "/"
     try:
         environment = Environment.model_validate(found)
     except ValidationError as error:
-        details = [(VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
-        raise ConfigError(*problems, *[f"{name}: {message_of(detail)}" for name, detail in details]) from error
+        wrong = [f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors()]
+        raise ConfigError(*problems, *wrong) from error
     if problems:
         raise ConfigError(*problems)
     return environment

@@ -153,36 +153,6 @@ ROLLUPS: Final = "rollups"
 MOVED: Final = "moved"
 """Where the state moved that was kept here, or that a copy is not finished (bot/composition/state_move.py)."""
 
-ALL_COLLECTIONS: Final = (
-    THREADS.name,
-    SESSIONS.name,
-    OVERRIDES.name,
-    PROPOSALS.name,
-    SUGGESTIONS.name,
-    ACKNOWLEDGEMENTS.name,
-    CARDS_SHOWN.name,
-    FIXES.name,
-    AUTO_REPLIES.name,
-    FEEDBACK.name,
-    AUTONOMY,
-    WAKES,
-    PAUSE,
-    PRESENCE,
-    GAPS,
-    BRIEFS,
-    REVIEWS,
-    LESSON_BACKLOG,
-    RECHECKS,
-    INDEX,
-    CLONES,
-    TASK_LISTS,
-    REMOVED_CHECKS,
-    PEOPLE,
-    HANDED_OVER,
-    MOVED,
-)
-"""Every collection by its name, but for `rollups`, which is a cache: what another version wrote is made anew."""
-
 # Journals.
 EVENTS: Final = "events"
 """Every message that counts, before it is acknowledged."""

@@ -109,10 +109,6 @@ class Documents(Protocol):
         """Return an archived document, or None where it is gone."""
         ...
 
-    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
-        """Replace what an archived document holds; its version stays. For changes of its form only."""
-        ...
-
 
 Position = tuple[int, int]
 """A place between two lines of a journal; a later place is greater, and rotation moves none."""
@@ -225,6 +221,11 @@ class Store(Protocol):
         ...
 
     @property
+    def machine(self) -> Documents:
+        """The documents that are of this machine alone: how its clones and its index stand."""
+        ...
+
+    @property
     def notes(self) -> NoteStore:
         """What people keep for the next question."""
         ...
@@ -258,8 +259,12 @@ def any_job(_: Job) -> bool:
     return True
 
 
-class ClaimableJobs(Protocol):
-    """Work that can be taken: what a worker sees of one queue, or of several."""
+class JobQueue(Protocol):
+    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
+
+    def put(self, work: Work) -> Job:
+        """Store a job for it; raises StoreError when the disk refuses."""
+        ...
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
@@ -269,11 +274,7 @@ class ClaimableJobs(Protocol):
         ...
 
     def look_again(self) -> None:
-        """Have whoever waits in `claim` look again: what is `wanted` has changed."""
-        ...
-
-    def end_waits(self) -> None:
-        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        """Have whoever waits for work look again: what is `wanted` has changed."""
         ...
 
     def done(self, job: Job) -> None:
@@ -286,14 +287,6 @@ class ClaimableJobs(Protocol):
         With `count=False` the attempt is not held against it (the process is stopping, a service is down), but jobs of
         other keys go first.
         """
-        ...
-
-
-class JobQueue(ClaimableJobs, Protocol):
-    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
-
-    def put(self, work: Work) -> Job:
-        """Store a job for it; raises StoreError when the disk refuses."""
         ...
 
     def holds(self, key: str) -> bool:

@@ -1,19 +1,17 @@
 """A changed triage.yml is taken over while the bot runs (SIGHUP): teams, codebases, sessions and watched
 channels, or nothing.
 
-A file that cannot be used changes nothing; every problem is told to the ops channels and the log.
+A file that cannot be used changes nothing. `bot/teams.py` reads it and has each team take it over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from bot.config.environment import TEAMS
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
-from bot.errors import ConfigError, ProviderError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 
 
@@ -102,94 +100,6 @@ class TeamReload:
     def _same_otherwise(self, settings: Settings) -> bool:
         ours = {name: getattr(settings, name) for name in TAKEN_OVER}
         return self._settings.model_copy(update=ours) == settings
-
-
-class ReloadableTeam(Protocol):
-    """A team that runs."""
-
-    @property
-    def reload(self) -> TeamReload:
-        """What takes over its new settings."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Tell its ops channel."""
-        ...
-
-
-class RunningTeams(Protocol):
-    """The teams of the process."""
-
-    def by_name(self) -> Mapping[str, ReloadableTeam]:
-        """Return those that run."""
-        ...
-
-    def opened(self, teams: Mapping[str, Settings]) -> AbstractContextManager[object]:
-        """Open new teams, and have them work once the block ends without an error.
-
-        Raises:
-            ConfigError, ProviderError, StoreError: one cannot be opened; then none is.
-        """
-        ...
-
-    def remove(self, name: str) -> str:
-        """End a team, each of its open threads with a sentence, and return what is said of it; its files stay."""
-        ...
-
-
-class RunningCode(Protocol):
-    """The codebases of the process."""
-
-    def reopened(self, settings: Settings) -> AbstractContextManager[object]:
-        """Open what is new in other settings, and close what is gone once the block ends without an error.
-
-        Raises:
-            ConfigError, ProviderError, StoreError: one cannot be opened; then all is as before.
-        """
-        ...
-
-
-class ConfigReload:
-    """Takes over a changed file, team by team."""
-
-    def __init__(self, teams: RunningTeams, code: RunningCode) -> None:
-        self._teams, self._code = teams, code
-
-    def __call__(self, load: Callable[[], Settings]) -> None:
-        """Read the file anew with `load` and say what became of it; raises none of our errors."""
-        try:
-            self._take_over(load())
-        except ConfigError as error:
-            problems = "\n".join(f"- {problem}" for problem in error.problems)
-            self._say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
-        except (ProviderError, StoreError) as error:
-            self._say(f"triage.yml was not loaded; the old settings stay in use: {error}. Then reload again.")
-
-    def _take_over(self, settings: Settings) -> None:
-        running, wanted = self._teams.by_name(), settings.by_team()
-        new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
-        if not wanted.keys() & running.keys():
-            raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
-        if renamed := [
-            rename_refused(old, name)
-            for old in sorted(gone)
-            for name in wanted
-            if name in new and wanted[name].ops_channel == running[old].reload.ops_channel
-        ]:
-            raise ConfigError(*renamed)
-        with self._code.reopened(settings):
-            with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
-                kept = [name for name in running if name in wanted]
-                kept.sort(key=lambda name: not running[name].reload.gains(wanted[name]))  # no channel is nobody's
-                said = {name: running[name].reload.take_over(wanted[name]) for name in kept}
-            about = "".join(f" Team {name} is new." for name in wanted if name in new)
-            about += "".join(f" {self._teams.remove(name)}" for name in sorted(gone))
-        for name, words in said.items():
-            running[name].say(f"triage.yml was read again; {words}{about}")
-
-    def _say(self, text: str) -> None:
-        for team in self._teams.by_name().values():
-            team.say(text)
 
 
 def rename_refused(old: str, new: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.domain.jobs import Job, JobKind
 from bot.errors import TriageError
-from bot.ports import ClaimableJobs, any_job
+from bot.ports import JobQueue, any_job
 
 CLAIM_WAIT_S: Final = 1.0
 
@@ -21,12 +21,12 @@ CLAIM_WAIT_S: Final = 1.0
 @dataclass(frozen=True, slots=True)
 class _TeamQueue:
     team: str
-    jobs: ClaimableJobs
+    jobs: JobQueue
     wanted: Callable[[Job], bool]
 
 
 class TeamQueues:
-    """Port ClaimableJobs over the queues of teams; all of them notify `changed` of new work, and wait for none."""
+    """The queues of teams; all of them notify `changed` of new work."""
 
     def __init__(self, changed: threading.Condition, *, wait_s: float = CLAIM_WAIT_S) -> None:
         self._changed, self._wait_s = changed, wait_s
@@ -35,7 +35,7 @@ class TeamQueues:
         self._makes_room = False
         """Whether a job that runs alone waits for all others to end."""
 
-    def add(self, team: str, jobs: ClaimableJobs, wanted: Callable[[Job], bool] = any_job) -> None:
+    def add(self, team: str, jobs: JobQueue, wanted: Callable[[Job], bool] = any_job) -> None:
         """Serve a team from now on; of its jobs only those are taken that are `wanted` by then."""
         with self._changed:
             self._queues[team] = _TeamQueue(team, jobs, wanted)
@@ -68,11 +68,6 @@ class TeamQueues:
         with self._changed:
             return self._running[job.key][0].team
 
-    def look_again(self) -> None:
-        """Have whoever waits in `claim` look again: what is wanted has changed."""
-        with self._changed:
-            self._changed.notify_all()
-
     def end_waits(self) -> None:
         """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
         with self._changed:
@@ -87,7 +82,7 @@ class TeamQueues:
         """Return a claimed job to its place in its team's queue; True if it will run again."""
         return self._release(job).give_back(job, why=why, count=count)
 
-    def _release(self, job: Job) -> ClaimableJobs:
+    def _release(self, job: Job) -> JobQueue:
         with self._changed:
             queue, _ = self._running.pop(job.key)
             self._changed.notify_all()

@@ -18,7 +18,7 @@ from typing import Any
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
-from bot.ports import ClaimableJobs
+from bot.runtime.team_queues import TeamQueues
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class WorkerPool:
 
     def __init__(
         self,
-        jobs: ClaimableJobs,
+        jobs: TeamQueues,
         handlers_of: Callable[[Job], JobHandlers],
         *,
         threads: int,

@@ -142,9 +142,8 @@ STEPS = st.lists(
 @st.composite
 def homes(draw: st.DrawFn) -> Callable[[Path], None]:
     """Return what fills a data directory."""
-    documents, single, closed, records, steps, notes = (
-        draw(one) for one in (DOCUMENTS, SINGLE, CLOSED, RECORDS, STEPS, NOTES)
-    )
+    documents, single, closed = draw(DOCUMENTS), draw(SINGLE), draw(CLOSED)
+    records, steps, notes = draw(RECORDS), draw(STEPS), draw(NOTES)
 
     def fill(home: Path) -> None:
         for (collection, doc_id), held in documents.items():

@@ -489,22 +489,16 @@ class TestOnDisk:
         assert queue.give_back(taken, why="Slack was away") is True
         assert claimed(queue).attempts == 2
 
-    def test_a_claim_waits_until_work_arrives(self, folder: Path) -> None:
-        """With wait_s a claim sleeps and is woken by put, long before the time is up."""
-        queue = SpoolQueue(folder, FakeClock(), wait_s=60)
-        got: list[Job | None] = []
-        waiting = threading.Thread(target=lambda: got.append(queue.claim()))
-        waiting.start()
-        queue.put(some_work("k"))
-        waiting.join(timeout=30)
-        assert [job.key for job in got if job] == ["k"]
+    def test_who_waits_for_work_is_told_of_it(self, folder: Path) -> None:
+        """The condition that queues share is notified by `put`."""
+        changed = threading.Condition()
+        queue = SpoolQueue(folder, FakeClock(), changed=changed)
 
-    def test_a_stop_ends_the_waits(self, folder: Path) -> None:
-        """Whoever waits returns long before the time is up, and who comes later does not wait at all."""
-        queue = SpoolQueue(folder, FakeClock(), wait_s=60)
-        got: list[Job | None] = []
-        waiting = threading.Thread(target=lambda: got.append(queue.claim()))
-        waiting.start()
-        queue.end_waits()
-        waiting.join(timeout=30)
-        assert [*got, queue.claim()] == [None, None]
+        def put() -> None:
+            with changed:  # free once the other thread waits
+                queue.put(some_work("k"))
+
+        with changed:
+            threading.Thread(target=put).start()
+            assert changed.wait(timeout=30)
+        assert claimed(queue).key == "k"

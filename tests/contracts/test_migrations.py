@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
 from bot.adapters.storage.files.spool_queue import SpoolQueue
@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
 from bot.ports.code import CLONE_STANDINGS, CloneStanding
-from bot.ports.collections import ALL_COLLECTIONS, BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
+from bot.ports.collections import BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
     SCHEMA_KEY,

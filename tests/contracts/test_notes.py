@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.casework.memory.note_saving import copy_shared_notes
@@ -87,9 +87,9 @@ def test_of_many_replicas_that_take_a_name_at_once_one_has_it(tmp_path: Path) ->
 def test_what_one_replica_keeps_changes_and_retires_another_finds_at_its_next_question(of_team: Open) -> None:
     """Without waiting, and what did not change is not read anew."""
     here, there = of_team("pay"), of_team("pay")
-    index = FileNoteIndex(there, MemoryJournal(), unchanged)
+    index = WordNoteIndex(there, MemoryJournal(), unchanged)
     assert index.search(QUESTION) == []
-    ref = FileNoteIndex(here, MemoryJournal(), unchanged).add("retries", WORDS)
+    ref = WordNoteIndex(here, MemoryJournal(), unchanged).add("retries", WORDS)
     assert [(hit.ref, hit.title) for hit in index.search(QUESTION)] == [(ref, "Retries")]
     assert there.all() is there.all()
     here.put(ref, WORDS.replace("five", "seven"))
@@ -101,7 +101,7 @@ def test_what_one_replica_keeps_changes_and_retires_another_finds_at_its_next_qu
 
 def test_the_same_text_is_kept_once_and_another_gets_a_number(of_team: Open) -> None:
     """Whoever adds it."""
-    here, there = (FileNoteIndex(of_team("pay"), MemoryJournal(), unchanged) for _ in range(2))
+    here, there = (WordNoteIndex(of_team("pay"), MemoryJournal(), unchanged) for _ in range(2))
     assert here.add("retries", WORDS) == there.add("retries", WORDS) == "memory/retries.md"
     assert there.add("retries", "another") == "memory/retries-2.md"
 
@@ -157,7 +157,7 @@ def test_a_shared_note_is_found_by_the_others_and_follows_its_original(of_team: 
     pay.create("retries", WORDS)
     pay.create("old", WORDS)
     pay.retire("memory/old.md")
-    index = FileNoteIndex(of_team("plat"), MemoryJournal(), unchanged)
+    index = WordNoteIndex(of_team("plat"), MemoryJournal(), unchanged)
     for _ in range(3):
         copy_shared_notes(plat, {"payments": pay})
         copy_shared_notes(pay, {"platform": plat})

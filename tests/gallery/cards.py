@@ -10,13 +10,13 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
 from bot.casework.card_marks import LessonMark
-from bot.casework.checks.validation import CODE_CHECKS
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
+    CODE_CHECKS,
     Check,
     EvidenceKind,
     EvidenceRef,

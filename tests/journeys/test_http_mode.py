@@ -46,8 +46,8 @@ class HttpOffice(Office):
         self.bot = App(load_settings(config), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
         self.events = NdjsonJournal(home / "events.ndjson")
-        assert isinstance(self.bot.edge.connection, HttpConnection)
-        self.url = f"http://{self.bot.edge.connection.address}{EVENTS_PATH}"
+        assert isinstance(self.bot.connection, HttpConnection)
+        self.url = f"http://{self.bot.connection.address}{EVENTS_PATH}"
 
     def deliver(self, body: bytes, content_type: str, *, at: float = 0, secret: str = SECRET, **headers: str) -> int:
         """Send a body as Slack would (`at`: seconds from now) and return the status of the answer."""

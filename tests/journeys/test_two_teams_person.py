@@ -102,7 +102,7 @@ def test_the_shortcut_reaches_the_team_of_the_message_and_says_which(
     company.bot.start()
     try:
         with slack_stub() as answers:
-            connection = company.bot.edge.connection
+            connection = company.bot.connection
             assert isinstance(connection, HttpConnection)
             url = f"http://{connection.address}{EVENTS_PATH}"
             for channel, ops, team in ((ENG, PLAT_OPS, "platform"), (HELP, PAY_OPS, "payments")):

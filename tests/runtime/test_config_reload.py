@@ -14,7 +14,8 @@ from bot.config.team_settings import WatchedChat
 from bot.errors import ConfigError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
-from bot.runtime.config_reload import ConfigReload, TeamReload
+from bot.runtime.config_reload import TeamReload
+from bot.teams import ConfigReload
 from tests.fakes import in_memory
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
@@ -53,6 +54,10 @@ class RecordedTeams:
 
     def by_name(self) -> dict[str, RecordedTeam]:
         return dict(self.teams)
+
+    def say(self, text: str) -> None:
+        for team in self.teams.values():
+            team.say(text)
 
     @contextmanager
     def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.domain.returns import Usage
 from bot.errors import CodebaseUnreadable, DiskRefused, ProviderError, Unavailable
-from bot.ports import any_job
+from bot.ports import JobQueue, any_job
 from bot.runtime import worker_pool
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import MAX_PAUSE_S, JobHandlers, WorkerPool
@@ -34,6 +32,13 @@ def by(
     return lambda _: handlers
 
 
+def of_one_team(jobs: JobQueue, wanted: Callable[[Job], bool] = any_job) -> TeamQueues:
+    """Return the queue of the only team."""
+    queues = TeamQueues(threading.Condition(), wait_s=0.01)
+    queues.add("default", jobs, wanted)
+    return queues
+
+
 class Shop:
     """A pool over a memory queue, and what happened in it."""
 
@@ -45,7 +50,7 @@ class Shop:
         self._outcomes = list(outcomes)
         self._expected = 0
         self.pool = WorkerPool(
-            self.jobs,
+            of_one_team(self.jobs),
             by(lambda _: self._handle, self._gave_up),
             threads=threads,
             pause_after_error_s=0,
@@ -127,7 +132,7 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
     jobs = Stumbling(FakeClock())
     jobs.put(some_work("a"))
     handled = threading.Event()
-    pool = WorkerPool(jobs, by(lambda _: lambda _: handled.set()), threads=1, pause_after_error_s=0)
+    pool = WorkerPool(of_one_team(jobs), by(lambda _: lambda _: handled.set()), threads=1, pause_after_error_s=0)
     pool.start()
     assert handled.wait(WAIT_S)
     pool.stop()
@@ -142,9 +147,7 @@ def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
         asked.set()
         return begins.is_set()
 
-    queues = TeamQueues(threading.Condition(), wait_s=0)
-    queues.add("default", shop.jobs, wanted)
-    pool = WorkerPool(queues, by(lambda _: shop._handle), threads=1)
+    pool = WorkerPool(of_one_team(shop.jobs, wanted), by(lambda _: shop._handle), threads=1)
     shop._expected = 1
     shop.jobs.put(some_work("a"))
     pool.start()
@@ -165,7 +168,7 @@ def test_stopping_waits_for_the_running_job() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, by(lambda _: handle), threads=1)
+    pool = WorkerPool(of_one_team(jobs), by(lambda _: handle), threads=1)
     pool.start()
     assert begun.wait(WAIT_S)
     stopper = threading.Thread(target=pool.stop)
@@ -186,7 +189,7 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, by(lambda _: handle), threads=1, grace_s=0)
+    pool = WorkerPool(of_one_team(jobs), by(lambda _: handle), threads=1, grace_s=0)
     pool.start()
     assert begun.wait(WAIT_S)
     pool.stop()
@@ -232,7 +235,7 @@ def test_an_outage_never_costs_a_job_its_attempts() -> None:
 
 def test_pauses_grow_while_an_outage_lasts_and_obey_the_service() -> None:
     """Each failure in a row doubles the pause; Retry-After is the least; success starts again from the shortest."""
-    pool = WorkerPool(MemoryJobQueue(FakeClock()), by(), threads=1)
+    pool = WorkerPool(of_one_team(MemoryJobQueue(FakeClock())), by(), threads=1)
     outage = Unavailable("down")
     assert [pool.pause_s(outage) for _ in range(3)] == [1.0, 2.0, 4.0]
     assert pool.pause_s(Unavailable("busy", retry_after_s=30)) == 30
@@ -253,7 +256,7 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     jobs = MemoryJobQueue(FakeClock())
     jobs.put(some_work("a"))
     pool = WorkerPool(
-        jobs,
+        of_one_team(jobs),
         by(lambda _: handle),
         threads=1,
         interrupt=interrupted.set,
@@ -267,11 +270,12 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     assert (job.attempts, job.failures) == (0, ())
 
 
-def test_an_idle_stop_interrupts_nothing(tmp_path: Path) -> None:
+def test_an_idle_stop_interrupts_nothing() -> None:
     """Nor does it wait for those who wait for work."""
     interrupted = threading.Event()
-    queue = SpoolQueue(tmp_path / "queue", FakeClock(), wait_s=60)
-    pool = WorkerPool(queue, by(), threads=2, interrupt=interrupted.set)
+    queues = TeamQueues(threading.Condition(), wait_s=60)
+    queues.add("default", MemoryJobQueue(FakeClock()))
+    pool = WorkerPool(queues, by(), threads=2, interrupt=interrupted.set)
     before = threading.active_count()
     pool.start()
     pool.stop()
@@ -298,7 +302,7 @@ def test_what_a_job_waits_for_is_logged_once_until_it_changes(caplog: pytest.Log
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
     """The pause is the same each time: it is short, and room may come back at any moment."""
     jobs = MemoryJobQueue(FakeClock(), max_running=1)
-    pool = WorkerPool(jobs, by(), threads=1, pause_for_disk_s=7)
+    pool = WorkerPool(of_one_team(jobs), by(), threads=1, pause_for_disk_s=7)
     assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5
 
 
@@ -323,7 +327,7 @@ def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
         given_up.append((job.key, job.failures[-1]))
         ended.set()
 
-    pool = WorkerPool(jobs, by(lambda _: handled.append, tell, settle), threads=1)
+    pool = WorkerPool(of_one_team(jobs), by(lambda _: handled.append, tell, settle), threads=1)
     pool.start()
     assert ended.wait(WAIT_S)
     pool.stop()

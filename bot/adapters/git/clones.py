@@ -18,7 +18,7 @@ from typing import Final
 from bot.adapters.git.network import LIMIT_S, GitNetwork
 from bot.adapters.storage.files.atomic_write import make_folder
 from bot.agent.git.git_process import GitProcess
-from bot.errors import refusal
+from bot.errors import refused
 
 MAX_PACKS: Final = 50
 """More are packed into one; each fetch that brings something adds one."""
@@ -119,10 +119,8 @@ class Clone:
             *((path, LOCK_STALE_S) for path in (*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock"))),
             *((path, PACK_STALE_S) for path in self.path.glob("objects/pack/tmp_*")),
         ]
-        try:
+        with refused(f"cannot clean {self.path}", "check the disk and the folder's owner"):
             for path, age_s in stale:
                 with suppress(FileNotFoundError):
                     if now - path.stat().st_mtime > age_s:
                         path.unlink()
-        except OSError as error:
-            raise refusal(f"cannot clean {self.path}", error, "check the disk and the folder's owner") from error

@@ -62,8 +62,8 @@ class _Entry:
         return self.facts.cites or cites_of(evidence_in(self.record))
 
 
-class FileNoteIndex:
-    """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
+class WordNoteIndex:
+    """Port NoteIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
     def __init__(self, notes: NoteStore, replies: Journal, stale: Stale) -> None:
         self._notes, self._replies, self._stale = notes, replies, stale

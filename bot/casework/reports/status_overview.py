@@ -195,7 +195,7 @@ def overview(
     threads, unreadable = _threads(store.documents)
     last = _last_event_at(store)
     pause, jobs = read_pause(store.documents), store.job_counts()
-    standing = read_index_standing(store.documents)
+    standing = read_index_standing(store.machine)
     if codebases is not None:
         standing = standing.among(codebases)
     return Overview(
@@ -212,7 +212,7 @@ def overview(
         paused=pause.words() if pause else None,
         index=standing.words(),
         codebases=standing.lines(),
-        clones=clone_lines(store.documents, now, codebases),
+        clones=clone_lines(store.machine, now, codebases),
         replicas=tuple(replicas.list()) if replicas is not None else (),
         open_findings=read_open_findings(store, now),
     )

@@ -34,7 +34,7 @@ def clones(patient: DoctorContext) -> HealthCheck:
         return well("none: every codebase is a path")
     with ThreadPoolExecutor(THREADS) as threads:
         problems = dict(zip(asked, threads.map(_problem, asked.values()), strict=True))
-    standings = read_clones(patient.store().documents)
+    standings = read_clones(patient.store().machine)
     says = "; ".join(_line(codebase, standings.get(codebase), problems[codebase], patient.now) for codebase in asked)
     failing = [asked[codebase] for codebase, problem in problems.items() if problem]
     if not failing:

@@ -13,6 +13,7 @@ from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
@@ -31,7 +32,6 @@ from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.intake.classifier.rules import Rules
 from bot.ports.code import CodebaseStanding, read_index_standing
-from bot.ports.collections import ALL_COLLECTIONS
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -74,7 +74,7 @@ def git(patient: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
         return wrong("git is not installed", "apt-get install git")
-    standing = read_index_standing(patient.store().documents)
+    standing = read_index_standing(patient.store().machine)
     found = [
         _checkout(name, one, patient.home, standing.codebases.get(name, standing))
         for name, one in patient.settings().all_codebases.items()

@@ -6,7 +6,7 @@ The pre-screen runs commands, ticks boxes and leaves notes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -93,18 +93,8 @@ class Note(Arguments):
 def small_tools(keeper: PlaybookEditor) -> list[Tool]:
     """Return what even a pre-screen may do: tick a box, leave a note."""
     return [
-        Tool(
-            name=EditKind.CHECK_TASK,
-            description=_SAID[EditKind.CHECK_TASK],
-            arguments=CheckTask,
-            call=lambda given: keeper.check_task(given.task, ok=given.ok),
-        ),
-        Tool(
-            name=EditKind.NOTE,
-            description=_SAID[EditKind.NOTE],
-            arguments=Text,
-            call=lambda given: keeper.note(given.text),
-        ),
+        _tool(EditKind.CHECK_TASK, CheckTask, lambda given: keeper.check_task(given.task, ok=given.ok)),
+        _tool(EditKind.NOTE, Text, lambda given: keeper.note(given.text)),
     ]
 
 
@@ -112,43 +102,17 @@ def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
     """Return all of them."""
     return [
         *small_tools(keeper),
-        Tool(
-            name=EditKind.ADD_TASK,
-            description=_SAID[EditKind.ADD_TASK],
-            arguments=AddTask,
-            call=lambda given: keeper.add_task(given.tier, given.text),
-        ),
-        Tool(
-            name=EditKind.REMOVE_TASK,
-            description=_SAID[EditKind.REMOVE_TASK],
-            arguments=RemoveTask,
-            call=lambda given: keeper.remove_task(given.task, given.tier),
-        ),
-        Tool(
-            name=EditKind.MOVE_TASK,
-            description=_SAID[EditKind.MOVE_TASK],
-            arguments=MoveTask,
-            call=lambda given: keeper.move_task(given.task, given.to, given.tier),
-        ),
-        Tool(
-            name=EditKind.RAISE_FLAG,
-            description=_SAID[EditKind.RAISE_FLAG],
-            arguments=Text,
-            call=lambda given: keeper.raise_flag(given.text),
-        ),
-        Tool(
-            name=EditKind.CLEAR_FLAG,
-            description=_SAID[EditKind.CLEAR_FLAG],
-            arguments=Flag,
-            call=lambda given: keeper.clear_flag(given.flag),
-        ),
-        Tool(
-            name=EditKind.DROP_NOTE,
-            description=_SAID[EditKind.DROP_NOTE],
-            arguments=Note,
-            call=lambda given: keeper.drop_note(given.note),
-        ),
+        _tool(EditKind.ADD_TASK, AddTask, lambda given: keeper.add_task(given.tier, given.text)),
+        _tool(EditKind.REMOVE_TASK, RemoveTask, lambda given: keeper.remove_task(given.task, given.tier)),
+        _tool(EditKind.MOVE_TASK, MoveTask, lambda given: keeper.move_task(given.task, given.to, given.tier)),
+        _tool(EditKind.RAISE_FLAG, Text, lambda given: keeper.raise_flag(given.text)),
+        _tool(EditKind.CLEAR_FLAG, Flag, lambda given: keeper.clear_flag(given.flag)),
+        _tool(EditKind.DROP_NOTE, Note, lambda given: keeper.drop_note(given.note)),
     ]
+
+
+def _tool(kind: EditKind, arguments: type[Arguments], call: Callable[[Any], str]) -> Tool:
+    return Tool(name=kind, description=_SAID[kind], arguments=arguments, call=call)
 
 
 class RunCommand(Arguments):

@@ -109,7 +109,7 @@ def _more(details: tuple[str, ...]) -> str:
 
 
 MESSAGE_CHARS: Final = 4_000
-RECEIPTS: Final = 200
+MAX_RECEIPTS: Final = 200
 
 ToolsFor = Callable[[BeatView], Sequence[Tool]]
 
@@ -120,7 +120,7 @@ class BeatAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     message: Annotated[str, AfterValidator(lambda text: text[:MESSAGE_CHARS])]
-    receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS)]
+    receipts: Annotated[tuple[Receipt, ...], Field(max_length=MAX_RECEIPTS)]
     reasoning: Annotated[str, Field(max_length=1_500)] = ""
 
 

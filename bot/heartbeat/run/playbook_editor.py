@@ -110,11 +110,7 @@ class PlaybookEditor:
     def clear_flag(self, flag: str) -> str:
         """Take a flag down."""
 
-        def edit(playbook: Playbook) -> _Change:
-            found = _entry(playbook.flags, flag, "flag")
-            return _Change(after=remove(playbook, found), text=found.text)
-
-        self._make(EditKind.CLEAR_FLAG, edit)
+        self._drop(EditKind.CLEAR_FLAG, lambda now: _entry(now.flags, flag, "flag"))
         return "Cleared."
 
     def note(self, text: str) -> str:
@@ -132,12 +128,15 @@ class PlaybookEditor:
     def drop_note(self, note: str) -> str:
         """Drop a note."""
 
+        self._drop(EditKind.DROP_NOTE, lambda now: _entry(now.notes, note, "note"))
+        return "Dropped."
+
+    def _drop(self, what: EditKind, find: Callable[[Playbook], PlaybookEntry]) -> None:
         def edit(playbook: Playbook) -> _Change:
-            found = _entry(playbook.notes, note, "note")
+            found = find(playbook)
             return _Change(after=remove(playbook, found), text=found.text)
 
-        self._make(EditKind.DROP_NOTE, edit)
-        return "Dropped."
+        self._make(what, edit)
 
     def _checked(self, text: str) -> None:
         if redact(text, self._secrets) != text:

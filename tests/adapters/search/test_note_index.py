@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.domain.memory.note_cautions import UNKNOWN, StaleCitations
 from bot.domain.memory.notes import NoteCitation
@@ -48,7 +48,7 @@ def memory(tmp_path: Path) -> Path:
 
 def test_a_note_is_found_with_its_title_and_its_telling_paragraph(memory: Path) -> None:
     """The hit cites the file and shows the paragraph that answers, verbatim."""
-    hits = FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION)
+    hits = WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION)
     assert [hit.ref for hit in hits] == ["memory/retries.md"]
     assert hits[0].title == "Retries of the payment client"
     assert hits[0].excerpt == ANSWER
@@ -56,35 +56,35 @@ def test_a_note_is_found_with_its_title_and_its_telling_paragraph(memory: Path) 
 
 def test_a_note_in_a_folder_is_cited_with_its_folder(memory: Path) -> None:
     """Notes are read recursively."""
-    hits = FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search("when do deploys run from the main branch?")
+    hits = WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search("when do deploys run from the main branch?")
     assert [hit.ref for hit in hits] == ["memory/ops/deploy.md"]
 
 
 def test_a_posted_reply_is_found_by_its_thread(memory: Path) -> None:
     """Replies are answers too, notes or not."""
     reply = {"thread_id": "T1.C1.1700000000.000100", "reply_text": "Uploads are limited to 20 MB by the gateway."}
-    hits = FileNoteIndex(NoteFiles(memory), Replies(reply), unchanged).search("what limits uploads in the gateway?")
+    hits = WordNoteIndex(NoteFiles(memory), Replies(reply), unchanged).search("what limits uploads in the gateway?")
     assert [(hit.ref, hit.excerpt) for hit in hits] == [("reply/T1.C1.1700000000.000100", reply["reply_text"])]
 
 
 def test_a_reply_is_found_by_the_question_it_answered(memory: Path) -> None:
     """Where the journal holds the question, its words count and it names the hit."""
     reply = {"thread_id": "T1.C1.1.2", "reply_text": "20 MB.", "question": "How large may an avatar upload be?"}
-    hits = FileNoteIndex(NoteFiles(memory), Replies(reply), unchanged).search("max size of an avatar upload?")
+    hits = WordNoteIndex(NoteFiles(memory), Replies(reply), unchanged).search("max size of an avatar upload?")
     assert [hit.title for hit in hits] == ["How large may an avatar upload be?"]
 
 
 def test_records_that_are_no_replies_are_passed_over(memory: Path) -> None:
     """A record without a text or a thread is not an answer."""
     broken = Replies({"thread_id": "T1.C1.1.2"}, {"reply_text": QUESTION}, {"thread_id": None, "reply_text": None}, {})
-    assert [hit.ref for hit in FileNoteIndex(NoteFiles(memory), broken, unchanged).search(QUESTION)] == [
+    assert [hit.ref for hit in WordNoteIndex(NoteFiles(memory), broken, unchanged).search(QUESTION)] == [
         "memory/retries.md"
     ]
 
 
 def test_a_new_or_changed_note_is_found_at_once(memory: Path) -> None:
     """Notes are read again when their folder changed."""
-    notes = FileNoteIndex(NoteFiles(memory), Replies(), unchanged)
+    notes = WordNoteIndex(NoteFiles(memory), Replies(), unchanged)
     assert notes.search("where is the zeppelin moored?") == []
     (memory / "zeppelin.md").write_text("The zeppelin is moored on the roof.\n")
     assert [hit.title for hit in notes.search("where is the zeppelin moored?")] == ["zeppelin"]
@@ -95,7 +95,7 @@ def test_a_new_or_changed_note_is_found_at_once(memory: Path) -> None:
 def test_one_word_in_common_is_no_earlier_answer(memory: Path) -> None:
     """A hit goes into the rubric, so it has to be about the question."""
     assert (
-        FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search("which client asked for the new invoice layout?")
+        WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search("which client asked for the new invoice layout?")
         == []
     )
 
@@ -104,7 +104,7 @@ def test_scores_lie_between_nothing_and_all_of_the_question(tmp_path: Path) -> N
     """The note that holds more of the question comes first; a score is a share."""
     (tmp_path / "a.md").write_text("payment client retry policy\n")
     (tmp_path / "b.md").write_text("payment client layout\n")
-    hits = FileNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search("payment client retry")
+    hits = WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search("payment client retry")
     assert [hit.ref for hit in hits] == ["memory/a.md", "memory/b.md"]
     assert 0 < hits[1].score < hits[0].score <= 1
 
@@ -113,14 +113,14 @@ def test_no_more_hits_than_asked_for(tmp_path: Path) -> None:
     """The limit holds, and equal hits come in the order of their names."""
     for number in range(5):
         (tmp_path / f"n{number}.md").write_text("payment client retry\n")
-    hits = FileNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION, limit=2)
+    hits = WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION, limit=2)
     assert [hit.ref for hit in hits] == ["memory/n0.md", "memory/n1.md"]
 
 
 def test_an_excerpt_has_at_most_300_characters(tmp_path: Path) -> None:
     """What is shown fits on a card."""
     (tmp_path / "long.md").write_text("payment client retry " * 500)
-    assert len(FileNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)[0].excerpt) <= 300
+    assert len(WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)[0].excerpt) <= 300
 
 
 def test_links_out_of_the_folder_are_not_read(tmp_path: Path) -> None:
@@ -130,30 +130,30 @@ def test_links_out_of_the_folder_are_not_read(tmp_path: Path) -> None:
     memory.mkdir()
     (memory / "link.md").symlink_to(tmp_path / "outside.md")
     (memory / "dangling.md").symlink_to(tmp_path / "gone.md")
-    assert FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION) == []
+    assert WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION) == []
 
 
 @pytest.mark.parametrize("question", ["", "😀", '"(NEAR', "payment " * 5_000, "\ud83d"])
 def test_any_text_can_be_asked(memory: Path, question: str) -> None:
     """Nothing, emoji, query syntax and very long messages are questions like any other."""
-    assert len(FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search(question)) <= 3
+    assert len(WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search(question)) <= 3
 
 
 def test_a_missing_folder_and_odd_notes_are_no_error(tmp_path: Path) -> None:
     """Before the first note there is nothing; bytes that are no UTF-8 and empty files are read as they are."""
     memory = tmp_path / "memory"
-    assert FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION) == []
+    assert WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION) == []
     memory.mkdir()
     (memory / "latin.md").write_bytes(b"# Caf\xe9\n\npayment client retry policy\n")
     (memory / "empty.md").write_bytes(b"")
-    assert [hit.ref for hit in FileNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION)] == [
+    assert [hit.ref for hit in WordNoteIndex(NoteFiles(memory), Replies(), unchanged).search(QUESTION)] == [
         "memory/latin.md"
     ]
 
 
 def test_a_note_is_added_under_a_free_name_and_found(tmp_path: Path) -> None:
     """The same text is kept once, another gets a number, and what stands above the words is not searched."""
-    notes = FileNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged)
+    notes = WordNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged)
     text = '---\nsaved_by: "U1"\n---\n\n# Retries of the gateway\n\nThe gateway retries five times.\n'
     assert notes.add("retries", text) == notes.add("retries", text) == "memory/retries.md"
     assert notes.add("retries", "another") == "memory/retries-2.md"
@@ -170,7 +170,7 @@ def test_a_link_in_memory_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "retries.md").symlink_to(tmp_path / "elsewhere")
     assert (
-        FileNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged).add("retries", "text")
+        WordNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged).add("retries", "text")
         == "memory/retries-2.md"
     )
     assert not (tmp_path / "elsewhere").exists()
@@ -180,7 +180,7 @@ def test_a_disk_that_refuses_a_note_is_named(tmp_path: Path) -> None:
     """A file stands where the folder should be."""
     (tmp_path / "memory").write_text("in the way")
     with pytest.raises(StoreError):
-        FileNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged).add("retries", "text")
+        WordNoteIndex(NoteFiles(tmp_path / "memory"), Replies(), unchanged).add("retries", "text")
 
 
 CITED = (
@@ -212,12 +212,12 @@ def test_a_note_whose_lines_changed_comes_with_a_warning_and_after_its_equals(tm
     """It settles nothing; the same words of people's own, which cite nothing, come first."""
     (tmp_path / "a-cited.md").write_text(CITED + RETRIES)
     (tmp_path / "b-plain.md").write_text(RETRIES)
-    before = FileNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)
+    before = WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)
     assert [(hit.ref, hit.caution, hit.is_settled) for hit in before] == [
         ("memory/a-cited.md", "", True),
         ("memory/b-plain.md", "", True),
     ]
-    plain, cited = FileNoteIndex(NoteFiles(tmp_path), Replies(), all_changed).search(QUESTION)
+    plain, cited = WordNoteIndex(NoteFiles(tmp_path), Replies(), all_changed).search(QUESTION)
     assert (plain.ref, plain.caution, plain.is_settled) == ("memory/b-plain.md", "", True)
     assert (cited.ref, cited.is_settled, cited.score < plain.score) == ("memory/a-cited.md", False, True)
     assert cited.caution == "the cited lines changed since abcdef0 (a.py:2): check before you rely on it"
@@ -227,7 +227,7 @@ def test_a_note_from_a_codebase_that_is_gone_says_so_and_settles_nothing(tmp_pat
     """It comes after its equals as well."""
     (tmp_path / "a-cited.md").write_text(CITED + RETRIES)
     (tmp_path / "b-plain.md").write_text(RETRIES)
-    plain, cited = FileNoteIndex(NoteFiles(tmp_path), Replies(), all_unconfigured).search(QUESTION)
+    plain, cited = WordNoteIndex(NoteFiles(tmp_path), Replies(), all_unconfigured).search(QUESTION)
     assert (plain.ref, cited.ref, cited.is_settled) == ("memory/b-plain.md", "memory/a-cited.md", False)
     assert cited.caution == "cited from a codebase that is not configured any more (a.py:2): nobody can check it"
     assert cited.doubt == cited.caution
@@ -237,14 +237,14 @@ def test_a_changed_note_makes_room_for_one_that_stands(tmp_path: Path) -> None:
     """The limit is counted after the codebase was asked."""
     (tmp_path / "a-cited.md").write_text(CITED + RETRIES)
     (tmp_path / "b-plain.md").write_text(RETRIES)
-    hits = FileNoteIndex(NoteFiles(tmp_path), Replies(), all_changed).search(QUESTION, limit=1)
+    hits = WordNoteIndex(NoteFiles(tmp_path), Replies(), all_changed).search(QUESTION, limit=1)
     assert [hit.ref for hit in hits] == ["memory/b-plain.md"]
 
 
 def test_where_nobody_can_look_a_note_is_found_and_says_so(tmp_path: Path) -> None:
     """A broken codebase stops no search of memory."""
     (tmp_path / "cited.md").write_text(CITED + RETRIES)
-    [hit] = FileNoteIndex(NoteFiles(tmp_path), Replies(), nobody_knows).search(QUESTION)
+    [hit] = WordNoteIndex(NoteFiles(tmp_path), Replies(), nobody_knows).search(QUESTION)
     assert hit.caution == UNKNOWN
 
 
@@ -261,7 +261,7 @@ def test_a_reply_whose_lines_changed_comes_with_a_warning(tmp_path: Path) -> Non
     refs = [REF, {"kind": "git_commit", "ref": "abcdef0", "commit": None, "quote": ""}, "no citation", {"kind": 5}]
     asked = str(UPLOADS["question"])
     for found in ({"evidence_refs": refs}, {"evidence_refs": "none"}, {}):
-        index = FileNoteIndex(NoteFiles(tmp_path), Replies({**UPLOADS, **found}), all_changed)
+        index = WordNoteIndex(NoteFiles(tmp_path), Replies({**UPLOADS, **found}), all_changed)
         [hit] = index.search(asked)
         told = "the cited lines changed since abcdef0 (shop/uploads.py:7): check before you rely on it"
         assert (hit.caution, hit.is_settled) == ((told, False) if found.get("evidence_refs") == refs else ("", True))
@@ -270,7 +270,7 @@ def test_a_reply_whose_lines_changed_comes_with_a_warning(tmp_path: Path) -> Non
 def test_a_lesson_shows_what_became_of_the_draft_and_not_what_it_said(tmp_path: Path) -> None:
     """However well the draft's own words fit the question; and it is no answer."""
     (tmp_path / "dismissed.md").write_text(LESSON)
-    [hit] = FileNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)
+    [hit] = WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)
     assert hit.excerpt.startswith("A draft that answered this was dismissed: the client is gone.")
     assert (hit.is_lesson, hit.is_settled) == (True, False)
     assert hit.caution.startswith("a lesson, not a fact about the code")

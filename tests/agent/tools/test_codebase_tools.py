@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.codebases import Codebases
 from bot.agent.ledger import Ledger
@@ -26,7 +26,7 @@ class Tools:
         (base / "memory").mkdir(exist_ok=True)
         self.ledger = Ledger()
         kept = NoteFiles(base / "memory")
-        notes = FileNoteIndex(kept, MemoryJournal(), CitationStaleness(code).stale)
+        notes = WordNoteIndex(kept, MemoryJournal(), CitationStaleness(code).stale)
         tools = investigator_tools(code, notes, kept, self.ledger)
         self.known = {tool.name: tool for tool in tools}
 

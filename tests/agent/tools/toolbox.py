@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.codebases import Codebases
@@ -37,7 +37,7 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).stale)
+        notes = WordNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).stale)
         index = SqlitePassageIndex(repo, self.base / "passages.db")
         code, kept = Codebases.named([("", repo, index)]), NoteFiles(self.memory)
         tools = investigator_tools(code, notes, kept, self.ledger, known_secrets=self.known_secrets)

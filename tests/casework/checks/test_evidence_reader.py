@@ -43,6 +43,7 @@ def reader(code: GitRepo) -> EvidenceReader:
 
 def cite(reader: EvidenceReader, ref: str, quote: str = "LIMIT = 5", **changes: Any) -> EvidenceRef:
     """Return a citation of HEAD."""
+    assert isinstance(reader.repo, GitRepo)
     known = {"kind": EvidenceKind.FILE, "ref": ref, "commit": reader.repo.head(), "quote": quote}
     return EvidenceRef(**{**known, **changes})
 

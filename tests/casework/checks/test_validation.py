@@ -13,9 +13,9 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import GROUNDED
-from bot.casework.checks.validation import CODE_CHECKS, CodeValidator, enforce_checks, verdict_of_checks
+from bot.casework.checks.validation import CodeValidator, enforce_checks, verdict_of_checks
 from bot.casework.investigate.run_records import RunRecorder
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.threads import ThreadStatus
 from tests.builders import a_return, in_status
 from tests.fakes import FakeClock

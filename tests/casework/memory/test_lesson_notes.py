@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.casework.card_marks import LessonMark, lesson_offers
 from bot.casework.decisions import DraftClick
@@ -63,7 +63,7 @@ def test_the_words_are_whose_who_kept_them(tmp_path: Path) -> None:
     """The kind is not: however they read, it stays a lesson."""
     office, click = dismissed(tmp_path)
     office.lessons.remember(click, "The payment client retries five times.", by=BEN)
-    [hit] = FileNoteIndex(NoteFiles(tmp_path / "memory"), MemoryJournal(), unchanged).search(
+    [hit] = WordNoteIndex(NoteFiles(tmp_path / "memory"), MemoryJournal(), unchanged).search(
         "how often does the payment client retry"
     )
     assert (hit.is_lesson, hit.is_settled) == (True, False)

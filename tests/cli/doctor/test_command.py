@@ -22,7 +22,8 @@ from bot.casework.reports.health_checks import (
     pause_check,
     process_check,
 )
-from bot.cli.doctor.command import BOT, CHECKS, DoctorContext, render, run_checks
+from bot.cli.doctor.command import BOT, CHECKS, render, run_checks
+from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
 from bot.ports.collections import PAUSE, PRESENCE, SingleDocument

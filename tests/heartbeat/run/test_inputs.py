@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND
 from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.repeated_alerts import FLAGS, MESSAGE
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding, SessionState, SpentToday
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.inputs import FLAGS_COMMAND, is_unchanged, stamps_of, still_standing
+from bot.heartbeat.run.inputs import is_unchanged, stamps_of, still_standing
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.run.receipts import FLAGS, MESSAGE
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.domain.heartbeats.beats import BeatReport, Receipt
+from bot.domain.heartbeats.repeated_alerts import FLAGS, MESSAGE, RECEIPTS
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.receipts import FLAGS, MESSAGE, RECEIPTS, BeatJudgement, judge_report, notes
+from bot.heartbeat.run.receipts import BeatJudgement, judge_report, notes
 from tests.heartbeat.builders import a_view
 
 FLAGGED = "## Urgent Flags\n\n- Certificates end on Friday\n- [x] Old one\n\n## Quick\n\n- [ ] Look\n"

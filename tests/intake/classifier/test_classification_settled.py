@@ -8,7 +8,8 @@ import pytest
 
 from bot.domain.jobs import FollowUpArrived
 from bot.intake.classifier.classification import MAX_CHARS, classify, says_settled
-from bot.intake.classifier.rules import LANGUAGES, Rules, words
+from bot.intake.classifier.keywords import LANGUAGES, words
+from bot.intake.classifier.rules import Rules
 from tests.builders import a_sorter, an_event
 
 RULES = Rules()

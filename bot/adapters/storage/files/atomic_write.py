@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bot.errors import refusal
+from bot.errors import refusal, refused
 
 _TEMPORARY = ".tmp-"
 _OF_ONE_FILE = frozenset({errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
@@ -25,7 +25,7 @@ def probe_folder(folder: Path, room: int) -> None:
     `room` is how many bytes must be free beside: a page or two would hold the probe and no more.
     """
     path = folder / f"{_TEMPORARY}probe"
-    try:
+    with refused("cannot write to the data directory", "free space, or make it writable"):
         if shutil.disk_usage(folder).free < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
@@ -35,8 +35,6 @@ def probe_folder(folder: Path, room: int) -> None:
                 os.fsync(file.fileno())
         finally:
             path.unlink(missing_ok=True)
-    except OSError as error:
-        raise refusal("cannot write to the data directory", error, "free space, or make it writable") from error
 
 
 def replace_json(path: Path, document: dict[str, Any]) -> None:
@@ -135,10 +133,8 @@ def set_aside(path: Path) -> Path:
     while target.exists():
         number += 1
         target = path.with_name(f"{path.name}.{number}.corrupt")
-    try:
+    with refused(f"cannot set {path} aside", "fix the folder's owner"):
         return path.rename(target)
-    except OSError as error:
-        raise refusal(f"cannot set {path} aside", error, "fix the folder's owner") from error
 
 
 def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:
@@ -166,10 +162,8 @@ def is_no_folder(path: Path) -> bool:
 
 def remove_file(path: Path) -> None:
     """Delete a file that may be gone already; raises StoreError when the disk refuses."""
-    try:
+    with refused(f"cannot delete {path}", "fix the folder's owner"):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise refusal(f"cannot delete {path}", error, "fix the folder's owner") from error
 
 
 def make_folder(folder: Path) -> Path:

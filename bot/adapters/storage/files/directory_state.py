@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +43,7 @@ from bot.config.environment import TEAMS
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.jobs import queue_order
 from bot.domain.memory.notes import RETIRED, StoredNote
-from bot.errors import StoreError, refusal
+from bot.errors import StoreError, refused
 from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES, THREADS, inbox_of
 from bot.ports.migrations import sealed
 from bot.ports.storage import ArchivedDocument
@@ -115,12 +115,9 @@ class DirectoryState:
     def write(self, namespace: str, rows: Iterable[Row]) -> None:
         """Write everything into a directory that holds nothing yet; it is on disk for good once somebody syncs."""
         home = self.home_of(namespace)
-        try:
-            with DirectoryWriter(home) as writer:
-                for row in rows:
-                    writer.write(row)
-        except OSError as error:
-            raise refusal(f"cannot write {home}", error, "check the disk and the folder's owner") from error
+        with refused(f"cannot write {home}", "check the disk and the folder's owner"), DirectoryWriter(home) as writer:
+            for row in rows:
+                writer.write(row)
 
     def home_of(self, namespace: str) -> Path:
         """Return the directory of a namespace."""
@@ -149,12 +146,8 @@ class DirectoryState:
         return sorted(found, key=lambda one: (one[0].stat().st_mtime_ns, one[0].name))
 
 
-@contextmanager
-def _readable(home: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise refusal(f"cannot read {home}", error, "run this as the user who runs triage") from error
+def _readable(home: Path) -> AbstractContextManager[None]:
+    return refused(f"cannot read {home}", "run this as the user who runs triage")
 
 
 def _documents(collection: str, shelf: JsonFiles) -> Iterator[StoredDocument]:

@@ -19,7 +19,7 @@ from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, 
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.config.environment import process_home
 from bot.errors import Conflict
-from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE
+from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE, ROLLUPS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
 FILES: Final[Mapping[str, str]] = {
@@ -55,6 +55,9 @@ FILES: Final[Mapping[str, str]] = {
 
 `overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
 """
+
+ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS)
+"""Every collection, but for `rollups`, which is a cache: what another version wrote is made anew."""
 
 OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER})
 """What all teams of a process have in common, and find in its own data directory."""

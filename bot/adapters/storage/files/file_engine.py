@@ -21,7 +21,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
-from bot.errors import refusal
+from bot.errors import refusal, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, inbox_of
 
@@ -46,18 +46,16 @@ class DecisionLogFile:
 
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
-        try:
-            with FileLeases(self._path.parent).hold(DECISIONS), self._path.open("a+b") as file:
-                file.seek(0)
-                before = file.read().decode("utf-8", "replace")
-                if any(mark in other for other in before.splitlines()):
-                    return
-                torn = "\n" if before and not before.endswith("\n") else ""
-                file.write(f"{'' if before else HEAD}{torn}- {' '.join(line.split())}\n".encode("utf-8", "replace"))
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise refusal(f"cannot write {self._path}", error, "check the disk and the file's owner") from error
+        at_once, advice = FileLeases(self._path.parent).hold(DECISIONS), "check the disk and the file's owner"
+        with refused(f"cannot write {self._path}", advice), at_once, self._path.open("a+b") as file:
+            file.seek(0)
+            before = file.read().decode("utf-8", "replace")
+            if any(mark in other for other in before.splitlines()):
+                return
+            torn = "\n" if before and not before.endswith("\n") else ""
+            file.write(f"{'' if before else HEAD}{torn}- {' '.join(line.split())}\n".encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
 
 
 class FileRunFolders:
@@ -90,10 +88,8 @@ class FileRunFolders:
 
 
 def _changed_at(path: Path) -> datetime:
-    try:
+    with refused(f"cannot read {path}", "run this as the user who runs triage"):
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError as error:
-        raise refusal(f"cannot read {path}", error, "run this as the user who runs triage") from error
 
 
 _INBOX: Final = inbox_of("")
@@ -112,7 +108,8 @@ class FileStore:
         """
         if is_reader:
             list_names(home)
-        self.files, self.documents = home, FileDocuments(home, is_reader=is_reader)
+        self.files = home
+        self.documents = self.machine = FileDocuments(home, is_reader=is_reader)
         self.notes, self.decisions = NoteFiles(home / "memory"), DecisionLogFile(home)
         self.runs = FileRunFolders(home)
         self._lock = threading.Lock()

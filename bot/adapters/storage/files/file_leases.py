@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from bot.adapters.storage.files.atomic_write import create_folder, set_aside
-from bot.errors import ConfigError, refusal
+from bot.errors import ConfigError, refused
 from bot.ports.collections import HOME
 
 
@@ -109,10 +109,8 @@ class FileLeases:
         create_folder(self._home)
         if name != HOME and (path := self._path(name)).is_dir():  # every job that needs it would be given up
             set_aside(path)
-        try:
+        with refused(f"cannot lock {self._path(name)}", "fix the folder's owner"):
             return os.open(self._path(name), os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise refusal(f"cannot lock {self._path(name)}", error, "fix the folder's owner") from error
 
     def _path(self, name: str) -> Path:
         return self._home / ("lock" if name == HOME else f".{name}.lock")

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.atomic_write import (
     replace_bytes,
     replace_json,
 )
-from bot.errors import StoreError, refusal
+from bot.errors import StoreError, refusal, refused
 from bot.ports.storage import DAMAGED, Document
 
 _ADVICE = "give the data directory of `triage run` (--home or TRIAGE_HOME), as the user who runs it"
@@ -125,12 +125,12 @@ class EmptyFiles(JsonFiles):
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
         """Create or delete the file."""
         self._listed = None
+        path = self.path(doc_id)
         if content is None:
-            return remove_file(self.path(doc_id))
-        try:
-            self.path(doc_id).touch(mode=0o600)
-        except OSError as error:
-            raise refusal(f"cannot write {self.path(doc_id)}", error, "fix the folder's owner") from error
+            remove_file(path)
+        else:
+            with refused(f"cannot write {path}", "fix the folder's owner"):
+                path.touch(mode=0o600)
 
 
 class OneJsonFile(JsonFiles):

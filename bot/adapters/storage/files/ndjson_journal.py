@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from bot.adapters.storage.files.atomic_write import sync_folder
-from bot.errors import Conflict, refusal
+from bot.errors import Conflict, refusal, refused
 from bot.ports.storage import Position
 
 ROTATE_BYTES = 64 * 1024 * 1024
@@ -94,10 +94,8 @@ class NdjsonJournal:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         self.bad_lines = 0
-        try:
+        with refused(f"cannot read {self._path}", "run this as the user who runs triage"):
             yield
-        except OSError as error:
-            raise refusal(f"cannot read {self._path}", error, "run this as the user who runs triage") from error
 
     def _read(self, line: bytes) -> Iterator[dict[str, Any]]:
         """Yield the record of a line; nothing where it is none, which is counted."""

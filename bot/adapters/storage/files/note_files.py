@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.adapters.storage.files.atomic_write import create_file, make_folder, remove_file, replace_text, sync_folder
 from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, check_note_path, with_cites
-from bot.errors import refusal
+from bot.errors import refusal, refused
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +50,9 @@ class NoteFiles:
         with self._lock:
             if self.find(name) is not None:
                 return None
-            try:
+            with refused(f"cannot save the note {name}", "check the disk and the folder's owner"):
                 make_folder(self.folder)
                 return f"memory/{name}.md" if create_file(self.folder / f"{name}.md", text) else None
-            except OSError as error:
-                raise refusal(f"cannot save the note {name}", error, "check the disk and the folder's owner") from error
 
     def find(self, name: str) -> str | None:
         """Return the ref of the note of that name, retired ones too; None if there is none."""
@@ -91,16 +89,13 @@ class NoteFiles:
         path = self._path(ref)
         if path is None:
             return None
-        with self._lock:
-            try:
-                folder = self.folder / RETIRED
-                folder.mkdir(exist_ok=True, mode=0o700)
-                target = next(free for free in _names(folder, path.stem) if not (free.exists() or free.is_symlink()))
-                path.rename(target)
-                sync_folder(path.parent)
-                sync_folder(folder)
-            except OSError as error:
-                raise refusal(f"cannot retire {ref}", error, "check the disk and the folder's owner") from error
+        with self._lock, refused(f"cannot retire {ref}", "check the disk and the folder's owner"):
+            folder = self.folder / RETIRED
+            folder.mkdir(exist_ok=True, mode=0o700)
+            target = next(free for free in _names(folder, path.stem) if not (free.exists() or free.is_symlink()))
+            path.rename(target)
+            sync_folder(path.parent)
+            sync_folder(folder)
         return f"memory/{RETIRED}/{target.name}"
 
     def put(self, ref: str, whole: str) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import list_files, read_json, replace_json
-from bot.adapters.storage.files.file_documents import OF_PROCESS, FileDocuments
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, OF_PROCESS, FileDocuments
 from bot.config.environment import process_home
-from bot.ports.collections import ALL_COLLECTIONS, THREADS
+from bot.ports.collections import THREADS
 from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
 
 JOBS: Final = "jobs"

@@ -23,7 +23,7 @@ from bot.adapters.storage.files.atomic_write import (
 )
 from bot.adapters.storage.queued_jobs import decode_job, encode_job, next_job, returned_job
 from bot.domain.jobs import Job, JobKind, Work, queue_order
-from bot.errors import StoreError, refusal
+from bot.errors import StoreError, refused
 from bot.ports import Clock, any_job
 
 log = logging.getLogger(__name__)
@@ -34,8 +34,7 @@ _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
 class SpoolQueue:
     """Port JobQueue over a folder.
 
-    `claim` waits up to `wait_s` for work; queues that share `changed` can be waited for at once. `corrupt`
-    names what the start found beyond repair.
+    `changed` is notified of new work. `corrupt` names what the start found beyond repair.
     """
 
     def __init__(
@@ -44,7 +43,6 @@ class SpoolQueue:
         clock: Clock,
         *,
         max_running: int = 2,
-        wait_s: float = 0,
         changed: threading.Condition | None = None,
     ) -> None:
         self._waiting_dir = make_folder(folder)
@@ -52,7 +50,6 @@ class SpoolQueue:
         self._failed_dir = make_folder(folder / "failed")
         self._clock = clock
         self._max_running = max_running
-        self._wait_s = wait_s
         self._changed = changed or threading.Condition()
         self._last_ms = 0
         self._sequence = 0
@@ -65,7 +62,7 @@ class SpoolQueue:
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
     def put(self, work: Work) -> Job:
-        """Store a job and wake a waiting claim; raises StoreError when the disk refuses."""
+        """Store a job and tell of it; raises StoreError when the disk refuses."""
         with self._changed:
             number = self._sequence + 1
             self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
@@ -82,9 +79,6 @@ class SpoolQueue:
         with self._changed:
             self._settle()
             job = self._next(wanted)
-            if job is None and self._wait_s:
-                self._changed.wait(self._wait_s)
-                job = self._next(wanted)
             if job is None:
                 return None
             claimed = job.model_copy(update={"attempts": job.attempts + 1})
@@ -95,14 +89,8 @@ class SpoolQueue:
             return claimed
 
     def look_again(self) -> None:
-        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        """Have whoever waits for work look again: what is wanted has changed."""
         with self._changed:
-            self._changed.notify_all()
-
-    def end_waits(self) -> None:
-        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
-        with self._changed:
-            self._wait_s = 0
             self._changed.notify_all()
 
     def done(self, job: Job) -> None:
@@ -208,7 +196,5 @@ class SpoolQueue:
             log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
 
     def _move(self, name: str, source: Path, target: Path) -> None:
-        try:
+        with refused(f"cannot move the job {name} to {target.name}/", "check the disk"):
             (source / name).rename(target / name)
-        except OSError as error:
-            raise refusal(f"cannot move the job {name} to {target.name}/", error, "check the disk") from error

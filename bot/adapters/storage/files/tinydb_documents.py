@@ -24,7 +24,7 @@ from tinydb.table import Table
 
 from bot.adapters.storage.files.atomic_write import make_folder, read_json, replace_json, sync_folder
 from bot.adapters.storage.files.json_files import JsonFiles, Stamp, as_document, file_stamp, list_names
-from bot.errors import refusal
+from bot.errors import refused
 from bot.ports.storage import ArchivedDocument, Document
 
 _TABLE = "documents"
@@ -180,7 +180,7 @@ class FileArchive:
         """
         folder = self._folder / f"{at:%Y-%m}"
         stem = f"{doc_id}.{at.astimezone(UTC):{ARCHIVED_AT}}"
-        try:
+        with refused(f"cannot archive {source}", "check the disk and the folder's owner"):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             target, number = folder / f"{stem}.json", 1
             while target.exists():
@@ -189,8 +189,6 @@ class FileArchive:
             index, month = self._index(), self._month(folder.name)
             source.rename(target)
             sync_folder(folder)
-        except OSError as error:
-            raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
         if (one := archived_document(f"{folder.name}/{target.name}")) is not None:
             index.setdefault(doc_id, []).append(one)
             insort(month, one, key=archive_order)

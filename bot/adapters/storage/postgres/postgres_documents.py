@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
 from bot.errors import Conflict
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
@@ -15,10 +16,10 @@ _VERSION: Final = "version"
 
 
 class PostgresDocuments:
-    """The documents of one namespace."""
+    """The documents of one namespace; what all teams of a process have in common is in `process`, if that is given."""
 
-    def __init__(self, database: Database, namespace: str) -> None:
-        self._database, self._namespace = database, namespace
+    def __init__(self, database: Database, namespace: str, *, process: str | None = None) -> None:
+        self._database, self._namespace, self._process = database, namespace, process
         self._aside: set[int] = set()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
@@ -27,7 +28,7 @@ class PostgresDocuments:
             row = connection.execute(
                 "SELECT id, version, content, written_at FROM triage_documents "
                 "WHERE namespace = %s AND collection = %s AND id = %s",
-                [self._namespace, collection, doc_id],
+                [*self._of(collection), doc_id],
             ).fetchone()
         return None if row is None else _document(*row)
 
@@ -37,13 +38,13 @@ class PostgresDocuments:
             rows = connection.execute(
                 "SELECT id, version, content, written_at FROM triage_documents "
                 "WHERE namespace = %s AND collection = %s ORDER BY id",
-                [self._namespace, collection],
+                self._of(collection),
             ).fetchall()
         return [_document(*row) for row in rows]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        place = {"namespace": self._namespace, "collection": collection, "id": doc_id, "version": version}
+        place = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "version": version}
         statement = _INSERT if version == 0 else _UPDATE
         with self._database.writing() as connection:
             written = connection.execute(statement, {**place, "content": as_json(_without_version(value))}).rowcount
@@ -54,18 +55,18 @@ class PostgresDocuments:
         with self._database.writing() as connection:
             deleted = connection.execute(
                 "DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s",
-                [self._namespace, collection, doc_id, version],
+                [*self._of(collection), doc_id, version],
             ).rowcount
         _require(deleted, doc_id)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
-        return f"triage_documents: {self._namespace}/{collection}/{doc_id}"
+        return f"triage_documents: {'/'.join(self._of(collection))}/{doc_id}"
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
         with self._database.writing() as connection:
-            row = connection.execute(_SET_ASIDE, [self._namespace, collection, doc_id]).fetchone()
+            row = connection.execute(_SET_ASIDE, [*self._of(collection), doc_id]).fetchone()
         if row is None:
             return self.place(collection, doc_id)
         self._aside.add(row[0])
@@ -77,7 +78,7 @@ class PostgresDocuments:
             rows = connection.execute(
                 "SELECT number, id, written_at FROM triage_damaged "
                 "WHERE namespace = %s AND collection = %s ORDER BY written_at, number",
-                [self._namespace, collection],
+                self._of(collection),
             ).fetchall()
         return [
             DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
@@ -87,7 +88,7 @@ class PostgresDocuments:
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's row to triage_archive."""
         with self._database.writing() as connection:
-            connection.execute(_ARCHIVE, [self._namespace, collection, doc_id, at])
+            connection.execute(_ARCHIVE, [*self._of(collection), doc_id, at])
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
@@ -100,7 +101,7 @@ class PostgresDocuments:
                 "AND (%(id)s::text IS NULL OR id = %(id)s) "
                 "AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s) "
                 "ORDER BY archived_for DESC, number DESC",
-                {"namespace": self._namespace, "collection": collection, "id": doc_id, "since": since},
+                {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "since": since},
             ).fetchall()
         return [ArchivedDocument(doc_id=one, at=at, name=str(number)) for one, at, number in rows]
 
@@ -110,17 +111,15 @@ class PostgresDocuments:
             row = connection.execute(
                 "SELECT id, version, content, written_at FROM triage_archive "
                 "WHERE namespace = %s AND collection = %s AND number = %s",
-                [self._namespace, collection, int(archived.name)],
+                [*self._of(collection), int(archived.name)],
             ).fetchone()
         return None if row is None else _document(*row)
 
-    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
-        """Replace what an archived document holds; its version stays."""
-        with self._database.writing() as connection:
-            connection.execute(
-                "UPDATE triage_archive SET content = %s::json WHERE namespace = %s AND collection = %s AND number = %s",
-                [as_json(_without_version(value)), self._namespace, collection, int(archived.name)],
-            )
+    def _of(self, collection: str) -> tuple[str, str]:
+        """Return in which namespace a collection is, and its name."""
+        if self._process is not None and collection in OF_PROCESS:
+            return self._process, collection
+        return self._namespace, collection
 
 
 _INSERT: Final = """

@@ -23,9 +23,8 @@ from bot.adapters.storage.postgres.postgres_pace import PostgresPace
 from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
-from bot.adapters.storage.postgres.replica_documents import ReplicaDocuments
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.ports import Clock, Documents, JobCounts
+from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, THREADS
 
 
@@ -49,11 +48,17 @@ class PostgresDecisions:
 
 
 class PostgresStore:
-    """What one namespace holds; `files` is its data directory on this machine."""
+    """What one namespace holds; `files` is its data directory on this machine.
 
-    def __init__(self, database: Database, namespace: str, files: Path, documents: Documents | None = None) -> None:
+    `process` is the namespace of what all teams of a process have in common. With `is_reader` no file is written.
+    """
+
+    def __init__(
+        self, database: Database, namespace: str, files: Path, *, process: str | None = None, is_reader: bool = False
+    ) -> None:
         self.files = files
-        self.documents: Documents = documents or PostgresDocuments(database, namespace)
+        self.documents = PostgresDocuments(database, namespace, process=process)
+        self.machine = FileDocuments(files, is_reader=is_reader)
         self.notes = DocumentNotes(self.documents)
         self.runs = PostgresRunFolders(database, namespace, files)
         self._database, self._namespace = database, namespace
@@ -99,13 +104,7 @@ class PostgresEngine:
 
     def store(self, home: Path, *, is_reader: bool = False) -> PostgresStore:
         """Return what a team keeps; of the machine's own documents, those of this one."""
-        namespace = self.namespace(home)
-        documents = ReplicaDocuments(
-            PostgresDocuments(self.database, namespace),
-            PostgresDocuments(self.database, DEFAULT_TEAM),
-            FileDocuments(self._home, is_reader=is_reader),
-        )
-        return PostgresStore(self.database, namespace, home, documents)
+        return PostgresStore(self.database, self.namespace(home), home, process=DEFAULT_TEAM, is_reader=is_reader)
 
     def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> ProcrastinateQueue:
         """Return a team's queue."""

@@ -19,7 +19,7 @@ from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.state_rows import chunks
-from bot.errors import StoreError, refusal
+from bot.errors import StoreError, refusal, refused
 
 MAX_FOUND: Final = 1_000
 _SAME: Final = timedelta(milliseconds=10)
@@ -44,18 +44,15 @@ class PostgresRunFolders:
         if not path.is_dir() or (stored is not None and touched <= stored + _SAME):
             return
         place = [self._namespace, folder]
-        try:
-            with self._database.transaction() as connection:
-                connection.execute(_STORE, [*place, touched])
-                connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
-                for name, number, content in chunks(path):
-                    connection.execute(
-                        "INSERT INTO triage_run_files (namespace, folder, name, number, content) "
-                        "VALUES (%s, %s, %s, %s, %s)",
-                        [*place, name, number, content],
-                    )
-        except OSError as error:
-            raise refusal(f"cannot read {path}", error, "check the folder's owner") from error
+        with refused(f"cannot read {path}", "check the folder's owner"), self._database.transaction() as connection:
+            connection.execute(_STORE, [*place, touched])
+            connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
+            for name, number, content in chunks(path):
+                connection.execute(
+                    "INSERT INTO triage_run_files (namespace, folder, name, number, content) "
+                    "VALUES (%s, %s, %s, %s, %s)",
+                    [*place, name, number, content],
+                )
 
     def fetch(self, folder: str) -> Path:
         """Bring a folder here unless it is here as new, and return where it lies."""

@@ -41,8 +41,7 @@ class _Claim(NamedTuple):
 class ProcrastinateQueue:
     """The queue of one namespace.
 
-    `claim` waits up to `wait_s` for work. `corrupt` names the rows that hold no job; queues that share
-    `changed` can be waited for at once.
+    `changed` is notified of new work. `corrupt` names the rows that hold no job.
     """
 
     def __init__(
@@ -52,7 +51,6 @@ class ProcrastinateQueue:
         clock: Clock,
         *,
         max_running: int = 2,
-        wait_s: float = 0,
         changed: threading.Condition | None = None,
         beat_every_s: float = BEAT_EVERY_S,
         silent_s: float = SILENT_S,
@@ -60,9 +58,8 @@ class ProcrastinateQueue:
         if len(namespace.encode()) > MAX_NAMESPACE_BYTES:
             raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
         self._database, self._namespace, self._clock = database, namespace, clock
-        self._max_running, self._wait_s = max_running, wait_s
+        self._max_running = max_running
         self._changed = changed or threading.Condition()
-        self._news = 0
         self._known: dict[tuple[int, int], JobRow] = {}
         self._running: dict[str, _Claim] = {}
         self._put_off: set[str] = set()
@@ -80,7 +77,7 @@ class ProcrastinateQueue:
         )
 
     def put(self, work: Work) -> Job:
-        """Store a job and wake waiting claims, in every process; part of this thread's transaction if there is one."""
+        """Store a job and tell of it, in every process; part of this thread's transaction if there is one."""
         epoch_ms = int(self._clock.now().timestamp() * 1000)
         job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=epoch_ms, job_id="")
         with self._database.writing() as connection:
@@ -90,23 +87,12 @@ class ProcrastinateQueue:
         """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
         with self._changed:
             self._settle()
-            known = self._news
-            job = self._take(wanted)
-            if job is None and self._wait_s:
-                self._changed.wait_for(lambda: self._news != known, self._wait_s)
-                job = self._take(wanted)
-            return job
+            return self._take(wanted)
 
     def look_again(self) -> None:
-        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        """Have whoever waits for work look again: what is wanted has changed."""
         with self._changed:
-            self._news += 1
             self._changed.notify_all()
-
-    def end_waits(self) -> None:
-        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
-        self._wait_s = 0
-        self.look_again()
 
     def done(self, job: Job) -> None:
         """Forget a claimed job; where the database refuses that, `claim` tries again before anything else."""
@@ -152,8 +138,7 @@ class ProcrastinateQueue:
         self._worker.close()
 
     def _wake(self) -> None:
-        """Have waiting claims look at the tables; a claim that is looking just now looks once more."""
-        self._news += 1
+        """Have whoever waits for work look at the tables, unless somebody looks just now."""
         if self._changed.acquire(blocking=False):  # signs of life must not wait for a claim that hangs
             self._changed.notify_all()
             self._changed.release()

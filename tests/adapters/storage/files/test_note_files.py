@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import StoreError
@@ -34,7 +34,7 @@ def test_a_name_that_a_link_has_is_taken(shelf: NoteFiles, tmp_path: Path) -> No
 def test_a_retired_note_is_not_searched_and_not_lost(shelf: NoteFiles, tmp_path: Path) -> None:
     """Two of one name stand side by side; a human may bring one back."""
     memory = tmp_path / "memory"
-    index = FileNoteIndex(NoteFiles(memory), MemoryJournal(), unchanged)
+    index = WordNoteIndex(NoteFiles(memory), MemoryJournal(), unchanged)
     for folder in ("", "ops/"):
         (memory / folder).mkdir(parents=True, exist_ok=True)
         (memory / folder / "retries.md").write_text(WORDS)

@@ -46,13 +46,19 @@ for n in range({TIMES}):
 WORK: Final = (
     HEAD
     + """
-queue = ProcrastinateQueue(database, namespace, SystemClock(), wait_s=0.2, beat_every_s=0.2, silent_s=3)
+from threading import Condition
+from bot.runtime.team_queues import TeamQueues
+changed = Condition()
+queues = TeamQueues(changed, wait_s=0.2)
+queues.add("team", ProcrastinateQueue(
+    database, namespace, SystemClock(), changed=changed, beat_every_s=0.2, silent_s=3
+))
 while True:
-    job = queue.claim()
+    job = queues.claim()
     if job is not None:
         journal.append({"begun": job.job_id, "key": job.key, "deaths": job.deaths})
         journal.append_once({"done": job.job_id, "key": job.key}, [(job.job_id,)])
-        queue.done(job)
+        queues.done(job)
 """
 )
 HOLD: Final = (
@@ -97,7 +103,7 @@ def jobs_left(namespace: str) -> int:
 
 def next_job(queue: ProcrastinateQueue) -> Job:
     while (job := queue.claim()) is None:
-        pass
+        time.sleep(0.02)
     return job
 
 
@@ -178,7 +184,7 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2, max_running=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=2, max_running=2)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
@@ -195,7 +201,7 @@ def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), wait_s=30, beat_every_s=0.2, silent_s=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=2)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.runtime.approver_rounds import ApproverRounds
+from bot.teams import ApproverRounds
 from tests.fakes import FakeClock
 
 
