@@ -25,7 +25,7 @@ UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
 # Noncharacters mark where emphasis opens and closes until its neighbours are known.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
-_DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]*[a-z0-9]__(?!\w)")
+_DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
 _MAX_NESTING: Final = 40
 
 
