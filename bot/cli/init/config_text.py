@@ -94,14 +94,12 @@ def _narrowed_chats(base: Config) -> dict[str, list[str]]:
 
 def _sessions(answers: Config) -> dict[str, Any]:
     owners, teams = answers["owner"] or {}, answers["session_teams"] or {}
-    return {
-        name: {
-            "cwd": str(folder),
-            "owner": owners.get(name, owners.get("")),
-            **_present(team=teams.get(name, teams.get(""))),
-        }
+    said = {
+        name: {"cwd": str(folder), "owner": owners.get(name, owners.get(""))}
         for name, folder in answers["sessions"].items()
     }
+    own: dict[str, dict[str, Any]] = {**{name: {} for name in answers["kept"]}, **said}
+    return {name: {**one, **_present(team=teams.get(name, teams.get("")))} for name, one in own.items()}
 
 
 def patched(base: Config, old: Config, new: Config) -> dict[str, Any]:

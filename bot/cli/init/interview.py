@@ -21,17 +21,18 @@ _WORD_OF_TEAM: Final = re.compile(r"([a-z]+)=(\S*)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Texts:
-    """Answers as text: of the whole bot by question, of each team by question."""
+    """Answers as text: of the whole bot by question, of each team by question; `kept` sessions no answer can say."""
 
     of_all: Mapping[str, str] = field(default_factory=dict)
     of_team: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
     def split_into(self, teams: Sequence[str]) -> Texts:
         """Return the answers of one team as those of the first of several; of several teams, the same."""
         if not teams or self.of_team or "ops_channel" not in self.of_all:
             return self
         first = {key: self.of_all.get(own, "") for key, own in _OF_THE_ONLY_TEAM.items()}
-        return Texts(of_all={**self.of_all, "session_teams": teams[0]}, of_team={teams[0]: first})
+        return Texts(of_all={**self.of_all, "session_teams": teams[0]}, of_team={teams[0]: first}, kept=self.kept)
 
 
 class Interview:
@@ -52,7 +53,7 @@ class Interview:
             InputError: an answer that was given cannot be used, or one is missing and nobody can be asked.
             EOFError: the input ended.
         """
-        answers: dict[str, Any] = {"offline": offline, "teams": {}}
+        answers: dict[str, Any] = {"offline": offline, "teams": {}, "kept": self._proposed.kept}
         self._all(OF_ALL, answers)
         self._proposed = self._proposed.split_into(answers["team_names"])
         for name in answers["team_names"]:

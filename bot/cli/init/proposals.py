@@ -42,7 +42,8 @@ def read_proposals(path: Path) -> Proposals:
             f"{path} is there and cannot be used: {problems}. Mend it, or give another --folder. Nothing was written."
         ) from error
     try:
-        texts = Texts(of_all=_of_all(settings), of_team=_of_teams(settings))
+        kept = tuple(name for name, one in settings.sessions.items() if not _can_be_said(one))
+        texts = Texts(of_all=_of_all(settings), of_team=_of_teams(settings), kept=kept)
         spoken_of = config_of(_values(texts), config)
     except ValueError as error:
         raise InputError(
@@ -55,7 +56,7 @@ def read_proposals(path: Path) -> Proposals:
 def _of_all(settings: Settings) -> dict[str, str]:
     first = next(iter(settings.by_team().values()))
     sessions = {name: one for name, one in settings.sessions.items() if _can_be_said(one)}
-    teams = {name: one.team for name, one in sessions.items() if len(settings.teams) > 1}
+    teams = {name: one.team for name, one in settings.sessions.items() if len(settings.teams) > 1}
     return {
         "codebase": codebases_text({name: _place(one) for name, one in settings.all_codebases.items()}),
         "team_names": ", ".join(settings.teams),
@@ -70,7 +71,7 @@ def _of_all(settings: Settings) -> dict[str, str]:
 
 
 def _can_be_said(session: SessionSettings) -> bool:
-    """Whether a session has one owner and a folder that a list can hold; any other stays as it stands."""
+    """Whether a session has one owner and a folder that a list can hold; of any other only the team is asked for."""
     return isinstance(session.owner, str) and not set(str(session.cwd)) & set(",=\n")
 
 
@@ -99,7 +100,8 @@ def _of_teams(settings: Settings) -> dict[str, dict[str, str]]:
 def _values(texts: Texts) -> dict[str, Any]:
     """Return the values of proposed answers, which need no check."""
     answers = {**_taken(OF_ALL, texts.of_all), **_taken(OF_SESSIONS, texts.of_all)}
-    return {**answers, "teams": {name: _taken(OF_TEAM, team) for name, team in texts.of_team.items()}}
+    teams = {name: _taken(OF_TEAM, team) for name, team in texts.of_team.items()}
+    return {**answers, "kept": texts.kept, "teams": teams}
 
 
 def _taken(questions: tuple[InitQuestion, ...], texts: Mapping[str, str]) -> dict[str, Any]:

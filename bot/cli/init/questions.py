@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -102,7 +102,7 @@ def _has_folders(sessions: Mapping[str, Path], _answers: Answers) -> None:
 
 
 def _own_every_session(owners: Mapping[str, str], answers: Answers) -> None:
-    _name_sessions(owners, answers)
+    _name_sessions(owners, list(answers["sessions"]))
     if "" not in owners and (nobodys := [name for name in answers["sessions"] if name not in owners]):
         raise ValueError(
             f"nobody is told of {nobodys[0]}; give a user (U…) or user group (S…), or leave out its folder"
@@ -110,16 +110,16 @@ def _own_every_session(owners: Mapping[str, str], answers: Answers) -> None:
 
 
 def _belong_to_teams(teams: Mapping[str, str], answers: Answers) -> None:
-    _name_sessions(teams, answers)
+    sessions = [*answers["sessions"], *answers["kept"]]
+    _name_sessions(teams, sessions)
     if strange := sorted(set(teams.values()) - set(answers["teams"])):
         raise ValueError(f"there is no team {strange[0]!r}; there are {', '.join(answers['teams'])}")
-    if "" not in teams and (nobodys := [name for name in answers["sessions"] if name not in teams]):
+    if "" not in teams and (nobodys := [name for name in sessions if name not in teams]):
         raise ValueError(f"{nobodys[0]} belongs to no team; give one of {', '.join(answers['teams'])}")
 
 
-def _name_sessions(values: Mapping[str, str], answers: Answers) -> None:
-    sessions = answers["sessions"]
-    if strange := sorted(values.keys() - sessions.keys() - {""}):
+def _name_sessions(values: Mapping[str, str], sessions: Sequence[str]) -> None:
+    if strange := sorted(values.keys() - set(sessions) - {""}):
         raise ValueError(f"there is no session {strange[0]!r}; there are {', '.join(sessions) or 'none'}")
 
 
@@ -132,7 +132,7 @@ def _has_sessions(answers: Answers) -> bool:
 
 
 def _has_teams_and_sessions(answers: Answers) -> bool:
-    return len(answers["team_names"]) > 1 and bool(answers["sessions"])
+    return len(answers["team_names"]) > 1 and bool(answers["sessions"] or answers["kept"])
 
 
 def _knows_codebases(picked: list[str] | None, answers: Answers) -> None:

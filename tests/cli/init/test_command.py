@@ -361,6 +361,25 @@ sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}
     )
 
 
+def test_a_session_with_a_rota_gets_its_team_as_any_other(company: Path) -> None:
+    """What is written can be loaded, whether one team becomes several or several one; the rota stays."""
+    rota = "sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}\n"
+    (company / "triage.yml").write_text(f"codebase: code\nops_channel: C0OPS\n{rota}")
+    teams = ("--no-input", "--team", "pay", "--team", "web ops=C0WEB")
+    assert init(company, *teams, TRIAGE_HOME="").returncode == 0
+    written = company / "triage.yml.new"
+    first = load_settings(written).sessions["shop"]
+    written.unlink()
+    assert init(company, *teams, "--session-teams", "shop=web", TRIAGE_HOME="").returncode == 0
+    chosen = load_settings(written).sessions["shop"]
+    assert (first.team, chosen.team, first.owner) == ("pay", "web", chosen.owner)
+    written.replace(company / "triage.yml")
+    done = init(company, typed=["", "-", "C0OPS", "", "", "", ""])
+    assert done.returncode == 0, done.stderr
+    after = load_settings(written)
+    assert (after.sessions["shop"].team, after.sessions["shop"].owner) == (None, first.owner)
+
+
 def test_one_team_becomes_the_first_of_several(company: Path) -> None:
     """Its channel, approvers and channels are proposed for the first one, and its budget is inherited."""
     config = (
