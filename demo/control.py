@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 LIMIT_S: Final = 120.0
 """How long a busy machine may take for one step; whoever waits asks until it is done, and waits no longer."""
-_REQUEST_LIMIT_S: Final = 30.0
+_REQUEST_LIMIT_S: Final = 120.0
 _POLL_S: Final = 0.05
 _SHOWN_MESSAGES: Final = 5
 

@@ -17,7 +17,7 @@ from bot.errors import InputError, ProviderError
 Json = dict[str, Any]
 Values = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
-_ANSWER_LIMIT_S: Final = 8.0
+_ANSWER_LIMIT_S: Final = 60.0
 _BIGGEST_SNAPSHOT: Final = 64 * 1024 * 1024
 
 

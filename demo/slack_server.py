@@ -24,7 +24,7 @@ import requests
 from bot.errors import ConfigError, ProviderError
 from demo.workspace import DemoWorkspace
 
-_START_LIMIT_S = 30.0
+_START_LIMIT_S = 120.0
 _STOP_LIMIT_S = 6.0
 _KEPT_ENV = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _BANNER = re.compile(r"Web UI:\s+(http://localhost:\d+)")

@@ -67,7 +67,7 @@ def slack_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def slack(slack_server: LocalSlack) -> LocalSlack:
     """The server without messages, modals or bots; ids and timestamps go on counting, so none comes twice."""
     with Control(slack_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
     return slack_server
 

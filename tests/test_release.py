@@ -28,7 +28,7 @@ def test_the_version_is_that_of_the_project_and_of_the_newest_notes() -> None:
 
 def test_the_command_prints_it() -> None:
     """And nothing else."""
-    done = subprocess.run([sys.executable, "-m", "bot", "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "bot", "--version"], capture_output=True, text=True, timeout=180)
     assert (done.returncode, done.stdout) == (0, f"triage {program_version()}\n")
 
 

@@ -17,7 +17,11 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, RunTimedOut
 from tests.agent.modelrun import FINAL, Query, bench, look, playing
 from tests.model_server.script import Turn
 
-SILENT = [Turn(text="so far " * 9, stall_s=9), Turn(text="so far " * 9, stall_s=9, ping_ms=20), Turn(silent_start_s=9)]
+SILENT = [
+    Turn(text="so far " * 9, stall_s=90),
+    Turn(text="so far " * 9, stall_s=90, ping_ms=20),
+    Turn(silent_start_s=90),
+]
 
 
 @pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
@@ -25,18 +29,18 @@ def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None
     """The error says which limit it was and what both are; each silence lasts as long as the limit, not longer."""
     with playing(turn) as server:
         start = time.monotonic()
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 8.0, "stall_s": 0.3})
+        error = bench(server).fail(RunTimedOut, limits={"total_s": 60.0, "stall_s": 1.0})
         took = time.monotonic() - start
-    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 8.0, 0.3)
+    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 60.0, 1.0)
     assert len(server.requests) == 2
-    assert 0.6 <= took < 6
+    assert 2.0 <= took < 60
 
 
 @pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
 def test_a_silence_that_passes_costs_one_retry(turn: Turn) -> None:
     """The second attempt answers; the first is paid for as far as it was seen."""
     with playing(turn, look(), FINAL) as server:
-        assert bench(server).run(limits={"stall_s": 0.3}).turns == 2
+        assert bench(server).run(limits={"stall_s": 1.5}).turns == 2
     assert len(server.requests) == 3
 
 
@@ -49,22 +53,22 @@ def test_the_total_limit_is_never_retried(turn: Turn) -> None:
         took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("total", 0.4, None)
     assert len(server.requests) == 1
-    assert 0.4 <= took < 4
+    assert 0.4 <= took < 60
 
 
 @pytest.mark.parametrize("kind", ["text", "thinking"])
 def test_a_slow_model_that_keeps_talking_is_not_silent(kind: str) -> None:
     """The whole reply takes many times the limit; each chunk starts it anew."""
     words = {kind: "one two three four five " * 12}
-    slow = Turn(**{"drip_ms": 60, **words, **({"text": '{"text": "x"}'} if kind == "thinking" else {})})
+    slow = Turn(**{"drip_ms": 300, **words, **({"text": '{"text": "x"}'} if kind == "thinking" else {})})
     with playing(slow, FINAL) as server:
-        bench(server).run(limits={"stall_s": 0.3})
+        bench(server).run(limits={"stall_s": 1.5})
 
 
 def test_a_slow_model_still_meets_the_total_limit() -> None:
     """Talking all the while does not help against it."""
     with playing(Turn(text="on and on " * 400, drip_ms=20)) as server:
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 0.5, "stall_s": 0.3})
+        error = bench(server).fail(RunTimedOut, limits={"total_s": 2.5, "stall_s": 1.5})
     assert error.timeout_kind == "total"
     assert error.usage.output_tokens > 50, "what was said until then is paid for"
 
@@ -73,7 +77,7 @@ def test_a_slow_tool_meets_the_total_limit_and_is_no_silence() -> None:
     """The tool is left behind; the model was not being waited for."""
     with playing(look(), FINAL) as server:
         place, release = bench(server), threading.Event()
-        error = place.fail(RunTimedOut, tool=lambda _: str(release.wait(9)), limits={"total_s": 0.5, "stall_s": 0.2})
+        error = place.fail(RunTimedOut, tool=lambda _: str(release.wait(90)), limits={"total_s": 3.0, "stall_s": 1.5})
         release.set()
     assert error.timeout_kind == "total"
 
@@ -81,22 +85,22 @@ def test_a_slow_tool_meets_the_total_limit_and_is_no_silence() -> None:
 def test_a_slow_watcher_is_no_silence() -> None:
     """Time spent showing progress is ours; the chunks wait in the socket meanwhile."""
     with playing(Turn(answer={"text": "x" * 200}, drip_ms=5)) as server:
-        bench(server).run(on_progress=lambda _: time.sleep(0.5), limits={"stall_s": 0.2})
+        bench(server).run(on_progress=lambda _: time.sleep(2), limits={"stall_s": 1.5})
 
 
 def test_a_forced_answer_is_bounded_by_the_total_only() -> None:
     """It is not streamed, so nothing can be heard before it is there."""
-    forced = Turn(answer={"text": "late"}, stall_s=0.6)
+    forced = Turn(answer={"text": "late"}, stall_s=2.0)
     with playing(look(), forced) as server:
         place = bench(server)
-        assert place.run(limits={"stall_s": 0.2, "max_turns": 1}).convergence_forced
+        assert place.run(limits={"stall_s": 1.5, "max_turns": 1}).convergence_forced
         error = place.fail(RunTimedOut, prompt="again?", limits={"total_s": 0.3, "max_turns": 1})
     assert error.timeout_kind == "total"
 
 
 def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
     """The same server, the same client, the same moment."""
-    cancel, slow = threading.Event(), Turn(answer={"text": "x" * 600}, drip_ms=30)
+    cancel, slow = threading.Event(), Turn(answer={"text": "x" * 600}, drip_ms=150)
     with playing(look(), slow) as server, ThreadPoolExecutor(2) as pool:
         place = bench(server)
         kept = pool.submit(place.run, prompt="kept?")
@@ -105,14 +109,14 @@ def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
         cancel.set()
         start = time.monotonic()
         error = ended.result()
-        assert time.monotonic() - start < 4
+        assert time.monotonic() - start < 60
         assert error.usage.input_tokens + error.usage.cache_write_tokens > 0
         assert kept.result().answer.model_dump()["text"] == "x" * 600
 
 
 def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
     """What was spent is known, and a stop is told from somebody's cancel."""
-    with playing(look(), Turn(text="so far", stall_s=9)) as server, ThreadPoolExecutor(2) as pool:
+    with playing(look(), Turn(text="so far", stall_s=90)) as server, ThreadPoolExecutor(2) as pool:
         stop = threading.Event()
         place = bench(server, stop=stop)
         runs = [pool.submit(place.fail, RunStopped, prompt=f"{number}?") for number in range(2)]
@@ -121,7 +125,7 @@ def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
         stop.set()
         start = time.monotonic()
         errors = [run.result() for run in runs]
-        assert time.monotonic() - start < 4
+        assert time.monotonic() - start < 60
         assert all(error.usage.input_tokens + error.usage.cache_write_tokens > 0 for error in errors)
         place.fail(RunStopped)
         assert len(server.requests) == 4

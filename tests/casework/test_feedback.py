@@ -20,6 +20,7 @@ from bot.ports.collections import FEEDBACK
 from tests.builders import THREAD_ID
 from tests.casework.office import BEN, Office
 from tests.fakes import Crash, Faults, MemoryDocuments, in_memory
+from tests.sampling import examples
 
 ANN, EVE = "U1", "U3"
 
@@ -176,7 +177,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_order_of_votes_counts_the_last_of_each(tmp_path_factory: Any, steps: list[Any]) -> None:
     """Through restarts; told at most once, and at last if one stands against the reply."""

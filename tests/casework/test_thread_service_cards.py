@@ -13,7 +13,7 @@ from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID
 from tests.casework.office import BEN, Office
 
-WAIT_S = 5.0
+WAIT_S = 120.0
 BUSY = Unavailable("Slack could not update the card: ratelimited", retry_after_s=30)
 
 

@@ -9,7 +9,7 @@ import pytest
 from bot.casework.turns import LONGEST_S, RETRY_S, Turns
 from bot.errors import ProviderError
 
-WAIT_S = 5.0
+WAIT_S = 120.0
 
 
 def test_one_card_is_shown_by_one_at_a_time() -> None:

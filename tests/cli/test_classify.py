@@ -173,7 +173,7 @@ def test_no_input_is_no_error() -> None:
 def test_input_without_one_event_is_an_error(lines: str, code: int) -> None:
     """Another file was meant; single bad lines are not."""
     done = subprocess.run(
-        [sys.executable, "-m", "bot", "classify"], input=lines, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "bot", "classify"], input=lines, capture_output=True, text=True, timeout=180
     )
     assert done.returncode == code
     assert "bad line" in done.stderr

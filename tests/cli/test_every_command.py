@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +14,14 @@ import pytest
 
 from bot.__main__ import COMMANDS, main
 from demo.watched import SESSION
+from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SHOP, TIMEOUTS
 
 WIDTH = 80
 LONG_WORD = 30
 """From here on a word is a path, a link or an id: its line may be longer than the screen."""
-_LIMIT_S = 90
+_LIMIT_S = 180
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,15 @@ class Desk:
         known = {"THREAD": self.thread, "SESSION": SESSION, "HOME": str(self.folder / "home")}
         return [known.get(word, word) for word in text.split()]
 
+    def type(self, text: str) -> Said:
+        """Type a command."""
+        return typed(self.words(text), self.folder, environment(self.folder, TRIAGE_HOME=str(self.folder / "home")))
+
     def run(self, text: str, *, reader: str) -> subprocess.CompletedProcess[str]:
         """Run `triage` as a process whose output is read by another program."""
         argv = [sys.executable, "-m", "bot", *self.words(text)]
         argv = ["bash", "-c", f'"$@" | {reader}; exit "${{PIPESTATUS[0]}}"', "bash", *argv]
         return _run(argv, self.folder, environment(self.folder, TRIAGE_HOME=str(self.folder / "home")))
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command answered."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-
-Type = Callable[[str], Said]
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -74,25 +66,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory, slack_binary: Path) -> Desk:
     assert done.returncode == 0, done.stderr
     (folder / "broken.yml").write_text("codebase: [\n  x: :\n")
     return Desk(folder, json.loads(done.stdout)["thread_id"])
-
-
-@pytest.fixture
-def type_(desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Type:
-    """Type a command; it runs in this process, with an environment of its own."""
-    own = environment(desk.folder, TRIAGE_HOME=str(desk.folder / "home"))
-    for name in [name for name in os.environ if name not in own and not name.startswith("PYTEST_")]:
-        monkeypatch.delenv(name)
-    for name, value in own.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(desk.folder)
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-
-    def type_(text: str) -> Said:
-        code = main(desk.words(text))
-        said = capsys.readouterr()
-        return Said(code, said.out, said.err)
-
-    return type_
 
 
 def too_wide(text: str) -> list[str]:
@@ -131,28 +104,28 @@ def assert_designed(done: Said) -> None:
         "help",
     ],
 )
-def test_an_answer_fits_the_screen(type_: Type, words: str) -> None:
+def test_an_answer_fits_the_screen(desk: Desk, words: str) -> None:
     """Nothing of it is wider than it must be, and none of it is an error."""
-    done = type_(words)
-    assert done.code == 0 or words == "investigate How?", done.stderr
+    done = desk.type(words)
+    assert done.returncode == 0 or words == "investigate How?", done.stderr
     assert done.stdout.strip()
     assert_designed(done)
 
 
-def test_the_doctor_says_once_that_there_are_no_tokens(type_: Type) -> None:
+def test_the_doctor_says_once_that_there_are_no_tokens(desk: Desk) -> None:
     """Checks that need them refer to the one that names them."""
-    done = type_("doctor")
-    assert done.code == 1
+    done = desk.type("doctor")
+    assert done.returncode == 1
     assert done.stdout.count("SLACK_BOT_TOKEN is not set") == 1
     assert "see tokens:" in done.stdout
     assert_designed(done)
 
 
-def test_help_fits_the_screen(type_: Type) -> None:
+def test_help_fits_the_screen(desk: Desk) -> None:
     """Of every command, and of some that have more words."""
     for name in [*COMMANDS, "heartbeat every", "heartbeat wake", "pollinate accept"]:
-        done = type_(f"{name} --help")
-        assert (done.code, done.stdout[: len(name) + 14]) == (0, f"Usage: triage {name}")
+        done = desk.type(f"{name} --help")
+        assert (done.returncode, done.stdout[: len(name) + 14]) == (0, f"Usage: triage {name}")
         assert_designed(done)
 
 
@@ -187,10 +160,10 @@ def test_help_fits_the_screen(type_: Type) -> None:
         ("run --config broken.yml", 2, "is not valid YAML at line 2"),
     ],
 )
-def test_a_refusal_says_what_and_what_next(type_: Type, words: str, code: int, says: str) -> None:
+def test_a_refusal_says_what_and_what_next(desk: Desk, words: str, code: int, says: str) -> None:
     """On stderr, with the exit code a script can tell it by; stdout stays empty."""
-    done = type_(words)
-    assert (done.code, done.stdout) == (code, "")
+    done = desk.type(words)
+    assert (done.returncode, done.stdout) == (code, "")
     assert " ".join(says.split()) in " ".join(done.stderr.split())
     assert_designed(done)
 

@@ -46,7 +46,7 @@ class Terminal:
     def triage(self, *args: str) -> subprocess.CompletedProcess[str]:
         argv = [sys.executable, "-m", "bot", "investigate", *args]
         return subprocess.run(
-            argv, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=90, check=False
+            argv, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=180, check=False
         )
 
     def ask(self, question: str, *args: str) -> subprocess.CompletedProcess[str]:

@@ -148,7 +148,7 @@ def test_shadow_drafts_are_made_offline_and_nothing_is_posted(home: Path) -> Non
     )
     argv = [sys.executable, "-c", script, "replay", path, "--shadow", "1"]
     env = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-never-used", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
-    done = subprocess.run(argv, env=env, cwd=home, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=env, cwd=home, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith("drafting 1 of 1 …\n[]\n")
     assert "would be shown" in done.stdout

@@ -27,6 +27,7 @@ from bot.ports.replicas import Role
 from bot.ports.threads import Threads
 from bot.release import program_version
 from tests.builders import THREAD_ID, in_status
+from tests.cli.typed import Said, typed
 from tests.postgres import new_database
 
 TRIAGE = f"triage {program_version()}"
@@ -36,12 +37,9 @@ CONNECTION = "slack/connection.json"
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
-def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProcess[str]:
+def status(folder: Path, *args: str, home: str = "") -> Said:
     """Run it in `folder`."""
-    env = {**os.environ, "TRIAGE_HOME": home, "COLUMNS": "80"}
-    return subprocess.run(
-        [sys.executable, "-m", "bot", "status", *args], cwd=folder, env=env, capture_output=True, text=True, timeout=60
-    )
+    return typed(["status", *args], folder, {**os.environ, "TRIAGE_HOME": home, "COLUMNS": "80"})
 
 
 def test_what_waits_is_printed(tmp_path: Path) -> None:
@@ -127,7 +125,7 @@ def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) ->
     (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path / 'filed'}\n")
     env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
     argv = [sys.executable, "-m", "bot", "status"]
-    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=180)
     assert done.stdout.startswith(f"{TRIAGE} at {tmp_path / 'filed'}\n")
     assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"{TRIAGE} at {tmp_path / 'said'}\n")
     assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"{TRIAGE} at /none\n")

@@ -34,6 +34,7 @@ from bot.ports.replicas import Role
 from tests.builders import NOW, an_event, some_work
 from tests.fakes import FakeClock
 from tests.postgres import driver, new_database
+from tests.sampling import examples
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
@@ -201,7 +202,7 @@ def _queue(home: Path, steps: list[tuple[str, JobKind, str]]) -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -500,5 +500,5 @@ class TestOnDisk:
 
         with changed:
             threading.Thread(target=put).start()
-            assert changed.wait(timeout=30)
+            assert changed.wait(timeout=120)
         assert claimed(queue).key == "k"

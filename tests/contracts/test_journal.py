@@ -19,6 +19,7 @@ from bot.ports import Journal
 from bot.ports.storage import JOURNAL_START
 from tests.fakes import MemoryJournal
 from tests.postgres import new_namespace, shared_database
+from tests.sampling import examples
 
 Open = Callable[[], Journal]
 
@@ -151,7 +152,7 @@ _JSON = st.recursive(
 
 
 @given(records=st.lists(st.dictionaries(st.text(), _JSON, max_size=3), max_size=8), cut=st.integers(0, 400))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None)
 def test_a_crash_in_the_middle_of_a_line_costs_that_line_only(
     tmp_path: Path, records: list[dict[str, object]], cut: int
 ) -> None:

@@ -21,7 +21,7 @@ INTERVAL_S: Final = 100.0
 NEAR_S: Final = 30.0
 """How long a test may take."""
 PATIENCE_S: Final = 1_000.0
-WAIT_S: Final = 10.0
+WAIT_S: Final = 120.0
 
 
 class Time:

@@ -97,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.server.delay(f"call {method} {body.decode()}")
-        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
+        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
         deed = self.server.sprung(f"call {method} {body.decode()}")
         if deed is not None:
             deed()

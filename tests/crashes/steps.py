@@ -52,6 +52,9 @@ def met(steps: Sequence[One], *sample: str, engine: str = "files") -> list[Any]:
     return [pytest.param(engine, one, id=f"{engine}-{one.name}") for one in steps if ROUNDS or one.name in sample]
 
 
+long = pytest.mark.skipif(not ROUNDS, reason="takes long: make test-crash")
+
+
 def before(pattern: str, nth: int = 1) -> Moment:
     """Return the moment just before an effect."""
     return Moment(pattern=pattern, nth=nth)

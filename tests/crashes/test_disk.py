@@ -22,7 +22,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, SORTED, after
+from tests.crashes.steps import ROUNDS, SORTED, after, long
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -147,6 +147,7 @@ def plain(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]
         life.bury()
 
 
+@long
 def test_lines_torn_by_a_power_cut_cost_nothing_that_was_whole(plain: Life, control: Control) -> None:
     """Each journal ends in half a record, cut inside a character; what follows is read, and so is what came before."""
     plain.start()

@@ -16,7 +16,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import POSTED, TRACED, before
+from tests.crashes.steps import POSTED, TRACED, before, long
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -91,6 +91,7 @@ def test_a_backup_made_while_a_card_waited_posts_nothing_again(life: Life, contr
     answered_once(life)
 
 
+@long
 def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, control: Control) -> None:
     """The question is read back from the channel; its card is adopted, and so is its reply."""
     life.start()
@@ -108,6 +109,7 @@ def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, cont
     assert life.left()["logged"] == 2
 
 
+@long
 def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Control) -> None:
     """Nobody has decided yet: the one card goes on, with one decision and one reply."""
     life.start()
@@ -125,6 +127,7 @@ def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Cont
     assert (len(life.cards()), len(life.replies()), len(life.archived())) == (1, 1, 1)
 
 
+@long
 def test_a_question_asked_again_after_a_restore_gets_its_own_reply(life: Life, control: Control) -> None:
     """The adopted reply belongs to the first question of the thread alone."""
     life.start()

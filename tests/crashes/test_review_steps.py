@@ -16,7 +16,7 @@ from demo.workspace import ANA, DEMO, ENG
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, Step, after, before, met
+from tests.crashes.steps import ROUNDS, Step, after, before, long, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
@@ -34,7 +34,7 @@ STEPS = (
     Step(name="review: sent", kill=after(SENT), left={"reviews": 1, "meant": True}),
 )
 SAMPLE = "review: posted, not answered"
-"""One, as the schedule is ticked once a minute: each step takes two."""
+"""The schedule is ticked once a minute: each step takes two."""
 
 
 @pytest.fixture
@@ -65,6 +65,7 @@ def on_file(life: Life) -> dict[str, Any]:
     return life.kept.document("reviews", "reviews")
 
 
+@long
 @pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
 @pytest.mark.parametrize(("engine", "step"), met(STEPS, SAMPLE) + met(STEPS, engine="postgres"))
 def test_the_lead_has_one_review_wherever_the_bot_dies(

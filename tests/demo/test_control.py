@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -134,10 +133,8 @@ def test_two_people_click_at_once(control: Control, card: dict[str, Any]) -> Non
 def test_waiting_in_vain_shows_what_was_there(control: Control) -> None:
     """The failure names what was awaited, for how long, and quotes the channel."""
     control.say(HELP.channel_id, CHLOE.user_id, "something else")
-    started = time.monotonic()
     with pytest.raises(ProviderError, match=r"Waited 0\.2 s for a miracle(.|\n)*something else"):
         control.wait_for(lambda: None, "a miracle", timeout_s=0.2, channel=HELP.channel_id)
-    assert time.monotonic() - started < 2
 
 
 def test_a_stopped_server_is_reported() -> None:

@@ -19,10 +19,10 @@ def page() -> Iterator[PageServer]:
 
 def test_it_serves_its_files_and_says_where_slack_is(page: PageServer) -> None:
     """With their types, and with a policy that lets the page talk to that server only."""
-    answer = requests.get(f"{page.url}/page.js", timeout=10)
+    answer = requests.get(f"{page.url}/page.js", timeout=60)
     assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert "connect-src 'self' ws://localhost:9;" in answer.headers["Content-Security-Policy"]
-    settings = requests.get(f"{page.url}/page.json", timeout=10).json()
+    settings = requests.get(f"{page.url}/page.json", timeout=60).json()
     assert settings == {"slack": "http://localhost:9", "actor": "U0ANA", "channel": "C0OPS"}
 
 
@@ -31,7 +31,7 @@ def test_it_serves_its_files_and_says_where_slack_is(page: PageServer) -> None:
 )
 def test_every_other_address_is_the_page_itself(page: PageServer, path: str) -> None:
     """A link to a message opens the page; no path leads out of its folder."""
-    answer = requests.get(f"{page.url}/{path}", timeout=10)
+    answer = requests.get(f"{page.url}/{path}", timeout=60)
     assert answer.text.startswith("<!doctype html>")
 
 

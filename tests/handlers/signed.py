@@ -34,4 +34,4 @@ def send(url: str, body: bytes, content_type: str, headers: dict[str, str]) -> r
     """Post a body past any proxy of the environment."""
     with requests.Session() as session:
         session.trust_env = False
-        return session.post(url, data=body, headers={"Content-Type": content_type, **headers}, timeout=20)
+        return session.post(url, data=body, headers={"Content-Type": content_type, **headers}, timeout=120)

@@ -140,7 +140,7 @@ def test_a_change_while_pages_are_made_is_not_lost(page: Page) -> None:
         page.home = replace(page.home, overview=an_overview("another one"))
         meanwhile = Thread(target=lambda: (page.tab.refresh(), done.set()))
         meanwhile.start()
-        meanwhile.join(5)
+        meanwhile.join(120)
 
     page.on_look = change
     page.tab.refresh()

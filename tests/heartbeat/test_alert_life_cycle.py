@@ -26,6 +26,7 @@ from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import BeatRoom, Scripted, report, screened
+from tests.sampling import examples
 
 CHECK = ("python3", "check.py")
 LINE = "Orders: `python3 check.py`"
@@ -277,7 +278,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=st.lists(STEPS, min_size=3, max_size=14), mind=st.sampled_from(["offline", "model", "screened"]))
 def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of_what_was_seen_well(
     steps: list[tuple[Any, ...]], mind: str

@@ -21,7 +21,7 @@ from tests.payloads import payload
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 QUESTION_THREAD = "T1.C0HELP.1795165200.000100"
-WAIT_S = 30
+WAIT_S = 120
 
 
 class Post:

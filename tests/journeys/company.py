@@ -172,7 +172,7 @@ class CompanyProcess(CompanyHands):
         """Run `triage run` with these teams, which must be refused, and return what it printed."""
         config = write_company(self.home, self.codebase, teams, **more)
         argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=180)
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 

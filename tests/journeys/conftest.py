@@ -54,7 +54,7 @@ def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def hands(company_server: LocalSlack) -> Iterator[Control]:
     """The hands of its people, in an empty workspace."""
     with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
         yield control
 

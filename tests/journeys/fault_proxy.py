@@ -174,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(429, b'{"ok":false,"error":"ratelimited"}', {"Retry-After": wait})
             return
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
-        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
+        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
         if outcome == DROPPED:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -185,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Connect a WebSocket through: the handshake as it is, then frames."""
         target = urlsplit(self.server.api_url)
-        with socket.create_connection((target.hostname, target.port or 80), timeout=30) as slack:
+        with socket.create_connection((target.hostname, target.port or 80), timeout=120) as slack:
             slack.settimeout(None)
             lines = [f"GET {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.headers.items())]
             slack.sendall("\r\n".join([*lines, "", ""]).encode())

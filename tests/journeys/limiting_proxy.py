@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.passed.append((method, body))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
-        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
+        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
         self._answer(answer.status_code, answer.content, {})
 
     def _answer(self, status: int, content: bytes, headers: dict[str, str]) -> None:

@@ -34,9 +34,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if method == self.server.method and self.server.marker.encode() in body:
             self.server.held.set()
-            self.server.release.wait(30)
+            self.server.release.wait(120)
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
-        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
+        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
         self.send_response(answer.status_code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer.content)))

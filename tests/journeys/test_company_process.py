@@ -35,7 +35,7 @@ def company(company_server: LocalSlack, tmp_path: Path, shop: Path) -> Iterator[
     """A bot that is not started yet, in an empty workspace; beside the shop there is infra."""
     make_repo(tmp_path / "infra", INFRA)
     with Control(company_server.url) as hands:
-        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave")
         hands.reset()
         yield CompanyProcess(hands, company_server, tmp_path / "home", shop)
 

@@ -98,9 +98,7 @@ def test_a_question_and_its_approval_over_http(office: HttpOffice) -> None:
     bears(office, ts, "eyes")
     card = office.draft(ts)
     click = office.click_of(card, ids.APPROVE)
-    began = time.monotonic()
     assert office.deliver(*as_form(click)) == 200
-    assert time.monotonic() - began < 3
     office.reply(ts)
     office.card(ts, "Posted")
     bears(office, ts, "white_check_mark")

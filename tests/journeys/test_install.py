@@ -134,7 +134,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_reply(
         after = place.type(doctor)
         assert (after.returncode, after.stdout.splitlines()[-1]) == (0, "all checks passed"), after.stdout
         bot.send_signal(signal.SIGTERM)
-        out, err = bot.communicate(timeout=30)
+        out, err = bot.communicate(timeout=LIMIT_S)
     assert (bot.returncode, out.splitlines()[-1]) == (0, "stopped; nothing was lost.")
     assert "ERROR" not in err
     (record,) = NdjsonJournal(place.home / ".triage" / "replies.ndjson").records()

@@ -21,7 +21,7 @@ TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 def company(company_server: LocalSlack, tmp_path: Path, shop: Path) -> Iterator[Company]:
     """Both teams at work, in an empty workspace."""
     with Control(company_server.url) as hands:
-        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave")
         hands.reset()
         company = Company(company_server, hands, tmp_path / "home", shop, TEAMS)
         company.start()

@@ -36,7 +36,7 @@ def walled_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def hands(walled_server: LocalSlack) -> Iterator[Control]:
     """The hands of its people, in an empty workspace."""
     with Control(walled_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=30)
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
         yield control
 

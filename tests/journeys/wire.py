@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(503, b"{}")
             return
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
-        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
+        answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
         content = answer.content
         if method == "apps.connections.open":
             found = answer.json()

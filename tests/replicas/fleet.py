@@ -45,7 +45,7 @@ class Fleet:
                 is_dead = may_die and self.running[number].poll() is not None
                 return is_dead or "connected to Slack" in self.log(number)[before[number] :]
 
-            self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=60)
+            self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=180)
 
     def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> subprocess.Popen[bytes]:
         home = self.home(number)
@@ -71,13 +71,17 @@ class Fleet:
 
     def holder_of(self, lease: str) -> int | None:
         """Return which replica holds a lease of the team, or None."""
+        pid = self.pid_of_holder(lease)
+        return next((number for number, process in self.running.items() if process.pid == pid), None)
+
+    def pid_of_holder(self, lease: str) -> int | None:
+        """Return the process, living or dead, that holds a lease of the team, or None."""
         with driver().connect(self.url, autocommit=True) as connection:
             row = connection.execute(
                 "SELECT holder FROM triage_leases WHERE name = %s AND holder IS NOT NULL AND expires_at > now()",
                 [lease],
             ).fetchone()
-        pid = str(row[0]).rpartition(":")[2] if row else ""
-        return next((number for number, process in self.running.items() if str(process.pid) == pid), None)
+        return int(str(row[0]).rpartition(":")[2]) if row else None
 
     @property
     def database(self) -> str:

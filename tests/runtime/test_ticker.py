@@ -12,7 +12,7 @@ import pytest
 from bot.errors import StoreError
 from bot.runtime.ticker import Ticker
 
-WAIT_S = 20
+WAIT_S = 120
 
 
 def test_a_job_that_raises_stops_neither_itself_nor_its_siblings() -> None:

@@ -19,7 +19,7 @@ from bot.runtime.worker_pool import MAX_PAUSE_S, JobHandlers, WorkerPool
 from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 
-WAIT_S = 30
+WAIT_S = 120
 
 
 def by(

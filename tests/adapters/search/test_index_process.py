@@ -30,7 +30,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
         body = f"zeppelin_{number} = 'moored'\n"
         lines += [f"M 100644 inline src/m{number:04}.py", f"data {len(body)}", body]
     argv = ["git", "-C", str(path), "fast-import", "--quiet"]
-    subprocess.run(argv, input="\n".join(lines).encode(), check=True, timeout=60)
+    subprocess.run(argv, input="\n".join(lines).encode(), check=True, timeout=180)
     return path
 
 
@@ -49,7 +49,7 @@ def half_built(code: Path, database: Path) -> None:
 
 
 def wait_for_end(process: IndexProcess) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while process.is_running:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -57,7 +57,7 @@ def wait_for_end(process: IndexProcess) -> None:
 
 def wait_until_it_waits(process: IndexProcess) -> None:
     """Return once it sleeps on the lock; the kernel lists who waits for one as `->`."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     while not any(
         f"-> FLOCK  ADVISORY  WRITE {pid} " in Path("/proc/locks").read_text() for pid in children.read_text().split()
@@ -71,7 +71,7 @@ def test_while_another_process_builds_what_is_there_is_searched_and_the_rest_nam
     """Nobody waits longer than agreed, and not again for the same commit."""
     database = tmp_path / "passages.sqlite"
     half_built(code, database)
-    passages = SqlitePassageIndex(GitRepo(code), database, wait_s=0.3)
+    passages = SqlitePassageIndex(GitRepo(code), database, wait_s=3.0)
     with PassageStore(database).building() as is_ours:
         assert is_ours
         gaps = passages.refresh().gaps
@@ -81,7 +81,7 @@ def test_while_another_process_builds_what_is_there_is_searched_and_the_rest_nam
         assert last not in {one.path for one in passages.search(f"zeppelin_{FILES - 1}")}
         before = time.monotonic()
         passages.refresh()
-        assert time.monotonic() - before < 0.3
+        assert time.monotonic() - before < 3.0
     assert passages.refresh().gaps.waiting == 0
     assert passages.search(f"zeppelin_{FILES - 1}")[0].path == last
 
@@ -129,7 +129,7 @@ def test_the_process_ends_well(code: Path, tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdin.write(request.encode() + b"\n")
         process.stdin.flush()
-        assert (process.wait(60), process.stderr.read()) == (0, b"")
+        assert (process.wait(180), process.stderr.read()) == (0, b"")
 
 
 def test_a_process_that_was_closed_starts_no_more(code: Path, tmp_path: Path) -> None:

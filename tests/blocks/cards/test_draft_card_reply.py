@@ -13,6 +13,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from bot.casework.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
+from tests.sampling import examples
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
 THIN_ROWS = f"|{'w' * 90}|b|\n|-|-|\n" + "||x|\n" * 2_300
@@ -34,7 +35,7 @@ def sections(draft: str) -> list[str]:
     return [text for message in reply_messages(draft) for text in texts(as_slack_takes_it(message))]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(LONGEST)
 @example(WIDE_TABLE)
 @example(THIN_ROWS)

@@ -15,6 +15,7 @@ from blocks.views.help_view import typed_blocks
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.gallery.book import SCENES
 from tests.gallery.scene import Scene
+from tests.sampling import examples
 
 UNITS = st.sampled_from(["word ", "🧵", "&amp;", "```\nx\n```\n"])
 TEXTS = st.builds(lambda unit, size: unit * (1 + size // len(unit)), UNITS, st.integers(min_value=1, max_value=2_900))
@@ -27,7 +28,7 @@ def buttons() -> Block:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=80))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_blocks_are_made_to_fit(texts: list[str]) -> None:
     """The first block and the buttons stay, whatever else does not."""
     first = section(texts[0], block_id="mark")

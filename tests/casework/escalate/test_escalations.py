@@ -227,7 +227,7 @@ def test_nobody_waits_for_a_pipe_or_follows_a_link_in_place_of_the_answer(
     left(folder.transcript)
     looked = threading.Thread(target=office.watch.poll, daemon=True)
     looked.start()
-    looked.join(5)
+    looked.join(120)
     assert not looked.is_alive()
     assert office.shown.pending_reason is PendingReason.FAILED
 

@@ -24,6 +24,7 @@ from bot.casework.fixes.patch_check import FixRefused, PatchChecks
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.patch_limits import FixCode
 from tests.gitrepo import git, make_repo
+from tests.sampling import examples
 
 CODE = {"app/retry.py": "LIMIT = 5\n", "README.md": "# shop\n", "uv.lock": "a = 1\n", "run.sh": "#!/bin/sh\n"}
 GOOD = "--- a/app/retry.py\n+++ b/app/retry.py\n@@ -1 +1 @@\n-LIMIT = 5\n+LIMIT = 7\n"
@@ -176,7 +177,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINES, min_size=2, max_size=12))
 def test_whatever_git_takes_stays_in_the_tree_and_within_the_limits(repo: Path, lines: list[str]) -> None:
     """Any mixture of a diff's lines: what is not refused changes ordinary, unprotected files only."""

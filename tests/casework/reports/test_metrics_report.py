@@ -21,6 +21,7 @@ from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution, ThreadStatus, Transition
 from tests.builders import NOW, a_verdict
 from tests.casework.past import FALSE, GOOD, HOUR, TONE, a_round, decided, heard, history, judgement, reply, thread
+from tests.sampling import examples
 
 WEEK = Window.last(7, NOW)
 LONG_AGO = NOW - timedelta(days=60)
@@ -228,7 +229,7 @@ MANY = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(threads=MANY, replies=st.lists(st.builds(reply, st.integers(0, 50)), max_size=8), seed=st.randoms())
 def test_no_record_divides_by_zero_and_order_does_not_matter(threads: Any, replies: Any, seed: random.Random) -> None:
     """Whatever happened, in whatever order it is read; a share is between nothing and all."""

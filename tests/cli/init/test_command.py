@@ -8,12 +8,14 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bot.config.environment import read_environment, require_tokens
 from bot.config.settings import load_settings
+from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 
 ANSWERS = ["code", "", "C0123OPS", "C0123HELP=help, C0123ENG", "", "", "", "xoxb-1a", "xapp-1a", "", ""]
@@ -26,19 +28,10 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def init(place: Path, *argv: str, typed: list[str] | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
+def init(place: Path, *argv: str, lines: Sequence[str] = (), **environ: str) -> Said:
     """Run it with these lines typed."""
     env = {"PATH": os.environ["PATH"], "HOME": str(place), **environ}
-    text = "".join(f"{line}\n" for line in typed or [])
-    return subprocess.run(
-        [sys.executable, "-m", "bot", "init", *argv],
-        cwd=place,
-        env=env,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return typed(["init", *argv], place, env, "".join(f"{line}\n" for line in lines))
 
 
 def written(place: Path) -> set[str]:
@@ -54,7 +47,7 @@ def test_the_channel_for_drafts_is_not_watched(place: Path) -> None:
 
 def test_answers_become_files_the_bot_can_use(place: Path) -> None:
     """And the way on is printed: three steps, and none to make an app that is there."""
-    done = init(place, typed=ANSWERS)
+    done = init(place, lines=ANSWERS)
     assert (done.returncode, done.stderr) == (0, "")
     settings = load_settings(place / "triage.yml")
     assert (settings.codebase, settings.ops_channel) == (place / "code", "C0123OPS")
@@ -87,7 +80,7 @@ def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
         "de",
         "",
     ]
-    done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
+    done = init(place, lines=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
     assert done.returncode == 0, done.stderr
     for words in (
         "nowhere is not a folder",
@@ -108,7 +101,7 @@ def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
 def test_a_triage_yml_that_cannot_be_used_stays(place: Path) -> None:
     """And no question is asked first."""
     (place / "triage.yml").write_text("mine")
-    done = init(place, typed=ANSWERS)
+    done = init(place, lines=ANSWERS)
     assert (done.returncode, done.stdout) == (1, "")
     assert "triage.yml is there and cannot be used" in " ".join(done.stderr.split())
     assert (place / "triage.yml").read_text() == "mine"
@@ -118,7 +111,7 @@ def test_a_triage_yml_that_cannot_be_used_stays(place: Path) -> None:
 def test_a_dotenv_that_is_there_is_kept(place: Path) -> None:
     """It is not asked for what stands in it; triage.yml is written."""
     (place / ".env").write_text("SLACK_BOT_TOKEN=xoxb-7\n")
-    done = init(place, typed=ANSWERS[:-4])
+    done = init(place, lines=ANSWERS[:-4])
     assert done.returncode == 0, done.stderr
     assert (place / ".env").read_text() == "SLACK_BOT_TOKEN=xoxb-7\n"
     assert "Wrote triage.yml in" in done.stdout
@@ -128,7 +121,7 @@ def test_a_dotenv_that_is_there_is_kept(place: Path) -> None:
 @pytest.mark.parametrize("count", range(len(ANSWERS)))
 def test_an_input_that_ends_leaves_nothing(place: Path, count: int) -> None:
     """After whichever answer."""
-    done = init(place, typed=ANSWERS[:count])
+    done = init(place, lines=ANSWERS[:count])
     assert done.returncode == 1
     assert "nothing was written" in done.stderr
     assert "Traceback" not in done.stderr
@@ -158,7 +151,7 @@ def test_ctrl_c_leaves_nothing(place: Path) -> None:
     with subprocess.Popen(argv, cwd=place, env=env, text=True, **pipes) as process:  # type: ignore[call-overload]
         assert process.stdout.read(4) == "A fe"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=180)
     assert process.returncode == 130
     assert out.endswith("Nothing was written.\n")
     assert "Traceback" not in err
@@ -209,7 +202,7 @@ def test_sessions_and_their_owners_are_asked_for(place: Path) -> None:
     wrong = ["src/none", "src/shop, more/shop", "src/shop, x=src/shop", "A=src/shop"]
     owners = ["", "ana", "shop=U0123ANA", "shop=U0123ANA, other=U0123BEN", "shop=U0123ANA, S0123OPS"]
     typed = ["code", "", "C0123OPS", "", "", "", *wrong, "src/shop, src/Tool Box", *owners, "", "", "", ""]
-    done = init(place, typed=typed)
+    done = init(place, lines=typed)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     for words in (
@@ -259,7 +252,7 @@ def test_several_teams_over_several_codebases_are_asked_for(company: Path) -> No
     """What does not go with another team's answers is said at once; the file reads back as it was answered."""
     code = f"shop=code, file://{company}/remotes/infra.git"
     typed = [code, "payments, platform", "en", *TEAMS[0], *TEAMS[1], "code", "payments", "U0ANA", "", "", "", ""]
-    done = init(company, typed=typed)
+    done = init(company, lines=typed)
     assert done.returncode == 0, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
     for words in (
@@ -286,7 +279,7 @@ def test_several_teams_over_several_codebases_are_asked_for(company: Path) -> No
         env={"PATH": os.environ["PATH"], "HOME": str(company)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     found = {one["name"]: one for one in json.loads(doctor.stdout)["checks"]}
     assert found["config"]["says"].endswith("triage.yml: 2 teams, 2 watched chats, 1 session")
@@ -343,18 +336,18 @@ sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}
 """
     (company / "triage.yml").write_text(config)
     (company / ".env").write_text("SLACK_BOT_TOKEN=xoxb-1\nSLACK_APP_TOKEN=xapp-1\n")
-    again = init(company, typed=[""] * 7)
+    again = init(company, lines=[""] * 7)
     assert again.returncode == 0, again.stderr
     assert f"[{company / 'code'}]" in again.stdout
     assert "Nothing was written." in again.stdout
-    done = init(company, typed=["", "", "", "-", "U0ANN", "de", ""])
+    done = init(company, lines=["", "", "", "-", "U0ANN", "de", ""])
     assert done.returncode == 0, done.stderr
     assert "mv triage.yml.new triage.yml" in done.stdout
     assert (company / "triage.yml").read_text() == config
     before, after = load_settings(company / "triage.yml"), load_settings(company / "triage.yml.new")
     changed = {"approvers": ("U0ANN",), "team_language": "de", "watched_chats": ()}
     assert after == before.model_copy(update=changed)
-    third = init(company, typed=[""] * 7)
+    third = init(company, lines=[""] * 7)
     assert (third.returncode, "triage.yml.new is there from an earlier run" in " ".join(third.stderr.split())) == (
         1,
         True,

@@ -15,6 +15,7 @@ from bot.cli.init.interview import Interview, Texts
 from bot.cli.init.proposals import Proposals, read_proposals
 from bot.config.settings import load_settings
 from tests.gitrepo import make_repo
+from tests.sampling import examples
 
 CHATS = [f"C0{letter * 3}" for letter in "ABCDEFGH"]
 PEOPLE = ["U0ANN", "U0BEN", "S0ONCALL"]
@@ -92,7 +93,9 @@ def said_by(texts: Texts, answers: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in {**answers, **named}.items() if key != "offline"}
 
 
-NO_LIMIT = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+NO_LIMIT = settings(
+    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @NO_LIMIT

@@ -300,7 +300,7 @@ class Slow:
         self.commands = CommandDispatcher({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
 
     def metrics(self, _: TypedCommand) -> list[Block]:
-        assert self.told.wait(timeout=20)
+        assert self.told.wait(timeout=120)
         return message_blocks("measured at last")
 
     def ack(self, **said: Any) -> None:

@@ -57,7 +57,7 @@ class Edge:
 
     @property
     def order(self) -> list[str]:
-        assert self.is_done.wait(30)
+        assert self.is_done.wait(120)
         return self.happened
 
 

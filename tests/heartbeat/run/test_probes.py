@@ -58,40 +58,40 @@ def test_no_secret_of_ours_reaches_a_command_or_comes_back(tmp_path: Path) -> No
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     """Its children too, for they hold the pipe."""
-    code = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
+    code = "import subprocess, time; subprocess.Popen(['sleep', '600']); time.sleep(600)"
     result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
     assert result.problem is not None
     assert "took over 0.5 s" in result.problem
-    assert result.seconds < 10
+    assert result.seconds < 60
 
 
 def test_a_daemon_that_keeps_the_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """A kept ssh connection does that; the command has long ended, and said what it had to say."""
-    code = "import subprocess; print('done'); subprocess.Popen(['sleep', '15'], start_new_session=True)"
+    code = "import subprocess; print('done'); subprocess.Popen(['sleep', '300'], start_new_session=True)"
     result = run(tmp_path, script(tmp_path, code)).results[0]
     assert (result.output, result.exit_code, result.problem) == ("done\n", 0, None)
-    assert result.seconds < 10
+    assert result.seconds < 60
 
 
 def test_a_daemon_that_keeps_the_pipe_while_its_command_hangs_is_not_waited_for(tmp_path: Path) -> None:
     """The limit of time holds whoever has the other end."""
-    code = "import subprocess, time; subprocess.Popen(['sleep', '15'], start_new_session=True); time.sleep(15)"
+    code = "import subprocess, time; subprocess.Popen(['sleep', '300'], start_new_session=True); time.sleep(300)"
     result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
     assert "took over 0.5 s" in (result.problem or "")
-    assert result.seconds < 10
+    assert result.seconds < 60
 
 
 def test_what_a_command_leaves_in_the_background_is_ended(tmp_path: Path) -> None:
     """Also where it let go of the pipe: the lock it holds is free at once."""
     code = (
         "import fcntl, subprocess; lock = open('lock', 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
-        "subprocess.Popen(['sleep', '60'], pass_fds=[lock.fileno()], stdout=subprocess.DEVNULL, stderr=-3)"
+        "subprocess.Popen(['sleep', '600'], pass_fds=[lock.fileno()], stdout=subprocess.DEVNULL, stderr=-3)"
     )
     assert run(tmp_path, script(tmp_path, code)).results[0].problem is None
     started = time.monotonic()
     with (tmp_path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
@@ -153,6 +153,6 @@ def test_thousands_of_tasks_are_looked_up_in_a_moment() -> None:
     results = tuple(ProbeResult(argv=argv, output="", exit_code=0, seconds=0.1) for argv in argvs)
     wanted = tuple((task.id, argv) for task, argv in zip(tasks, argvs, strict=True))
     report = ProbeReport(results=results, wanted=wanted)
-    began = time.perf_counter()
+    began = time.process_time()
     assert all(report.covers(task) and report.results_for(task) for task in tasks)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 5

@@ -31,6 +31,7 @@ from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore
 from tests.heartbeat.clockwork import START, Clockwork, beat_of
+from tests.sampling import examples
 
 ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 HALF_HOUR = timedelta(minutes=30)
@@ -381,7 +382,7 @@ def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> Non
 
 
 @given(gaps=st.lists(st.integers(1, 4_000), min_size=1, max_size=60), minutes=st.integers(1, 120))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40), deadline=None)
 def test_whatever_the_ticks_each_beat_has_its_own_slot(
     tmp_path_factory: pytest.TempPathFactory, gaps: list[int], minutes: int
 ) -> None:
