@@ -51,7 +51,7 @@ class HttpServer:
     def settings(self) -> dict[str, Any]:
         """How to reach it."""
         url = f"http://127.0.0.1:{self.port}/mcp"
-        return {"url": url, "headers": {"Authorization": "Bearer ${TEST_MCP_TOKEN}"}, "timeout_s": 5}
+        return {"url": url, "headers": {"Authorization": "Bearer ${TEST_MCP_TOKEN}"}, "timeout_s": 30}
 
     def start(self) -> None:
         """Start it and wait until it listens."""
@@ -68,12 +68,21 @@ class HttpServer:
         self.process.stdout.close()
 
 
-@pytest.fixture
-def http() -> Iterator[HttpServer]:
-    """A running HTTP server."""
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[HttpServer]:
+    """An HTTP server for all tests."""
     server = HttpServer()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def http(lasting: HttpServer) -> HttpServer:
+    """A running HTTP server; tools of the last test may have ended it."""
+    if lasting.process.poll() is not None:
+        lasting.stop()
+        lasting.start()
+    return lasting
 
 
 class Runs:
@@ -231,13 +240,14 @@ def test_a_server_that_was_restarted_is_connected_anew(http: HttpServer, run: Ru
 
 def test_a_server_that_stays_dead_is_reported(http: HttpServer, run: Runs) -> None:
     """The connection that breaks off, and the one that cannot be made again, are problems told to the model."""
-    tools = run(web=web(http))
+    tools = run(web=web(http, timeout_s=300))
     with pytest.raises(ToolProblem, match="web does not answer"):
         tools["web__die"].call({})
+    http.process.wait()
     began = time.monotonic()
     with pytest.raises(ToolProblem, match="web does not answer"):
         tools["web__query"].call({"expr": "up"})
-    assert time.monotonic() - began < 10  # not the 30 s that an answer may take
+    assert time.monotonic() - began < 100  # not the time that an answer may take
 
 
 def test_a_child_process_that_died_is_started_anew(tmp_path: Path, run: Runs) -> None:
@@ -249,7 +259,7 @@ print(os.getpid(), file=open({str(starts)!r}, "a"))
 from mcp_server_time import main
 main()
 """
-    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=10))
+    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=60))
     first = int(starts.read_text())
     os.kill(first, signal.SIGKILL)
     with suppress(ChildProcessError):  # buried already
@@ -263,6 +273,7 @@ def test_a_call_that_may_have_changed_something_is_not_repeated(http: HttpServer
     tools = run(web=web(http, tools=["change_and_die"]))
     with pytest.raises(ToolProblem, match="whether the call took effect is unknown"):
         tools["web__change_and_die"].call({})
+    http.process.wait()
 
 
 def test_a_child_process_sees_no_secret_it_was_not_given() -> None:
