@@ -109,19 +109,11 @@ def test_who_waits_is_told_of_work_of_another_replica(replica: Open) -> None:
     changed = threading.Condition()
     waiting, other = replica(changed=changed), replica()
 
-<<<<<<< HEAD
     def tells(by: Callable[[], object]) -> None:
         def act() -> None:
             with changed:  # free once the other thread waits
                 pass
             by()
-=======
-    def woken(by: Callable[[], object]) -> None:
-        thread = threading.Thread(target=lambda: got.append(waiting.claim()))
-        thread.start()
-        by()
-        thread.join(timeout=120)
->>>>>>> 27094abc (Wait longer where only a failure waits; type commands in process)
 
         with changed:
             threading.Thread(target=act).start()
@@ -165,19 +157,6 @@ def test_after_an_outage_the_others_get_time_for_a_sign_of_life(replica: Open) -
     assert job.key == "new"
 
 
-<<<<<<< HEAD
-=======
-def test_a_stop_ends_the_waits(replica: Open) -> None:
-    """Whoever waits returns long before the time is up, and who comes later does not wait at all."""
-    queue, got = replica(wait_s=60), []
-    waiting = threading.Thread(target=lambda: got.append(queue.claim()))
-    waiting.start()
-    queue.end_waits()
-    waiting.join(timeout=120)
-    assert [*got, queue.claim()] == [None, None]
-
-
->>>>>>> 27094abc (Wait longer where only a failure waits; type commands in process)
 def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
     """Whoever looks first returns it, and its death is counted once."""
     dead, one, other = replica(), replica(), replica()
