@@ -85,6 +85,7 @@ class _Forms:
             (shape.kind, shape.needle or LinearPattern(shape.quick), re.compile(fill(shape.form, lists.parts)))
             for shape in lists.shapes
         ]
+        self.any_quick = LinearPattern("|".join(f"(?:{shape.quick})" for shape in lists.shapes if shape.quick))
 
 
 def _nested(beginning: str, beginnings: Iterable[str]) -> list[str]:
@@ -118,8 +119,11 @@ def _begun(text: str) -> Iterator[Span]:
 
 
 def _shaped(text: str) -> Iterator[Span]:
-    for kind, needle, pattern in _forms().shapes:
-        if needle in text if isinstance(needle, str) else needle.is_in(text):
+    forms = _forms()
+    encoded = text.encode()
+    may_be_quick = forms.any_quick.is_in(encoded)
+    for kind, needle, pattern in forms.shapes:
+        if needle in text if isinstance(needle, str) else may_be_quick and needle.is_in(encoded):
             for match in pattern.finditer(text):
                 yield Span(*match.span("value" if "value" in pattern.groupindex else 0), kind)
 

@@ -119,7 +119,7 @@ def _scope(above: Sequence[_Mark], limit: int) -> list[str]:
 def _definitions(lines: Sequence[str]) -> list[_Mark]:
     marks = []
     for at, line in enumerate(lines):
-        found = _DEFINITION.match(line) or _C_FUNCTION.match(line)
+        found = _DEFINITION.match(line) or (_C_FUNCTION.match(line) if "(" in line else None)
         name = next((group for group in found.groups()[-1::-1] if group and group.strip()), "") if found else ""
         if name:
             marks.append(_Mark(at, _indent(line), name))

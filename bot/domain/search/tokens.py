@@ -128,6 +128,7 @@ _MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SIMPLE_WORD = re.compile(r"\w+")
+_CAPITALISED = re.compile(r"\b[a-z0-9_]*+[A-Z]\w*")
 _CAMEL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}[a-z]")
 _IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
 
@@ -224,7 +225,8 @@ def split_identifier(token: str) -> list[str]:
 
 def extra_words(text: str) -> str:
     """Return what a text holds besides its plain words: the parts of camel-case names, pairs of ideographs."""
-    words = sorted(word for word in set(_SIMPLE_WORD.findall(text)) if not word.islower())
+    found = _CAPITALISED if text.isascii() else _SIMPLE_WORD
+    words = sorted(word for word in set(found.findall(text)) if not word.islower())
     parts = [part for word in words for part in _camel_parts(word)]
     return " ".join(parts if text.isascii() else [*parts, *pairs(text)])
 

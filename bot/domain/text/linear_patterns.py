@@ -30,7 +30,8 @@ class LinearPattern:
         >>> list(LinearPattern("a+").spans("baac a"))
         [(1, 3), (5, 6)]
         """
-        for match in self._compiled.finditer(encodable(text)):
+        # of ASCII the places of bytes are those of characters, so none has to be counted
+        for match in self._compiled.finditer(text.encode() if text.isascii() else encodable(text)):
             yield match.span()
 
     def matches(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
@@ -43,9 +44,9 @@ class LinearPattern:
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
             yield (*match.span(), groups)
 
-    def is_in(self, text: str) -> bool:
-        """Whether it matches anywhere."""
-        return self._compiled.search(_utf8(text)) is not None
+    def is_in(self, text: str | bytes) -> bool:
+        """Whether it matches anywhere; who asks several patterns about one text may give it as UTF-8."""
+        return self._compiled.search(_utf8(text) if isinstance(text, str) else text) is not None
 
 
 class LinearPatterns:

@@ -27,6 +27,14 @@ def test_many_patterns_find_what_each_of_them_finds_alone(words: list[str], betw
     assert list(LinearPatterns(PATTERNS).found_in(text)) == alone
 
 
+@given(st.lists(st.sampled_from(WORDS), max_size=12))
+def test_places_are_those_of_characters_in_any_script(words: list[str]) -> None:
+    """A text in ASCII alone is read as bytes; the places are the same as where it goes on in another script."""
+    text = " ".join(words)
+    pattern = LinearPattern("[a-z]+s|50[0-9]")
+    assert list(pattern.spans(text)) == list(pattern.spans(f"{text} 支払い"))
+
+
 def test_no_patterns_find_nothing() -> None:
     """A list may be empty, as that of a language without words."""
     assert list(LinearPatterns(()).found_in("anything")) == []
