@@ -14,7 +14,7 @@ from typing import Final
 from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, StoredNote, check_note_path, with_cites
 from bot.errors import InputError
 from bot.ports import Documents
-from bot.ports.collections import NOTES, Collection, OnDamage, silently
+from bot.ports.collections import NOTES, Collection
 
 _MEMORY: Final = "memory/"
 _RETIRED: Final = f"{_MEMORY}{RETIRED}/"
@@ -23,8 +23,8 @@ _RETIRED: Final = f"{_MEMORY}{RETIRED}/"
 class DocumentNotes:
     """The notes of one namespace."""
 
-    def __init__(self, documents: Documents, *, on_damage: OnDamage = silently) -> None:
-        self._notes = Collection(documents, NOTES, on_damage=on_damage)
+    def __init__(self, documents: Documents) -> None:
+        self._notes = Collection(documents, NOTES)
         self._lock = threading.Lock()
         self._stored: dict[str, StoredNote] = {}
         self._kept: tuple[KeptNote, ...] = ()
