@@ -260,7 +260,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         data = load_strict(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a date such as 2026-13-01
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not valid YAML: it is not UTF-8 text; save it as UTF-8") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path} is not valid YAML: it is nested too deeply; write it with fewer levels") from error
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error

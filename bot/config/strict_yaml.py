@@ -25,7 +25,6 @@ def load_strict(text: str) -> Any:
     Raises:
         yaml.YAMLError: it is no YAML, gives a key twice, merges keys, or is too large with its aliases written out;
             `problem` says which and `problem_mark` where.
-        ValueError: it holds a date that does not exist.
         RecursionError: it is nested too deeply.
     """
     return yaml.load(text, _StrictLoader)  # noqa: S506 - a SafeLoader
@@ -51,6 +50,20 @@ class _StrictLoader(yaml.SafeLoader):
             raise ComposerError(None, None, f"with its aliases written out this has over {MAX_NODES} values", mark)
         return node
 
+    def construct_object(self, node: Node, deep: bool = False) -> Any:
+        """Return what a node says; a number or a date that cannot be is refused with its line."""
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:
+            shown = str(node.value)[:60]
+            problem = f"{shown!r} is read as a number or a date that does not exist; put quotes around it"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
+
+    def construct_unknown(self, node: Node) -> Any:
+        """Refuse a tag."""
+        problem = f"the tag {node.tag[:60]!r} is not read; remove it"
+        raise ConstructorError(None, None, problem, node.start_mark)
+
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Return the keys and values of a mapping; a key stands there once."""
         lines: dict[Hashable, int] = {}
@@ -58,13 +71,16 @@ class _StrictLoader(yaml.SafeLoader):
             if key_node.tag == _MERGE:
                 raise ConstructorError(None, None, "merge keys (<<) are not read; write them out", key_node.start_mark)
             if not isinstance(key_node, ScalarNode):
-                continue
+                raise ConstructorError(None, None, "a key is a word, not a list or a block", key_node.start_mark)
             key = self.construct_object(key_node, deep=True)
             if key in lines:
                 problem = f"the key {str(key)[:60]!r} stood at line {lines[key]} already; keep one of the two"
                 raise ConstructorError(None, None, problem, key_node.start_mark)
             lines[key] = key_node.start_mark.line + 1
         return super().construct_mapping(node, deep)
+
+
+_StrictLoader.add_constructor(None, _StrictLoader.construct_unknown)
 
 
 def _children(node: Node) -> list[Node]:

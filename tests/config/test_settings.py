@@ -215,7 +215,7 @@ BOMB = "\n".join(
         ("a: b: c", "not valid YAML at line 1, column 5"),
         ("- codebase", "must hold keys and values"),
         ("just text", "must hold keys and values"),
-        (b"codebase: \xff\xfe", "not valid YAML"),
+        (b"codebase: \xff\xfe", "it is not UTF-8 text; save it as UTF-8"),
         ("codebase: \x00", "not valid YAML"),
         (
             "codebase: .\nops_channel: C1\ncodebase: ..",
@@ -229,8 +229,13 @@ BOMB = "\n".join(
         ("a: &a {b: 1}\nc:\n  <<: *a", "at line 3, column 3: merge keys (<<) are not read"),
         ("a: &a [1, *a]", "at line 1, column 11: an alias stands inside what it stands for"),
         (BOMB, "at line 5, column 5: with its aliases written out this has over"),
-        ("codebase: 2026-13-01", "not valid YAML: month must be in 1..12"),
-        ("[" * 100_000, "not valid YAML"),
+        (
+            "codebase: 2026-13-01",
+            "not valid YAML at line 1, column 11: '2026-13-01' is read as a number or a date",
+        ),
+        ("[" * 100_000, "it is nested too deeply"),
+        ("max_concurrent_sessions: " + "9" * 5_000, "not valid YAML at line 1, column 26"),
+        ("? [a]\n: 1", "a key is a word, not a list or a block"),
         ("codebase: !!python/object/apply:os.system ['true']", "not valid YAML at line 1"),
     ],
 )
