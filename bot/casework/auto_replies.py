@@ -29,12 +29,16 @@ from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageEr
 from bot.intake.presence import read_presence
 from bot.ports import AuditChat, Store
 from bot.ports.collections import Collection, SingleDocument
+from bot.ports.replicas import Replicas
 
 log = logging.getLogger(__name__)
 
 
 class ArmingService:
-    """The switch of one team; `process` names this start of the bot, `say` tells the ops channel."""
+    """The switch of one team; `process` names this start of the bot, `say` tells the ops channel.
+
+    It needs one process: beside another of `replicas` that lives, nothing is armed.
+    """
 
     def __init__(
         self,
@@ -45,10 +49,11 @@ class ArmingService:
         hours: ActiveHours | None,
         process: str,
         say: Callable[[str], None],
+        replicas: Replicas | None = None,
     ) -> None:
         self._desk, self._store, self._stored = desk, store, stored
         self._rollups, self._lock = Rollups(store), threading.Lock()
-        self.hours, self._process, self._say = hours, process, say
+        self.hours, self._process, self._say, self._replicas = hours, process, say, replicas
         self._has_looked = self._was_armed = False
 
     @property
@@ -115,7 +120,6 @@ class ArmingService:
     def _see(self) -> Look:
         now = self._desk.clock.now()
         record = read_record(self._store, self._rollups, now, self.hours, allow=Allowance.for_one_look())
-        seen = read_presence(self._store.documents)
         return Look(
             now=now,
             mode=self.mode,
@@ -126,8 +130,14 @@ class ArmingService:
             uncounted=record.uncounted,
             newest=record.newest,
             chat_ahead=self._desk.chat_ahead(),
-            others=seen.other_connections if seen else 0,
+            others=self._others(),
         )
+
+    def _others(self) -> int:
+        """Return how many other processes there are: connected to the app, or at work on the same database."""
+        seen = read_presence(self._store.documents)
+        living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
+        return max(seen.other_connections if seen else 0, len(living) - 1)
 
 
 def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:

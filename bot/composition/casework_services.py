@@ -127,7 +127,15 @@ class AutonomyServices:
 
     def __init__(self, on: SharedServices, replies: Replies, still_stands: StillStands) -> None:
         stored, hours = on.single(AUTONOMY), on.working_hours()
-        self.arming = ArmingService(on.desk, on.storage, stored, hours=hours, process=uuid4().hex, say=on.ops.say)
+        self.arming = ArmingService(
+            on.desk,
+            on.storage,
+            stored,
+            hours=hours,
+            process=uuid4().hex,
+            say=on.ops.say,
+            replicas=on.replicas,
+        )
         chat = AuditCards(on.slack.client, on.slack.poster, on.slack.publisher, ops_channel=on.ops_channel)
         sent = on.collection(AUTO_REPLIES)
         self.replies = AutoReplies(on.desk, replies, still_stands, self.arming, sent, chat)

@@ -56,6 +56,7 @@ from bot.ports.collections import (
     Collection,
     SingleDocument,
 )
+from bot.ports.replicas import Replicas
 from bot.runtime.job_table import JobTable, row
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
@@ -157,6 +158,7 @@ class Office:
         self.asker_chat, self.acknowledged = RecordingAskerChat(self.faults), MemoryDocuments(faults=self.faults)
         self.cards_shown = MemoryDocuments()
         self.approvers: set[str] = {BEN}
+        self.replicas: Replicas | None = None
         self.past, self.audits, self.starts = FileStore(folder / "home"), RecordingAudits(self.faults), 0
         hours = self.settings.working_hours
         self.hours = hours and hours.in_zone("UTC")
@@ -204,6 +206,7 @@ class Office:
             hours=self.hours,
             process=f"process {self.starts}",
             say=self.messenger.tell_ops,
+            replicas=self.replicas,
         )
         sent = Collection(self.past.documents, AUTO_REPLIES)
         self.auto = AutoReplies(self.desk, self.replies, self._still_stands, self.arming, sent, self.audits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable
 from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, Collection
+from bot.ports.replicas import Replica
 from bot.ports.threads import Threads
 from tests.builders import THREAD_ID, a_return
 from tests.casework.four_weeks import AT_WORK, live_four_weeks, mention_of
@@ -219,6 +221,37 @@ def test_a_restart_stays_armed_and_a_clock_that_went_back_does_not(tmp_path: Pat
     made.restart()
     made.arming.tick()
     assert "clock went back" in made.messenger.told[-1]
+
+
+class Several:
+    """Port Replicas, as far as it is asked: processes by the seconds since their last sign of life."""
+
+    def __init__(self, *silent_s: int) -> None:
+        self.silent_s = silent_s
+
+    def list(self) -> list[Replica]:
+        known = {"host": "box", "version": "1", "role": "work", "runs_for": timedelta(hours=1)}
+        return [
+            Replica(**known, pid=n, silent_for=timedelta(seconds=s), clock_ahead=timedelta())  # type: ignore[arg-type]
+            for n, s in enumerate(self.silent_s)
+        ]
+
+
+def test_replicas_of_a_database_are_no_one_process(tmp_path: Path) -> None:
+    """It is refused beside a second one and disarms itself when one appears; one that died does not count."""
+    made = office(tmp_path, armed=False)
+    made.replicas = Several(2, 3)  # type: ignore[assignment]
+    made.restart()
+    with pytest.raises(InputError, match="1 other process of this app"):
+        made.arming.arm(by=BEN)
+    made.replicas = Several(2, 300)  # type: ignore[assignment]
+    made.restart()
+    made.arming.arm(by=BEN)
+    made.replicas = Several(2, 3, 1)  # type: ignore[assignment]
+    made.restart()
+    made.arming.tick()
+    assert "Automatic replies are off: 2 other processes of this app" in made.messenger.told[-1]
+    assert not made.arming.ask().holds
 
 
 def test_a_deleted_journal_disarms(tmp_path: Path) -> None:
