@@ -15,7 +15,7 @@ from tests.crashes.victim import Moment
 _PUTS: Final = re.compile(r"\s*(INSERT INTO|UPDATE) triage_documents\b")
 _MOVES: Final = re.compile(r"\s*WITH gone AS \(\s*DELETE FROM triage_documents.*INSERT INTO triage_archive", re.DOTALL)
 _DELETES: Final = re.compile(r"\s*DELETE FROM triage_documents\b")
-_APPENDS: Final = re.compile(r"\s*WITH journal AS")
+_APPENDS: Final = re.compile(r"SELECT triage_append\(")
 _JOBS: Final = (
     ("procrastinate_defer_jobs", 'rename queue/.tmp-job -> queue/user_job\n"attempts": 0'),
     ("procrastinate_retry_job", "rename queue/running/user_job -> queue/user_job"),
@@ -29,6 +29,8 @@ def described(sql: str, values: list[str]) -> str | None:
 
     >>> described("DELETE FROM triage_documents WHERE namespace = $1", ["triage", "threads", "T1.C1.1", "3"])
     'remove state/T1.C1.1.json'
+    >>> described("SELECT triage_append($1, $2, $3::json, $4)", ["triage", "replies", "{}", "{}"])
+    'append replies.ndjson'
     """
     if put := _PUTS.match(sql):
         content, place = (values[-1], values[1:3]) if put[1] == "INSERT INTO" else (values[0], values[2:4])

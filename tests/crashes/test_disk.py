@@ -10,7 +10,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ DAMAGES = [b"", b'{"kind": "user", "key', b"\xff\xfe\x00"][: None if ROUNDS else
 
 
 class SmallDisk:
-    """A file system of 8 MiB of its own, mounted at `path`."""
+    """A small file system of its own, mounted at `path`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,10 +56,16 @@ class SmallDisk:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """A small file system; skipped where mounting is not permitted."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(path)]
+    """A file system of 8 MiB."""
+    with mounted(tmp_path / "disk", DISK_BYTES) as disk:
+        yield disk
+
+
+@contextmanager
+def mounted(path: Path, size: int) -> Iterator[SmallDisk]:
+    """Mount a file system of so many bytes; skips the test where mounting is not permitted."""
+    path.mkdir(parents=True)
+    mounting = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", str(path)]
     done = subprocess.run(mounting, capture_output=True, text=True) if os.geteuid() == 0 else None
     if done is None or done.returncode:
         pytest.skip(f"no file system can be mounted here: {done.stderr.strip() if done else 'not root'}")

@@ -97,6 +97,7 @@ class DatabaseProxy:
                 if trap is not None and trap.is_met(what):
                     if not trap.moment.after:
                         trap.deed()
+                        server.shutdown(socket.SHUT_RDWR)  # the server waits for the rest of a message for ever
                         return
                     doomed.set()
                 server.sendall(kind + length + body)

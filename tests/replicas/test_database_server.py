@@ -1,4 +1,4 @@
-"""A server of the test's own that is killed and started again under two replicas."""
+"""A server of the test's own under two replicas: killed and started again, or its disk is full."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ import pytest
 
 from demo.control import Control
 from demo.slack_server import LocalSlack
-from demo.workspace import CHLOE
+from demo.workspace import CHLOE, OPS
+from tests.crashes.test_disk import mounted
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+from tests.postgres import driver
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import answered_once
+
+DISK_BYTES = 200 * 1024 * 1024
+"""An empty server takes 40 MiB."""
 
 
 def started(folder: Path) -> Any:
@@ -48,5 +53,29 @@ def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, cont
             control.wait_for(lambda: all("cannot be used now" in fleet.log(n) for n in (1, 2)), "both to notice")
             server.ensure_postgres_running()
             for ts in (before, during):
+                answered_once(fleet, control, ts)
+        server.cleanup()
+
+
+def test_a_full_disk_of_the_server_holds_work_up_and_loses_none(
+    slack: LocalSlack, control: Control, tmp_path: Path
+) -> None:
+    """A question and a click come meanwhile; people are told, and with room again both are done, once."""
+    with tempfile.TemporaryDirectory() as folder, mounted(Path(folder) / "disk", DISK_BYTES) as disk:
+        server = started(disk.path / "data")
+        with driver().connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET max_wal_size = '64MB'")
+        with a_fleet(slack, control, tmp_path, server.get_uri()) as fleet:
+            before = fleet.ask(SESSIONS, CHLOE.user_id)
+            fleet.draft(before)
+            disk.fill()
+            during = [
+                fleet.ask(f"{RETRIES} {number}\n```{os.urandom(8_000).hex()}```", CHLOE.user_id) for number in range(8)
+            ]
+            control.wait_for(lambda: "database cannot be used now" in control.transcript(OPS.channel_id), "the line")
+            disk.free()
+            server.ensure_postgres_running()
+            control.wait_for(lambda: "accepts writes again" in control.transcript(OPS.channel_id), "the end of it")
+            for ts in (before, *during):
                 answered_once(fleet, control, ts)
         server.cleanup()

@@ -6,6 +6,7 @@ A write statement commits by itself. Inside `transaction` all statements of a th
 
 from __future__ import annotations
 
+import os
 import select
 import threading
 from collections.abc import Iterator
@@ -31,8 +32,9 @@ _SETTINGS: Final[dict[str, Any]] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    # A process that is paused inside a transaction must not keep its locks.
-    "options": "-c idle_in_transaction_session_timeout=10s",
+    # A process that is paused inside a transaction, or whose machine is gone, must not keep its locks.
+    "options": "-c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 "
+    "-c tcp_keepalives_count=3",
 }
 _READ_ONLY: Final = "25006"
 """The SQLSTATE of a write to a server that takes none: a standby, or one in recovery."""
@@ -78,6 +80,7 @@ class Database:
             timeout=ANSWER_S,
         )
         self._thread = threading.local()
+        self._was_refused = False
         with translated(), self.connect() as connection:
             if migrates:
                 migrate(connection)
@@ -106,12 +109,29 @@ class Database:
             StoreError: the database refuses; DiskRefused where it does not answer or takes nothing now.
         """
         bound = getattr(self._thread, "connection", None)
-        with translated():
+        with self._noting(), translated():
             if bound is not None:
                 yield bound
             else:
                 with self._pooled() as connection:
                     yield connection
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except DiskRefused:
+            self._was_refused = True
+            raise
+
+    def probe(self, room: int) -> None:
+        """Raise DiskRefused where nothing can be written, once something was refused also where less room is free."""
+        with self.writing() as connection:
+            connection.execute("UPDATE triage_leases SET token = token WHERE false")
+            if self._was_refused:
+                with connection.transaction(force_rollback=True):
+                    connection.execute("CREATE TABLE triage_probe AS SELECT %s::bytea AS bytes", [os.urandom(room)])
+                self._was_refused = False
 
     @contextmanager
     def apart(self, *, answer_s: float) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:

@@ -127,8 +127,7 @@ class PostgresEngine:
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the database takes no writes, or the data directory, or less room is free there."""
         probe_folder(self._home, free_bytes)
-        with self.database.writing() as connection:
-            connection.execute("UPDATE triage_leases SET token = token WHERE false")
+        self.database.probe(free_bytes)
 
     def close(self) -> None:
         """Give the connections back."""
