@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,8 +104,8 @@ class ProcessServices:
     noted: ProcessLines
     jobs_changed: threading.Condition
 
-    def keep_time(self) -> datetime:
-        """Use the time of the database that replicas share; return this machine's. Raises StoreError."""
+    def keep_time(self) -> timedelta:
+        """Use the time of the database that replicas share; return how far this clock is ahead. Raises StoreError."""
         return _keep_time(self.engine, self.clock, self.noted)
 
     def single(self, collection: str, *, of_machine: bool = False) -> SingleDocument:
@@ -147,11 +147,11 @@ def open_process_services(
     )
 
 
-def _keep_time(engine: Engine, clock: SharedClock, noted: ProcessLines) -> datetime:
-    now = clock.machine.now()
-    if engine.replicas is not None and (line := clock.correct(engine.replicas.ahead(now))):
+def _keep_time(engine: Engine, clock: SharedClock, noted: ProcessLines) -> timedelta:
+    ahead = engine.replicas.ahead(clock.machine) if engine.replicas is not None else None
+    if ahead is not None and (line := clock.correct(ahead)):
         noted.append(line)
-    return now
+    return clock.ahead
 
 
 def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> Store:

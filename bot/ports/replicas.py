@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
 from bot.domain.text.humanize import duration
+from bot.ports.system import Clock
 
 SILENT: Final = timedelta(seconds=30)
 """After how long without a sign of life a replica is taken for dead or stuck; it gives one every few seconds."""
@@ -67,12 +68,12 @@ class Replica:
 class Replicas(Protocol):
     """The replicas of a database, this process among them once it has given a sign of life. All raise StoreError."""
 
-    def beat(self, version: str, role: Role, now: datetime) -> None:
-        """Give a sign of life at this machine's time; rows of those that gave none for a day go."""
+    def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
+        """Give a sign of life; rows of those that gave none for a day go."""
         ...
 
-    def ahead(self, now: datetime) -> timedelta:
-        """Return how far a time is ahead of the database's."""
+    def ahead(self, clock: Clock) -> timedelta | None:
+        """Return how far a clock is ahead of the database's; None where the answer came too late to tell."""
         ...
 
     def leave(self) -> None:

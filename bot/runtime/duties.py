@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import datetime
+from datetime import timedelta
 from typing import Final
 
 from bot.errors import ConfigError, StoreError
@@ -147,10 +147,10 @@ BEAT_EVERY_S: Final = 5
 class SignsOfLife:
     """Signs of life in `replicas`, from a thread of their own; nothing happens where there are none.
 
-    With each one `keep_time` compares this machine's clock; it returns what that says.
+    With each one `keep_time` returns how far this machine's clock is ahead of the database's.
     """
 
-    def __init__(self, replicas: Replicas | None, role: Role, keep_time: Callable[[], datetime]) -> None:
+    def __init__(self, replicas: Replicas | None, role: Role, keep_time: Callable[[], timedelta]) -> None:
         self._replicas, self._role, self._keep_time, self._ticker = replicas, role, keep_time, Ticker()
 
     def start(self) -> None:

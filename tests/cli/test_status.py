@@ -154,7 +154,7 @@ def test_replicas_of_a_database_are_listed(tmp_path: Path) -> None:
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 
     (tmp_path / ".env").write_text(f"TRIAGE_DATABASE_URL={url}\n")
-    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.WORK, datetime.now(UTC))
+    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.WORK, timedelta())
     done = status(tmp_path, home=str(tmp_path / "home"))
     words = " ".join(done.stdout.split())
     assert f"process {os.getpid()} on {socket.gethostname()}: triage 1.0.0, role work, started" in words

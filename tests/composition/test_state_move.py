@@ -31,7 +31,7 @@ from bot.intake.watcher import names_of_record
 from bot.ports import Store
 from bot.ports.collections import EVENTS, HOME, MOVED, THREADS, SingleDocument, inbox_of
 from bot.ports.replicas import Role
-from tests.builders import NOW, an_event, some_work
+from tests.builders import an_event, some_work
 from tests.fakes import FakeClock
 from tests.postgres import driver, new_database
 from tests.sampling import examples
@@ -329,13 +329,13 @@ def test_a_running_bot_is_named_and_nothing_moves(database: Database, home: Path
         up(home, database)
     lease.release()
     replicas = PostgresReplicas(database)
-    replicas.beat("1.0", Role.ALL, NOW)
+    replicas.beat("1.0", Role.ALL, timedelta())
     with pytest.raises(ConfigError, match=rf"process {os.getpid()} on "):
         up(home, database)
     replicas.leave()
     assert is_empty(database)
     up(home, database)
-    replicas.beat("1.0", Role.ALL, NOW)
+    replicas.beat("1.0", Role.ALL, timedelta())
     with pytest.raises(ConfigError, match=rf"process {os.getpid()} on "):
         down(database, tmp_path / "back")
     replicas.leave()

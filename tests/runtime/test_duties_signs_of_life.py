@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.errors import DiskRefused
+from bot.ports import Clock
 from bot.ports.replicas import Replica, Role
 from bot.release import program_version
 from bot.runtime.duties import SignsOfLife
@@ -19,11 +20,11 @@ class Noted:
         self.calls: list[object] = []
         self.is_down = False
 
-    def beat(self, version: str, role: Role, now: datetime) -> None:
-        self.calls.append((version, role, now))
+    def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
+        self.calls.append((version, role, clock_ahead))
 
-    def ahead(self, now: datetime) -> timedelta:
-        return now - NOW
+    def ahead(self, clock: Clock) -> timedelta:
+        return clock.now() - NOW
 
     def leave(self) -> None:
         if self.is_down:
@@ -35,11 +36,11 @@ class Noted:
 
 
 def test_it_is_there_at_once_and_gone_at_the_stop() -> None:
-    """With its release, role and time."""
+    """With its release, its role and its clock."""
     replicas = Noted()
-    life = SignsOfLife(replicas, Role.EDGE, lambda: NOW)
+    life = SignsOfLife(replicas, Role.EDGE, timedelta)
     life.start()
-    assert replicas.calls == [(program_version(), Role.EDGE, NOW)]
+    assert replicas.calls == [(program_version(), Role.EDGE, timedelta())]
     life.stop()
     assert replicas.calls[-1] == "left"
 
@@ -47,7 +48,7 @@ def test_it_is_there_at_once_and_gone_at_the_stop() -> None:
 def test_a_database_that_is_gone_keeps_no_process_from_its_stop() -> None:
     """The others see that it is silent."""
     replicas = Noted()
-    life = SignsOfLife(replicas, Role.ALL, lambda: NOW)
+    life = SignsOfLife(replicas, Role.ALL, timedelta)
     life.start()
     replicas.is_down = True
     life.stop()
@@ -55,6 +56,6 @@ def test_a_database_that_is_gone_keeps_no_process_from_its_stop() -> None:
 
 def test_one_process_alone_notes_nothing() -> None:
     """It has nobody to tell."""
-    life = SignsOfLife(None, Role.ALL, lambda: NOW)
+    life = SignsOfLife(None, Role.ALL, timedelta)
     life.start()
     life.stop()

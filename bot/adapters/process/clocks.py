@@ -105,16 +105,16 @@ class SharedClock:
     """Port Clock in the time of the database that replicas share, so that they can compare what they write down."""
 
     def __init__(self, clock: Clock) -> None:
-        self.machine, self._ahead, self._said = clock, timedelta(), False
+        self.machine, self.ahead, self._said = clock, timedelta(), False
 
     def now(self) -> datetime:
         """Return the database's present time in UTC."""
-        return self.machine.now() - self._ahead
+        return self.machine.now() - self.ahead
 
     def correct(self, ahead: timedelta) -> str | None:
         """Take note of how far this machine's clock is ahead; return what to tell people, once, if it is wrong."""
-        if abs(ahead - self._ahead) > ANSWER:
-            self._ahead = ahead if abs(ahead) > ANSWER else timedelta()
+        if abs(ahead - self.ahead) > ANSWER:
+            self.ahead = ahead if abs(ahead) > ANSWER else timedelta()
             log.warning("the clock differs from the database's", extra={"action": "clock_skew", "ahead": str(ahead)})
         if self._said or abs(ahead) < WORTH_A_LINE:
             return None

@@ -17,7 +17,11 @@ import psycopg
 
 from bot.adapters.storage.postgres.database import Database, connect, translated
 from bot.adapters.storage.postgres.migrations import missing
+from bot.ports import Clock
 from bot.ports.replicas import Replica, Role
+
+LATE: Final = timedelta(seconds=0.5)
+"""An answer that took longer says nothing of a clock."""
 
 
 class PostgresReplicas:
@@ -26,19 +30,21 @@ class PostgresReplicas:
     def __init__(self, database: Database) -> None:
         self._database, self._id = database, secrets.token_hex(8)
 
-    def beat(self, version: str, role: Role, now: datetime) -> None:
-        """Give a sign of life at this machine's time; rows of those that gave none for a day go."""
+    def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
+        """Give a sign of life; rows of those that gave none for a day go."""
         with self._database.writing() as connection:
-            given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, now]
+            given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, clock_ahead]
             connection.execute(_BEAT, given)
 
-    def ahead(self, now: datetime) -> timedelta:
-        """Return how far a time is ahead of the database's."""
+    def ahead(self, clock: Clock) -> timedelta | None:
+        """Return how far a clock is ahead of the database's; None where the answer came too late to tell."""
         with self._database.reading() as connection:
-            row = connection.execute("SELECT %s - statement_timestamp()", [now]).fetchone()
+            asked_at = clock.now()
+            row = connection.execute("SELECT statement_timestamp()").fetchone()
+            took = clock.now() - asked_at
         assert row is not None
-        ahead: timedelta = row[0]
-        return ahead
+        theirs: datetime = row[0]
+        return asked_at - theirs if took < LATE else None
 
     def leave(self) -> None:
         """Remove this process: it stops."""
@@ -62,7 +68,7 @@ _BEAT: Final = """
         DELETE FROM triage_replicas WHERE seen_at < clock_timestamp() - interval '1 day' AND id <> %s
     )
     INSERT INTO triage_replicas AS known (id, host, pid, version, role, clock_ahead)
-    VALUES (%s, %s, %s, %s, %s, %s - statement_timestamp())
+    VALUES (%s, %s, %s, %s, %s, %s)
     ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
 """
 _LIST: Final = """

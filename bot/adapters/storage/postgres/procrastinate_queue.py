@@ -18,7 +18,7 @@ from bot.adapters.storage.postgres.procrastinate_tables import JobRow
 from bot.adapters.storage.postgres.queue_worker import BEAT_EVERY_S, SILENT_S, QueueWorker
 from bot.adapters.storage.queued_jobs import next_job, returned_job
 from bot.domain.jobs import Job, Work
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StoreError
 from bot.ports import Clock, any_job
 from bot.ports.migrations import NewerSchema
 
@@ -64,6 +64,7 @@ class ProcrastinateQueue:
         self._running: dict[str, _Claim] = {}
         self._put_off: set[str] = set()
         self._owed: dict[str, Callable[[], None]] = {}
+        self._unanswered: set[int] = set()
         self._given_up: list[Job] = []
         self.corrupt: list[str] = []
         self._worker = QueueWorker(
@@ -190,6 +191,9 @@ class ProcrastinateQueue:
             if refused.code == _NO_SUCH_WORKER:
                 self._worker.register()
             return False
+        except StoreError:
+            self._unanswered.add(worker_id)
+            raise
         if is_ours:
             job = row.job.model_copy(update={"attempts": row.job.attempts + 1})
             self._running[job.name] = _Claim(row._replace(job=job), worker_id)
@@ -202,11 +206,22 @@ class ProcrastinateQueue:
 
     def _settle(self) -> None:
         """Do what is owed to the database; a job it is owed for keeps its place until then."""
+        if self._unanswered:
+            self._take_back()
         for name, deed in list(self._owed.items()):
             deed()
             del self._owed[name]
             self._running.pop(name, None)
             self._changed.notify()
+
+    def _take_back(self) -> None:
+        """Let wait again what a claim took whose answer was lost: its worker lives, so nobody else returns it."""
+        known = [claim.row.number for claim in self._running.values()]
+        with self._database.transaction() as connection:
+            for worker_id in self._unanswered:
+                for number in tables.claimed_by(connection, worker_id, known):
+                    tables.put_back(connection, self._namespace, number, None, at=self._clock.now())
+        self._unanswered.clear()
 
     def _forget(self, claim: _Claim) -> None:
         with self._database.transaction() as connection:

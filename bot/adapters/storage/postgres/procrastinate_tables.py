@@ -153,9 +153,19 @@ def forget(connection: Connection, namespace: str, number: int) -> None:
     tell(connection, namespace)
 
 
-def put_back(connection: Connection, namespace: str, number: int, job: Job, *, at: datetime) -> None:
-    """Let a claimed job wait again, in its place, as it is now."""
-    _rewrite(connection, number, job)
+def claimed_by(connection: Connection, worker_id: int, known: list[int]) -> list[int]:
+    """Return the rows that a worker has claimed beside those it knows of."""
+    rows = connection.execute(
+        "SELECT id FROM procrastinate_jobs WHERE worker_id = %s AND status = 'doing' AND id <> ALL(%s) FOR UPDATE",
+        [worker_id, known],
+    ).fetchall()
+    return [number for (number,) in rows]
+
+
+def put_back(connection: Connection, namespace: str, number: int, job: Job | None, *, at: datetime) -> None:
+    """Let a claimed job wait again, in its place, as it is now, or as it was found."""
+    if job is not None:
+        _rewrite(connection, number, job)
     _manager(connection).retry_job_by_id(number, retry_at=at)
     tell(connection, namespace)
 

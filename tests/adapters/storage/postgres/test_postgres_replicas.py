@@ -37,11 +37,11 @@ def test_a_sign_of_life_is_seen_by_the_others(database: Database) -> None:
 
     one, other = PostgresReplicas(database), PostgresReplicas(database)
     for _ in range(2):
-        one.beat("1.0.0", Role.WORK, datetime.now(UTC))
+        one.beat("1.0.0", Role.WORK, timedelta())
     (seen,) = other.list()
     assert (seen.host, seen.pid, seen.version, seen.role) == (socket.gethostname(), os.getpid(), "1.0.0", "work")
     assert seen.is_alive
-    assert abs(seen.clock_ahead) < timedelta(minutes=1)
+    assert seen.clock_ahead == timedelta()
     assert f"process {os.getpid()} on {socket.gethostname()}: triage 1.0.0, role work" in seen.line
 
 
@@ -49,16 +49,16 @@ def test_who_was_killed_is_shown_for_a_day(database: Database) -> None:
     """As silent; then whoever lives removes it. Who stops in order is gone at once."""
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 
-    PostgresReplicas(database).beat("1.0.0", Role.ALL, datetime.now(UTC))
+    PostgresReplicas(database).beat("1.0.0", Role.ALL, timedelta())
     age(database, 23)
     alive = PostgresReplicas(database)
-    alive.beat("1.0.0", Role.ALL, datetime.now(UTC))
+    alive.beat("1.0.0", Role.ALL, timedelta())
     silent, living = sorted(alive.list(), key=lambda replica: replica.is_alive)
     assert silent.silent_for > SILENT
     assert "no sign of life for 23 h" in silent.line
     assert living.is_alive
     age(database, 2)
-    alive.beat("1.0.0", Role.ALL, datetime.now(UTC))
+    alive.beat("1.0.0", Role.ALL, timedelta())
     assert [replica.is_alive for replica in alive.list()] == [True]
     alive.leave()
     assert alive.list() == []
@@ -69,8 +69,26 @@ def test_a_replica_that_others_forgot_is_there_again(database: Database) -> None
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
 
     paused, other = PostgresReplicas(database), PostgresReplicas(database)
-    paused.beat("1.0.0", Role.ALL, datetime.now(UTC))
+    paused.beat("1.0.0", Role.ALL, timedelta())
     age(database, 25)
-    other.beat("1.0.0", Role.ALL, datetime.now(UTC))
-    paused.beat("1.0.0", Role.ALL, datetime.now(UTC))
+    other.beat("1.0.0", Role.ALL, timedelta())
+    paused.beat("1.0.0", Role.ALL, timedelta())
     assert len(other.list()) == 2
+
+
+def test_a_clock_is_compared_with_the_databases(database: Database) -> None:
+    """An answer that came late, as its times say, tells nothing."""
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+
+    class Clock:
+        def __init__(self, ahead: timedelta, step: timedelta) -> None:
+            self.at, self.step = datetime.now(UTC) + ahead, step
+
+        def now(self) -> datetime:
+            self.at += self.step
+            return self.at
+
+    ahead = PostgresReplicas(database).ahead(Clock(timedelta(hours=2), timedelta()))
+    assert ahead is not None
+    assert abs(ahead - timedelta(hours=2)) < timedelta(minutes=5)
+    assert PostgresReplicas(database).ahead(Clock(timedelta(hours=2), timedelta(seconds=1))) is None

@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_a_database_in_use() -> None:
     from bot.adapters.storage.postgres.database import Database
     from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas, look
 
-    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.EDGE, datetime.now(UTC))
+    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.EDGE, timedelta())
     report = look(url)
     assert report.missing == []
     assert [replica.role for replica in report.replicas] == ["edge"]

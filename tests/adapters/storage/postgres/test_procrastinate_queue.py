@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.domain.jobs import Job, QuestionAsked
-from bot.errors import ConfigError
+from bot.errors import ConfigError, DiskRefused
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
+from tests.crashes.steps import CLAIMED, after
 from tests.fakes import FakeClock
 from tests.postgres import cut_connections, fall_silent, new_namespace, shared_database, until_it_answers
+from tests.replicas.database_proxy import DatabaseProxy
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
@@ -286,3 +288,27 @@ def change(namespace: str, args: dict[str, object]) -> None:
             "(SELECT min(id) FROM procrastinate_jobs WHERE queue_name = %s)",
             [json.dumps(args), namespace],
         )
+
+
+def test_a_claim_whose_answer_was_lost_is_made_again(namespace: str) -> None:
+    """The server wrote it and the connection broke: its worker lives, so nobody else would ever return it."""
+    proxy = DatabaseProxy(shared_database()._url)
+    from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+
+    database = Database(proxy.url, max_connections=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock())
+    try:
+        put = queue.put(some_work("T1.C1.1"))
+        proxy.arm(after(CLAIMED), lambda: None)
+        with pytest.raises(DiskRefused):
+            queue.claim()
+        claimed = queue.claim()
+        assert claimed is not None
+        assert (claimed.job_id, claimed.attempts) == (put.job_id, 1)
+        queue.done(claimed)
+        assert queue.claim() is None
+    finally:
+        queue.close()
+        database.close()
+        proxy.close()
