@@ -191,15 +191,14 @@ def best(connection: sqlite3.Connection, query: str, limit: int) -> dict[int, fl
     return dict(found)
 
 
-def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int], *, is_common: bool) -> list[int]:
+def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int]) -> list[int]:
     """Return those of some passages that a query of FTS5 matches.
 
-    Each passage is looked up where very many match; otherwise all matches are gone through, which is faster then.
+    All matches are gone through; the sign keeps SQLite from looking each passage up, which takes longer.
     """
-    column = "rowid" if is_common else "+rowid"  # the sign keeps SQLite from looking each passage up
     marks = ",".join("?" * len(passages))
     found = connection.execute(
-        f"SELECT rowid FROM words WHERE words MATCH ? AND {column} IN ({marks})",  # noqa: S608 - constants only
+        f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({marks})",  # noqa: S608 - constants only
         (query, *passages),
     )
     return [passage for (passage,) in found]

@@ -104,7 +104,7 @@ def _matches_of_the_best(
             scores: Mapping[int, float] = top
         else:  # the score of a common word differs little between passages
             common = min(top.values()) if top else rarity(counts[term], total)
-            held = rows.holding(connection, rows.phrase(term.words), candidates, is_common=counts[term] >= few)
+            held = rows.holding(connection, rows.phrase(term.words), candidates)
             scores = dict.fromkeys(held, common) | (top or {})
         matches.append(Match(term, {one: scores[one] for one in candidates if one in scores}, counts[term]))
     return matches
