@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path.cwd()))
 
-from blocks.cards.draft_card import click_of
+from blocks.cards.draft_actions import click_of
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.waiting_drafts import DraftReminders

@@ -21,8 +21,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData, home_view
-from blocks.views.report_views import metrics_blocks, status_blocks
-from blocks.views.review_view import review_blocks
+from blocks.views.report_views import metrics_blocks, review_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.metrics_report import MetricsService

@@ -101,6 +101,13 @@ def _foreign() -> InputError:
     return InputError("This button is from another version of triage; nothing was changed.")
 
 
+def _own(value: object, pattern: re.Pattern[str]) -> str:
+    """Return an id that has the form of ours; raises InputError for any other."""
+    if not pattern.fullmatch(str(value)):
+        raise _foreign()
+    return str(value)
+
+
 def card_block_id(thread_id: str) -> str:
     """Return the block id that marks the card of a thread in the ops channel."""
     return f"{_CARD}{thread_id}"
@@ -199,8 +206,7 @@ def encode_patch(thread_id: str, patch_hash: str) -> str:
 def decode_patch(value: object) -> tuple[str, str]:
     """Return `(thread id, hash)` of a button about a patch; raises InputError as `decode_click` does."""
     thread_id, _, patch_hash = str(value).partition("|")
-    if not _DIGEST.fullmatch(patch_hash):
-        raise _foreign()
+    patch_hash = _own(patch_hash, _DIGEST)
     return check_thread_id(thread_id), patch_hash
 
 
@@ -243,8 +249,7 @@ def encode_finding(session_id: str, digest: str) -> str:
 def decode_finding(value: object) -> tuple[str, str]:
     """Return `(session id, digest)` of a button; raises InputError as `decode_click` does."""
     session_id, _, digest = str(value).partition("|")
-    if not _DIGEST.fullmatch(digest):
-        raise _foreign()
+    digest = _own(digest, _DIGEST)
     return check_session_id(session_id), digest
 
 
@@ -279,9 +284,7 @@ def encode_proposal(proposal_id: str, session_id: str) -> str:
 def decode_proposal(value: object) -> tuple[str, str]:
     """Return `(proposal id, session id or "")`; raises InputError as `decode_click` does."""
     proposal_id, _, session_id = str(value).partition("|")
-    if not _DIGEST.fullmatch(proposal_id):
-        raise _foreign()
-    return proposal_id, check_session_id(session_id) if session_id else ""
+    return _own(proposal_id, _DIGEST), check_session_id(session_id) if session_id else ""
 
 
 def decode_snooze(value: object) -> tuple[str, str, str]:
@@ -297,9 +300,7 @@ def recheck_block_id(recheck_id: str) -> str:
 
 def decode_recheck(value: object) -> str:
     """Return the recheck's id that a button carries; raises InputError as `decode_click` does."""
-    if not RECHECK_ID.fullmatch(str(value)):
-        raise _foreign()
-    return str(value)
+    return _own(value, RECHECK_ID)
 
 
 def audit_block_id(reply_id: str) -> str:
@@ -314,9 +315,7 @@ def review_block_id(team: str, week: str) -> str:
 
 def decode_auto_reply(value: object) -> str:
     """Return the automatic reply's id that a button carries; raises InputError as `decode_click` does."""
-    if not _DIGEST.fullmatch(str(value)):
-        raise _foreign()
-    return str(value)
+    return _own(value, _DIGEST)
 
 
 def encode_feedback(state: ThreadState) -> str:
@@ -341,6 +340,4 @@ def suggestion_block_id(suggestion_id: str) -> str:
 
 def decode_suggestion(value: object) -> str:
     """Return the suggestion's id that a button or a dialogue carries; raises InputError as `decode_click` does."""
-    if not SUGGESTION_ID.fullmatch(str(value)):
-        raise _foreign()
-    return str(value)
+    return _own(value, SUGGESTION_ID)

@@ -1,26 +1,70 @@
-"""What only one person sees: an ephemeral message beside what they clicked, or the answer to what they typed.
+"""What only one person sees: an ephemeral message, a direct message, a reaction on what they wrote.
 
-Every text passes here last, so its times are the reader's. A chat that does not take an answer is logged and no more:
-what was clicked is done.
+Every text passes here last, so its times are the reader's. A chat that does not take the answer to a click is logged
+and no more: what was clicked is done. Reactions (scope reactions:write) go at Slack's pace, and nobody waits for one:
+whoever asked tries again later.
+Source: https://docs.slack.dev/reference/methods/reactions.add (Tier 3) and reactions.remove (Tier 2).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from slack_bolt import Respond
 from slack_sdk import WebClient
 
+from blocks import ids
 from blocks.text.escaping import with_local_times
+from blocks.views.report_views import review_blocks, review_line
+from bot.casework.reports.weekly_review import WeeklyReview
+from bot.domain.acknowledgement import Reaction
+from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import LINE
+from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
+
+Sent = TypeVar("Sent")
+Members = Callable[[str], Collection[str]]
+"""Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
+
+MAX_MEMBERS: Final = 30
+"""How many members of a user group are written to."""
+
+
+def open_place(client: WebClient, to: str) -> str:
+    """Return the channel to post in: a person's direct messages, else `to` itself; raises ProviderError."""
+    if to[:1] not in ("U", "W"):
+        return to
+    with translate_slack_errors("open a direct message"):
+        return str(client.conversations_open(users=to)["channel"]["id"])
+
+
+def send_to_each(to: str, members: Members, send: Callable[[str], Sent]) -> list[Sent]:
+    """Send to a person, a channel or each member of a user group; return what came of those that were reached.
+
+    Raises:
+        ProviderError: nobody was reached; Unconfirmed if nobody can tell.
+    """
+    people = sorted(members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
+    sent: list[Sent] = []
+    problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
+    for person in people:
+        try:
+            sent.append(send(person))
+        except ProviderError as error:
+            log.warning("an alert did not reach everybody", extra={"action": "alert_unsent"}, exc_info=True)
+            problem = error
+    if not sent:
+        raise problem
+    return sent
+
 
 Ephemeral = Callable[[str, str, str], None]
 """Takes `(channel, user, mrkdwn)`."""
@@ -91,3 +135,57 @@ def respond_privately(respond: Respond, text: str, **said: Any) -> None:
         status = getattr(answer, "status_code", HTTPStatus.OK)
         if status != HTTPStatus.OK:
             log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
+
+
+_ADD, _REMOVE = "reactions.add", "reactions.remove"
+_STANDS_ALREADY, _DOES_NOT_STAND = "already_reacted", "no_reaction"
+
+
+class SlackAskerChat:
+    """Speaks with the bot's token, at the pace of `reactions`."""
+
+    def __init__(self, client: WebClient, reactions: RateLimiter) -> None:
+        self._client, self._reactions = client, reactions
+        self._whisper = ephemeral_reply(client)
+
+    def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        """Put our reaction on a message; harmless where it stands already."""
+        self._change(_ADD, chat_id, message_id, reaction, unless=_STANDS_ALREADY)
+
+    def remove_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        """Take our reaction from a message; harmless where it does not stand."""
+        self._change(_REMOVE, chat_id, message_id, reaction, unless=_DOES_NOT_STAND)
+
+    def tell_asker(self, state: ThreadState, text: str) -> None:
+        """Say a line beside the question that only its asker sees: in its thread only if it was asked there."""
+        in_thread = state.thread_ts if state.thread_ts != state.original_message_id else None
+        self._whisper(state.chat_id, state.original_sender_id, text, in_thread)
+
+    def _change(self, method: str, chat_id: str, message_id: str, reaction: Reaction, *, unless: str) -> None:
+        what = "set a reaction" if method == _ADD else "remove a reaction"
+        call = self._client.reactions_add if method == _ADD else self._client.reactions_remove
+        try:
+            with rate_limited(self._reactions, method, what, patience_s=0), translate_slack_errors(what):
+                call(channel=chat_id, timestamp=message_id, name=reaction.value)
+        except ProviderError as error:
+            if error.code != unless:
+                raise
+
+
+LOOKED_BACK: Final = timedelta(days=1)
+"""How far before it was meant to be sent it is looked for: our clock may be ahead of Slack's."""
+
+
+class ReviewMessages:
+    """Writes to one person for one team."""
+
+    def __init__(self, client: WebClient, poster: Poster, *, lead: str, team: str) -> None:
+        self._client, self._poster, self._lead, self._team = client, poster, lead, team
+
+    def send(self, review: WeeklyReview, week: str, meant_at: datetime) -> None:
+        """Post it unless it stands there; raises ProviderError where it does not, or nobody can tell."""
+        mark, what = ids.review_block_id(self._team, week), "send the weekly review"
+        channel, since = open_place(self._client, self._lead), (meant_at - LOOKED_BACK).timestamp()
+        if self._poster.find(channel, mark, what=what, recorded_at=meant_at, since=since, by_others=True) is None:
+            blocks = review_blocks(review, may_see_drafts=True, mark=mark)
+            self._poster.post(channel, review_line(review), blocks, what=what, rank=LINE, mark=mark)

@@ -143,28 +143,24 @@ class TeamRouter:
 
     def action(self, action_id: str) -> Listener:
         """Return the listener of a button, which is the team's whose it is."""
-
-        def listener(args: Args) -> None:
-            if (gone := self.of_gone(args.body)) is not None:
-                args.ack()
-                gone.say(Click.of(args.body, args.action or {}), GONE.format(team=gone.team))
-                return
-            call(self.of_click(args.body).actions[action_id], args)
-
-        return listener
+        return lambda args: self._route(args, lambda team: team.actions[action_id])
 
     def view(self, callback_id: str) -> Listener:
         """Return the listener of a dialogue, which is the team's whose it is."""
+        return lambda args: self._route(args, lambda team: team.views[callback_id])
 
-        def listener(args: Args) -> None:
-            if (gone := self.of_gone(args.body)) is not None:
-                args.ack()
-                view = args.view or {}
-                gone.say(Click.submitted(args.body, view), GONE.format(team=gone.team), typed=typed_in(view))
-                return
-            call(self.of_click(args.body).views[callback_id], args)
-
-        return listener
+    def _route(self, args: Args, listener_of: Callable[[TeamListeners], Listener]) -> None:
+        gone = self.of_gone(args.body)
+        if gone is None:
+            call(listener_of(self.of_click(args.body)), args)
+            return
+        args.ack()
+        said = GONE.format(team=gone.team)
+        if args.action:
+            gone.say(Click.of(args.body, args.action), said)
+        else:
+            view = args.view or {}
+            gone.say(Click.submitted(args.body, view), said, typed=typed_in(view))
 
 
 def call(listener: Listener, args: Args) -> None:

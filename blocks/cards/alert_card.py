@@ -5,17 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from slack_sdk.models.blocks import (
-    ActionsBlock,
-    Block,
-    ButtonElement,
-    Option,
-    StaticSelectElement,
-)
+from slack_sdk.models.blocks import ActionsBlock, Block
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals.dialogue import notice
+from blocks.elements import actions, button, menu, notice
 from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, split, to_mrkdwn, truncate
@@ -201,22 +195,15 @@ def _is_ringing(finding: OpenFinding) -> bool:
 
 def _buttons(session_id: str, finding: OpenFinding, *, offers_fix: bool) -> ActionsBlock:
     value = ids.encode_finding(session_id, finding_digest(finding.key))
-    acknowledge = [] if finding.acknowledged_by else [_button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
-    fix = [_button("Propose a fix", ids.PROPOSE_FIX, value)] if offers_fix and not finding.fix_asked_by else []
-    snoozes = [Option(text=words, value=f"{words}!{value}") for words in SNOOZES]
-    return ActionsBlock(
-        elements=[
-            *acknowledge,
-            StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
-            _button("Fixed", ids.FIXED, value),
-            _button("Investigate", ids.INVESTIGATE, value),
-            *fix,
-            _button("Run now", ids.RUN_NOW, value),
-            _button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
-        ],
-        block_id=f"actions:{value}",
+    acknowledge = [] if finding.acknowledged_by else [button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
+    fix = [button("Propose a fix", ids.PROPOSE_FIX, value)] if offers_fix and not finding.fix_asked_by else []
+    return actions(
+        f"actions:{value}",
+        *acknowledge,
+        menu(ids.SNOOZE, "Snooze", [(words, f"{words}!{value}") for words in SNOOZES]),
+        button("Fixed", ids.FIXED, value),
+        button("Investigate", ids.INVESTIGATE, value),
+        *fix,
+        button("Run now", ids.RUN_NOW, value),
+        button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
     )
-
-
-def _button(label: str, action: str, value: str, *, style: str | None = None) -> ButtonElement:
-    return ButtonElement(text=label, action_id=action, value=value, style=style)

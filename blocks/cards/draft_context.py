@@ -1,7 +1,8 @@
-"""What stands around a draft on its card: twins, an earlier reply, and suspect changes. Pure.
+"""What stands around a draft on its card: its citations, twins, an earlier reply, and suspect changes. Pure.
 
-Twins are threads in which the same was asked; each has a way to take it out. Suspect changes are the newest commits of
-the lines that the question's stack trace leads to.
+Each citation stands there with its mark, its line and its claim. Twins are threads in which the same was asked; each
+has a way to take it out. Suspect changes are the newest commits of the lines that the question's stack trace leads
+to.
 """
 
 from __future__ import annotations
@@ -10,24 +11,22 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from slack_sdk.models.blocks import (
-    Block,
-    ButtonElement,
-    MarkdownTextObject,
-    Option,
-    SectionBlock,
-    StaticSelectElement,
-)
+from slack_sdk.models.blocks import Block
 
 from blocks import ids
+from blocks.elements import button, menu
 from blocks.text.escaping import local_time
-from blocks.text.outgoing_text import context, escape, plain
+from blocks.text.outgoing_text import context, escape, plain, section
+from blocks.text.splitting import LINK_CHARS
+from bot.casework.checks.claim_checks import unsourced_statements
+from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
-from bot.domain.citations.citation_lines import shown_ref
-from bot.domain.citations.links import sibling_message_link
-from bot.domain.returns import SuspectChange
+from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
+from bot.domain.citations.links import LinkTo, sibling_message_link
+from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState, Twin
 
 SHOWN: Final = 5
@@ -47,14 +46,13 @@ def twin_blocks(state: ThreadState) -> list[Block]:
     title = f"*Also asked in {there}*" if state.is_open else f"*Answered there too:* {there}"
     lines: list[Block] = [context(f":busts_in_silhouette: {title}")]
     for twin in twins[:SHOWN]:
-        button = ButtonElement(text=NOT_SAME, action_id=ids.NOT_SAME, value=_value(twin))
+        not_same = button(NOT_SAME, ids.NOT_SAME, _value(twin))
         block_id = f"{ids.NOT_SAME}_{twin.thread_id}"  # App Home shows many cards in one view
-        lines.append(SectionBlock(text=MarkdownTextObject(text=_line(twin)), accessory=button, block_id=block_id))
+        lines.append(section(_line(twin), accessory=not_same, block_id=block_id))
     if rest := twins[SHOWN:]:
-        options = [Option(text=_option_text(twin), value=_value(twin)) for twin in rest[:MAX_OPTIONS]]
-        menu = StaticSelectElement(action_id=ids.NOT_SAME, placeholder=NOT_SAME, options=options)
-        more = MarkdownTextObject(text=f"… and {len(rest)} more")
-        lines.append(SectionBlock(text=more, accessory=menu, block_id=f"{ids.NOT_SAME}_more_{state.thread_id}"))
+        others = menu(ids.NOT_SAME, NOT_SAME, [(_option_text(twin), _value(twin)) for twin in rest[:MAX_OPTIONS]])
+        block_id = f"{ids.NOT_SAME}_more_{state.thread_id}"
+        lines.append(section(f"… and {len(rest)} more", accessory=others, block_id=block_id))
     return lines
 
 
@@ -112,3 +110,76 @@ def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> 
     by = f" by {author}" if author else ""
     said = f": {subject}" if subject else ""
     return f"{changed} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"
+
+
+SHOWN_REFS = 8
+
+
+REF_CHARS = 90
+
+
+CLAIM_CHARS = 120
+
+
+UNSOURCED_CHARS = 400
+
+
+LESSON_CHARS = 300
+
+
+LINE_CHARS = 100
+
+
+_MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
+    """Return a line for each citation of a draft, and what no citation stands beside."""
+    ret = state.investigator_return
+    if ret is None or not ret.evidence_refs or not state.rounds or not state.draft_pending:
+        return []
+    marks = ref_marks(state.checks, len(ret.evidence_refs))
+    shown = list(zip(ret.evidence_refs, marks, strict=True))[:SHOWN_REFS]
+    lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in shown]
+    more = len(marks) - SHOWN_REFS
+    rest = [context(f"… and {more} more")] if more > 0 else []
+    return [context(_evidence_title(marks)), *lines, *rest, *_unsourced(state)]
+
+
+def _unsourced(state: ThreadState) -> list[Block]:
+    """Return which statements of the draft, as the checks saw it, no citation stands beside."""
+    said = None if state.has_edited_draft else unsourced_statements(state.checks)
+    return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
+
+
+def _evidence_title(marks: Sequence[bool | None]) -> str:
+    """Return the heading, with a word on each mark that is no ✓."""
+    meant = {False: "✗ is not what the source says", None: "? cannot be checked by code"}
+    return " · ".join(["*Evidence*", *(words for mark, words in meant.items() if mark in marks)])
+
+
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:
+    """Return a citation: mark, place and claim, the most telling line of its quote, and what that says of itself."""
+    name = escape(plain(shown_ref(ref.ref).replace("`", ""), REF_CHARS))
+    if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
+        return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
+    at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
+    shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
+    claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
+    head = f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
+    quote = redact(strip_hidden(ref.quote)[0])
+    return "\n".join([head, *_quoted_line(quote, f"{question} {ref.supports_claim}"), *_standing(quote, ref)])
+
+
+def _quoted_line(quote: str, about: str) -> list[str]:
+    """Return the quote's most telling line as code, and how many lines there are beside it."""
+    line = plain(telling_line(quote, about).replace("`", "'"), LINE_CHARS)
+    others = sum(bool(each.strip()) for each in quote.split("\n")) - 1
+    more = f" and {others} more line{'s' * (others > 1)}" if others > 0 else ""
+    return [f"`{escape(line)}`{more}"] if line else []
+
+
+def _standing(quote: str, ref: EvidenceRef) -> list[str]:
+    """Return a warning where a quote calls itself outdated."""
+    words = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
+    return [f":warning: *may be outdated*: it says “{escape(plain(words, LINE_CHARS))}”"] if words else []

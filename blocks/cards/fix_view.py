@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, ConfirmObject, MarkdownTextObject
+from slack_sdk.models.blocks import Block, ButtonElement, ConfirmObject
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals.dialogue import notice
+from blocks.elements import actions, button, confirmation, notice
 from blocks.text.escaping import link_target
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch, patch_of
@@ -92,12 +92,8 @@ def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -
         refused = any(_is_about(fix, patch) and fix.refusal and fix.refusal.code in ANEW for fix in mark.fixes)
         is_outdated = refused or mark.problem is not None
         extra = [again] if again is not None and is_outdated and waits else []
-        parts.append(
-            ActionsBlock(
-                elements=[*_buttons(state, patch, mark), *extra],
-                block_id=f"patch:{state.thread_id}:{hash_patch(patch)}",
-            )
-        )
+        block_id = f"patch:{state.thread_id}:{hash_patch(patch)}"
+        parts.append(actions(block_id, *_buttons(state, patch, mark), *extra))
     return parts
 
 
@@ -112,11 +108,6 @@ def diff_modal(patch: ProposedPatch, known_secrets: Collection[str] = (), *, rem
     return notice("Proposed patch", [*remarks, *patch_blocks(patch, known_secrets)])
 
 
-def diff_problem(text: str) -> View:
-    """Return the dialogue that says why there is nothing to see."""
-    return notice("Proposed patch", [section(escape(text))])
-
-
 def diff_fits(patch: ProposedPatch) -> bool:
     """Whether the dialogue shows a diff whole, each line to its end."""
     lines, left = patch_lines(patch, at_most=SHOWN_LINES)
@@ -125,11 +116,11 @@ def diff_fits(patch: ProposedPatch) -> bool:
 
 def _buttons(state: ThreadState, patch: ProposedPatch, mark: FixMark) -> Iterator[ButtonElement]:
     value = ids.encode_patch(state.thread_id, hash_patch(patch))
-    yield ButtonElement(text="View diff", action_id=ids.VIEW_DIFF, value=value)
+    yield button("View diff", ids.VIEW_DIFF, value)
     if mark.is_offered and mark.host is None:
-        yield ButtonElement(text="Patch as a file", action_id=ids.OPEN_FIX, value=value)
+        yield button("Patch as a file", ids.OPEN_FIX, value)
     elif mark.is_offered:
-        yield ButtonElement(text="Open draft PR", action_id=ids.OPEN_FIX, value=value, confirm=_confirm(mark))
+        yield button("Open draft PR", ids.OPEN_FIX, value, confirm=_confirm(mark))
 
 
 def _confirm(mark: FixMark) -> ConfirmObject:
@@ -138,9 +129,7 @@ def _confirm(mark: FixMark) -> ConfirmObject:
         f"triage checks the patch, pushes a branch to {where} and opens a draft there, with the question, its "
         "evidence and your name. Read the diff first."
     )
-    return ConfirmObject(
-        title="Open a draft PR?", text=MarkdownTextObject(text=said), confirm="Open draft PR", deny="Back"
-    )
+    return confirmation("Open a draft PR?", said, yes="Open draft PR", no="Back")
 
 
 def _standing(fix: Fix) -> str:

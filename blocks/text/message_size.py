@@ -2,7 +2,6 @@
 
 Pure. The longest texts are shortened first, each with "… (truncated)"; what is `kept` is never touched, and neither are
 the first block, by which a message is found again, and blocks that can be clicked. Source: blocks/text/splitting.py.
-
 Also: the middle of a long report is cut out but for the lines that tell what went wrong, and a message whose blocks
 Slack refused is shown with less of them, and says so.
 """
@@ -17,7 +16,6 @@ from typing import Any, Final
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
 from blocks.text.escaping import FENCE
-from blocks.text.fair_shares import fair_shares
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
 from bot.domain.search.error_lines import error_lines
@@ -241,3 +239,17 @@ def shortened_blocks(blocks: Sequence[Block], code: str) -> list[list[Block]]:
     bare = section(f":warning: Slack did not take this message ({code}); the bot's log and files have it")
     bare.block_id = first.block_id
     return [[fitted[0], note, *fitted[1:]], [bare]]
+
+
+def fair_shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Return what each gets: all it wants where that is no more than an equal share of what the smaller ones leave.
+
+    >>> fair_shares([10, 90, 50], 100)
+    [10, 45, 45]
+    """
+    shares = [0] * len(wanted)
+    by_size = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    for left, place in zip(range(len(wanted), 0, -1), by_size, strict=True):
+        shares[place] = min(wanted[place], room // left)
+        room -= shares[place]
+    return shares

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from slack_sdk.models.blocks import ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
 from blocks.text.escaping import FENCE, disarm_mentions, escape, escape_controls, fence, prefix_lines, with_local_times
 from blocks.text.mrkdwn import to_mrkdwn
@@ -110,9 +110,12 @@ def _spell(token: re.Match[str]) -> str:
     return f"{label} ({target})" if label and label != target else target
 
 
-def section(text: str, *, block_id: str | None = None) -> SectionBlock:
+def section(
+    text: str, *, block_id: str | None = None, accessory: InteractiveElement | None = None, limit: int = SECTION_CHARS
+) -> SectionBlock:
     """Return a section of mrkdwn; what is too long for one is cut, and says so. Its times are the reader's."""
-    return SectionBlock(text=MarkdownTextObject(text=in_local_time(text)), block_id=block_id)
+    shown = MarkdownTextObject(text=in_local_time(text, limit))
+    return SectionBlock(text=shown, block_id=block_id, accessory=accessory)
 
 
 def verbatim(text: str) -> SectionBlock:

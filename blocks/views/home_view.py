@@ -12,29 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from slack_sdk.models.blocks import (
-    Block,
-    ButtonElement,
-    DividerBlock,
-    HeaderBlock,
-    MarkdownTextObject,
-    SectionBlock,
-)
+from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock
 from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
+from blocks.elements import button
 from blocks.text.escaping import local_time
-from blocks.text.outgoing_text import (
-    SECTION_CHARS,
-    context,
-    escape,
-    escape_text,
-    in_local_time,
-    section,
-    split,
-    truncate,
-)
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, split, truncate
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
@@ -223,12 +208,8 @@ def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
-    run = ButtonElement(text="Run now", action_id=ids.RUN_SESSION, value=row.id)
-    return SectionBlock(
-        text=MarkdownTextObject(text=in_local_time(row_text(row, now), SESSION_CHARS)),
-        accessory=run if may_run and row.standing is SessionStatus.ON else None,
-        block_id=ids.session_block_id(row.id),
-    )
+    run = button("Run now", ids.RUN_SESSION, row.id) if may_run and row.standing is SessionStatus.ON else None
+    return section(row_text(row, now), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS)
 
 
 def numbers_text(day: DayCounts, seen: Overview) -> str:

@@ -1,4 +1,4 @@
-"""What `/triage status`, `/triage metrics` and `/triage approve-list` show. Pure.
+"""What `/triage status`, `metrics`, `review`, `autonomy` and `approve-list` show, and a lead's weekly message. Pure.
 
 Metrics fit one screen: what misses its target first, what cannot be told yet last. Nobody named in a list is notified.
 """
@@ -10,14 +10,20 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section
-from blocks.text.splitting import truncate
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, truncate
 from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
+from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.measures import Measure, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport
-from bot.casework.reports.status_overview import Overview, count_findings, sessions_in_words
+from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
+from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview
+from bot.domain.questions.arming import why_not
+from bot.domain.questions.auto_reply import WEEKS, AutoReply
+from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.questions.feedback import votes_words
+from bot.domain.text.humanize import utc_text
 
 MAX_PEOPLE: Final = 50
 
@@ -44,7 +50,7 @@ def _why_nobody(roll: ApproverList) -> str:
     return "The list is empty." if roll.configured == () else "Slack has not said who they are; see the bot's log."
 
 
-_MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
+MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
 
 
 def metrics_blocks(report: MetricsReport) -> list[Block]:
@@ -66,7 +72,7 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
     untold = [each for each in report.criteria if each.ok is None]
     title = f"*The last {report.window.days:.0f} days*"
     return [
-        section("\n".join([title, *(map(_line, told) if told else ["_No target can be checked yet._"])])),
+        section("\n".join([title, *(map(_measure_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(lines)),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
         *([context(f"⚠ {report.uncounted}")] if report.uncounted else []),
@@ -74,10 +80,10 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
     ]
 
 
-def _line(each: Measure) -> str:
+def _measure_line(each: Measure) -> str:
     note = f" _{each.note}_" if each.note else ""
     return (
-        f"{_MARKS[bool(each.ok)]} {each.what}: *{each.shown}* (target {each.target}; n {each.n:,}) [{each.name}]{note}"
+        f"{MARKS[bool(each.ok)]} {each.what}: *{each.shown}* (target {each.target}; n {each.n:,}) [{each.name}]{note}"
     )
 
 
@@ -112,7 +118,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:
-        lines = [f"• {t.standing} · {_place(t.permalink, t.chat_id)} · {asked(t.question)}" for t in overview.threads]
+        lines = [f"• {one.standing} · {_thread_link(one)} · {asked(one.question)}" for one in overview.threads]
         parts.append(section("\n".join(_that_fit(lines))))
     if overview.unreadable:
         count = len(overview.unreadable)
@@ -140,5 +146,114 @@ def _that_fit(lines: list[str]) -> list[str]:
     return shown
 
 
-def _place(permalink: str | None, chat_id: str) -> str:
-    return f"<{permalink}|thread> in <#{chat_id}>" if permalink else f"<#{chat_id}>"
+def _thread_link(line: ThreadLine) -> str:
+    return f"<{line.permalink}|thread> in <#{line.chat_id}>" if line.permalink else f"<#{line.chat_id}>"
+
+
+NEXT = "Next: `triage review` and `triage metrics --weeks` at the terminal, `/triage autonomy`"
+
+
+def review_line(review: WeeklyReview) -> str:
+    """Return the review for notifications, which quotes nobody."""
+    return f"The week to {review.window.end:%a} {review.window.end.day} {review.window.end:%b}: {review.summary}"
+
+
+def review_blocks(review: WeeklyReview, *, may_see_drafts: bool, mark: str | None = None) -> list[Block]:
+    """Return the review; who may not approve sees counts only. `mark` is the id of the first block."""
+    title = f"*The week to {review.window.end:%a} {review.window.end.day} {review.window.end:%b}*"
+    parts: list[Block] = [section(f"{title}\n{escape(review.summary)}", block_id=mark)]
+    if may_see_drafts:
+        parts += [section(_part(part)) for part in review.parts]
+    elif review.parts:
+        counts = " · ".join(f"{part.title}: {part.count:,}" for part in review.parts)
+        parts.append(section(f"{counts}\nOnly approvers can see which: `/triage approve-list`"))
+    if not review.parts:
+        parts.append(section("Nothing to do."))
+    notes = [
+        f"Misclassified messages: {error_words(review.errors[0])}. To judge some: `triage metrics --sample 20 --judge`"
+    ]
+    notes += [escape(review.uncounted)] if review.uncounted else []
+    notes += [f"{review.unread:,} closed threads were not read"] if review.unread else []
+    return fit_message([*parts, context("\n".join([*notes, NEXT]))])
+
+
+def _part(part: ReviewPart) -> str:
+    lines = [f"• {_review_place(line)} · {_quoted(line.text)}" for line in part.lines]
+    left = part.count - len(part.lines)
+    more = [f"… and {left:,} more"] if left > 0 else []
+    return truncate(
+        "\n".join([f"*{part.title}: {part.count:,}*", f"→ {escape_text(part.todo)}", *lines, *more]), SECTION_CHARS
+    )
+
+
+def _review_place(line: ReviewLine) -> str:
+    is_address = line.link.startswith("https://")
+    return f"<{escape(line.link)}|thread>" if is_address else f"`{_quoted(line.link)}`"
+
+
+def _quoted(text: str) -> str:
+    """Return words of others on one line; a code fence in them would swallow the lines below."""
+    return " ".join(escape_text(text).replace("`", "'").split())
+
+
+def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
+    """Return the answer; who may not approve sees counts and no questions."""
+    parts: list[Block] = [section(f"*Automatic replies: {_standing(case)}*\n{_weeks(case)}")]
+    parts.append(section("\n".join(f"{MARKS[one.holds]} {escape(one.said)}" for one in case.conditions)))
+    if case.false and may_see_drafts:
+        parts.append(section(_listed("*What people thought wrong*", [_false(one) for one in case.false])))
+    if case.sent and may_see_drafts:
+        parts.append(section(_listed("*Sent automatically*", [_sent(one) for one in case.sent[:10]])))
+    return fit_message([*parts, context(_next(case))])
+
+
+def _standing(case: AutonomyCase) -> str:
+    if case.standing.armed_by is not None and case.standing.armed_at is not None:
+        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
+    return {
+        AutonomyMode.OFF: "off",
+        AutonomyMode.SHADOW: "off (shadow: cards say which would have been sent)",
+        AutonomyMode.ON: f"not armed{why_not(case.standing)}",
+    }[case.mode]
+
+
+def _weeks(case: AutonomyCase) -> str:
+    """Return what would have been sent, and what people did with it."""
+    total = sum(case.outcomes.values())
+    if not total:
+        return f"In the last {WEEKS} weeks no draft would have been sent without a human."
+    said = ", ".join(f"{case.outcomes[one]} {one}" for one in Outcome if case.outcomes.get(one))
+    by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
+    return (
+        f"In the last {WEEKS} weeks {total} draft{'s' * (total != 1)} would have been sent without a human: {said}.\n"
+        f"Wrong, week by week, the latest first: {by_week}"
+    )
+
+
+def _false(one: FalsePositive) -> str:
+    reason = f" · {escape(one.reason)}" if one.reason else ""
+    return f"• {one.outcome} · {_thread_lead(one.permalink)}{escape_text(one.question).replace('`', chr(39))}{reason}"
+
+
+def _sent(one: AutoReply) -> str:
+    back = f" · taken back by <@{one.taken_back_by}>" if one.taken_back_by else ""
+    question = escape_text(one.question[:80]).replace("`", "'")
+    return f"• {utc_text(one.at)} · {_thread_lead(one.permalink)}{question}{back}"
+
+
+def _thread_lead(permalink: str | None) -> str:
+    return f"<{permalink}|thread> · " if permalink else ""
+
+
+def _listed(title: str, lines: list[str]) -> str:
+    return truncate("\n".join([title, *(" ".join(line.split()) for line in lines)]), SECTION_CHARS)
+
+
+def _next(case: AutonomyCase) -> str:
+    if case.standing.is_armed:
+        return "To stop at once: `/triage autonomy disarm`"
+    if case.missing:
+        return "The record does not allow automatic replies. Every draft waits for an approver"
+    if case.mode is AutonomyMode.ON:
+        return "The record allows automatic replies. An approver may type `/triage autonomy arm`"
+    return "The record would allow automatic replies. They are switched on in triage.yml: `autonomy: shadow`, then `on`"

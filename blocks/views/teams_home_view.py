@@ -12,7 +12,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock
 from slack_sdk.models.views import View
 
-from blocks.text.fair_shares import fair_shares
+from blocks.text.message_size import fair_shares
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, truncate
 from blocks.views.home_view import (
     APPROVERS_ONLY,

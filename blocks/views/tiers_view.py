@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from slack_sdk.models.blocks import (
-    ActionsBlock,
-    Block,
-    ButtonElement,
-    InputBlock,
-    PlainTextInputElement,
-)
+from slack_sdk.models.blocks import ActionsBlock, Block
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals.dialogue import form, notice
+from blocks.elements import actions, button, form, notice, text_input
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
-from blocks.text.splitting import INPUT_CHARS
 from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.task_commands import Editing, TaskAnswer
@@ -63,12 +56,7 @@ def due_blocks(seen: TaskList) -> list[Block]:
 def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
     """Return the editor of a tier; with `typed`, for who wrote while the tier changed: both texts stand there."""
     conflict = [] if typed is None else _both(editing)
-    text = PlainTextInputElement(
-        action_id=ids.INPUT,
-        multiline=True,
-        initial_value=(editing.text if typed is None else typed) or None,
-        max_length=INPUT_CHARS,
-    )
+    text = (editing.text if typed is None else typed) or None
     # A new block id: Slack keeps what stands in a block it knows, and this one has to show what was typed.
     block_id = f"{ids.TIER_TEXT}:{editing.base}"
     hint = "Checkboxes are left out; they only record the last beat. Indented lines belong to the task above them."
@@ -80,7 +68,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
         blocks=[
             *conflict,
             context(escape(f"HEARTBEAT.md of {editing.session_id}, one task per line")),
-            InputBlock(block_id=block_id, label="Tasks", element=text, hint=hint, optional=True),
+            text_input(block_id, "Tasks", text=text, hint=hint, optional=True),
         ],
     )
 
@@ -129,8 +117,5 @@ def _tier(seen: TaskList, tier: Tier) -> str:
 
 
 def _edit_buttons(session_id: str) -> ActionsBlock:
-    buttons = [
-        ButtonElement(text=f"Edit {tier}", action_id=f"{ids.EDIT_TIER}:{tier}", value=ids.encode_tier(session_id, tier))
-        for tier in Tier
-    ]
-    return ActionsBlock(elements=buttons, block_id=f"tiers:{session_id}")
+    edits = [button(f"Edit {tier}", f"{ids.EDIT_TIER}:{tier}", ids.encode_tier(session_id, tier)) for tier in Tier]
+    return actions(f"tiers:{session_id}", *edits)

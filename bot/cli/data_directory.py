@@ -1,19 +1,29 @@
 """The data directory and triage.yml as a command finds them: in its options, else where the environment says.
 
-Where several teams share a bot each has a data directory of its own inside: a command looks into one, or into each.
+Where several teams share a bot each has a data directory of its own inside: a command looks into one, or into each. It
+does so beside a running bot and without one; what only looks changes nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 from bot.cli.output import to_json
+from bot.composition.storage_engine import open_store
 from bot.config.environment import TEAMS, Environment, process_home, read_environment, team_home
 from bot.config.settings import Settings, find_config, load_settings
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.errors import ConfigError, InputError
+from bot.domain.threads import ThreadState, check_thread_id
+from bot.errors import ConfigError, InputError, StoreError
+from bot.ports import Store
+from bot.ports.names import NameBook, Names
+from bot.ports.threads import Threads
 
 
 def home_of(home: Path | None) -> Path:
@@ -102,3 +112,81 @@ def each_team(teams: dict[str, Path], report: Callable[[Path], str], *, as_json:
     if as_json:
         return to_json({name: json.loads(report(home)) for name, home in teams.items()})
     return "\n\n".join(f"Team {name}\n{report(home)}" for name, home in teams.items())
+
+
+Found = TypeVar("Found")
+_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
+_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
+
+
+def store_at(home: Path, *, is_reader: bool = True) -> Store:
+    """Return what a data directory holds, wherever it is kept; with `is_reader` nothing of it is changed.
+
+    Raises:
+        ConfigError: the environment cannot be used.
+        StoreError: it cannot be read.
+    """
+    return open_store(environment_at(home), is_reader=is_reader)
+
+
+@contextmanager
+def reading(home: Path) -> Iterator[Store]:
+    """Enter with what a data directory holds.
+
+    Raises:
+        ConfigError: it cannot be read: another directory is meant, or another user must ask.
+    """
+    try:
+        yield store_at(home)
+    except StoreError as error:
+        raise ConfigError(str(error)) from error
+
+
+def names_at(home: Path) -> Names:
+    """Return what people and channels are called, as far as the bot has learned it."""
+    return NameBook(store_at(home).documents).names()
+
+
+def find_thread(store: Store, asked: str) -> ThreadState:
+    """Return the thread with this id or link as it stands, else as it last ended.
+
+    Raises:
+        InputError: it is neither an id nor a link, or no such thread is on file.
+        StoreError: its file cannot be read.
+    """
+    threads, name = Threads(store.documents), name_pattern(asked)
+    matching = (each for each in threads.ids() if each.endswith(name[1:])) if name.startswith("*") else iter([name])
+    for thread_id in matching:
+        if (state := threads.get(thread_id) or threads.last_closed(thread_id)) is not None:
+            return state
+    raise InputError(f"no thread {asked[:200]!r} in {store.files}; `triage status` lists the open ones")
+
+
+def in_its_team(teams: Mapping[str, Path], look: Callable[[Path], Found]) -> tuple[str, Path, Found]:
+    """Return the team in whose data directory `look` finds what is asked for, that directory, and what it found.
+
+    Raises:
+        InputError: it is in none; what each says.
+    """
+    missing = []
+    for name, home in teams.items():
+        try:
+            return name, home, look(home)
+        except InputError as error:
+            missing.append(str(error))
+    raise InputError("\n".join(missing))
+
+
+def name_pattern(asked: str) -> str:
+    """Return the file name of a thread without its ending, as a glob where the team is not known.
+
+    >>> name_pattern("https://acme.slack.com/archives/C01/p1700000009000200?thread_ts=1700000000.000100&cid=C01")
+    '*.C01.1700000000.000100'
+    """
+    parts = urlsplit(asked.strip().strip("<>"))
+    link = _LINK.fullmatch(parts.path) if parts.scheme in ("http", "https") else None
+    if link is None:
+        return check_thread_id(asked.strip())
+    parent = parse_qs(parts.query).get("thread_ts", [""])[0]
+    ts = parent if _TS.fullmatch(parent) else f"{link['seconds']}.{link['fraction']}"
+    return f"*.{link['channel']}.{ts}"

@@ -53,19 +53,14 @@ from bot.ports.collections import (
     REVIEWS,
     SPEND,
 )
-from handlers.answers import ephemeral_reply
-from handlers.buttons.audit_buttons import AuditButtons
+from handlers.answers import ReviewMessages, ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.cards.audit_cards import AuditCards
-from handlers.cards.card_files import SlackCardFiles
-from handlers.cards.feedback_posts import FeedbackPosts
-from handlers.cards.page_posts import PagePosts
-from handlers.cards.recheck_cards import RecheckCards
-from handlers.commands.autonomy_command import autonomy_command
+from handlers.buttons.reply_buttons import AuditButtons
+from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
+from handlers.cards.ops_cards import AuditCards, RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
-from handlers.commands.report_commands import review_command
+from handlers.commands.report_commands import autonomy_command, review_command
 from handlers.ops_channel import OpsChannelPosts
-from handlers.review_messages import ReviewMessages
 
 
 def build_long_runs(

@@ -49,12 +49,9 @@ from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, PROPOSALS, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
-from handlers.buttons.proposal_buttons import ProposalButtons
-from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
-from handlers.buttons.tier_buttons import TierButtons
+from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
 from handlers.cards.alert_cards import SlackAlerts
-from handlers.cards.proposal_cards import ProposalCards
-from handlers.cards.suggestion_cards import SuggestionCards
+from handlers.cards.ops_cards import ProposalCards, SuggestionCards
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
 from handlers.commands.tiers_command import TiersCommand, view_opener

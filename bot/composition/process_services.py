@@ -35,11 +35,11 @@ from handlers.transport.rate_limits import RateLimiter, RateLimits
 from handlers.transport.slack_clients import (
     date_of,
     patient_client,
+    patiently,
     posting_client,
     repeatable_client,
     translate_slack_errors,
 )
-from handlers.transport.startup_retry import patiently
 from handlers.transport.workspace import SlackWorkspace
 
 REPLACEABLE: Final = (

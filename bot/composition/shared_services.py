@@ -37,12 +37,11 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.threads import Threads
-from handlers.answers import ephemeral
+from handlers.answers import SlackAskerChat, ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
-from handlers.cards.asker_chat import SlackAskerChat
 from handlers.cards.messenger import CardFacts, SlackMessenger
 from handlers.ops_channel import Ask, ops_questions
-from handlers.transport.startup_retry import patiently
+from handlers.transport.slack_clients import patiently
 
 log = logging.getLogger(__name__)
 

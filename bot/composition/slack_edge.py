@@ -25,7 +25,7 @@ from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import InputError
 from bot.heartbeat.schedule.session_controls import rows
-from bot.intake.backfill.chat_backfill import Backfill
+from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
 from bot.intake.watcher import IntakeStores, Watcher
@@ -44,9 +44,9 @@ from bot.ports.collections import (
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral_reply
 from handlers.buttons.decision_handler import Listener
-from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
-from handlers.buttons.feedback_buttons import FeedbackButtons
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.reply_buttons import FeedbackButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
 from handlers.home import HomeTab, HomeTeam
@@ -56,7 +56,7 @@ from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
 from handlers.transport.slack_clients import date_of, translate_slack_errors
-from handlers.transport.socket_connection import SlackConnection, others_line
+from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
 from handlers.transport.workspace import SlackHistory
 
 
@@ -148,7 +148,7 @@ def _buttons(
     """Return the listeners of the team's buttons, `actions`, and of its dialogues, `views`, by their ids."""
     reader = EvidenceReader(repo=on.code.codebases, known_secrets=on.environment.secrets())
     answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
-    evidence = EvidenceDialogue(on.store, reader, on.code.link_to)
+    evidence = partial(draft_evidence, on.store, reader, on.code.link_to)
     kinds = (
         DraftButtons(casework.questions.decisions, on.approvers, on.store, evidence=evidence, answers=answers),
         FixButtons(casework.fixes.fixes, on.approvers, say=answers.say, known_secrets=on.environment.secrets()),
@@ -270,14 +270,13 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
     return Backfill(
         on.settings,
         watcher,
-        SlackHistory(client),
-        team_id=on.slack.me.team_id,
+        ChatToReadBack(
+            history=SlackHistory(client), team_id=on.slack.me.team_id, clock=on.slack.clock, set_clock=set_clock
+        ),
         store=on.store,
         gaps=Gaps(on.single(GAPS)),
-        clock=on.slack.clock,
         say=on.ops.say,
         hear=lambda body: router.of_message(body).watcher.receive(body),
-        set_clock=set_clock,
         may_read=duty.take if on.storage.shared else None,
     )
 
@@ -285,10 +284,10 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
 def _over_socket(
     process: ProcessServices, bolt: App, app_token: str, on_session: Callable[[datetime | None], None]
 ) -> SlackConnection:
+    web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url)
     return SlackConnection(
         bolt,
-        app_token,
-        WebClient(token=app_token, base_url=process.environment.slack_api_url),
+        partial(socket_client, bolt, app_token, web_client),
         stored=process.single(PRESENCE),
         clock=process.clock,
         on_session=on_session,

@@ -58,6 +58,9 @@ class FindingClick:
     snooze: str = ""
 
 
+Decide = Callable[[Click, FindingClick], str]
+
+
 class AlertButtons:
     """The listeners of an alert."""
 
@@ -69,8 +72,8 @@ class AlertButtons:
             ids.ACKNOWLEDGE: on.decides(self._acknowledge),
             ids.SNOOZE: on.decides(self._snooze, read=self._read_snooze),
             ids.FIXED: on.decides(self._fixed),
-            ids.INVESTIGATE: on.decides(self._investigate),
-            ids.PROPOSE_FIX: on.decides(self._propose_fix),
+            ids.INVESTIGATE: on.decides(self._asks(desk.findings.investigate, question_about)),
+            ids.PROPOSE_FIX: on.decides(self._asks(desk.findings.propose_fix, fix_request_about)),
             ids.RUN_NOW: on.decides(lambda _, one: desk.wake(one.session.id, Wake.ON_DEMAND)),
             ids.OPEN_PLAYBOOK: on.opens(self._playbook),
         }
@@ -99,7 +102,7 @@ class AlertButtons:
         owners = self._desk.owners
         if owners.was_told(one.session, click.user, click.channel):
             return click.user
-        return owners.claim(one.session, click.user) if asks else owners.claim_unasked(one.session, click.user)
+        return owners.claim(one.session, click.user, asks=asks)
 
     def _acknowledge(self, click: Click, one: FindingClick) -> None:
         """Note who has it."""
@@ -115,23 +118,15 @@ class AlertButtons:
         self._change(click, one, lambda: self._desk.findings.snooze(one.session.id, one.digest, one.snooze))
         return f"Snoozed for {one.snooze}. Checks keep running."
 
-    def _investigate(self, click: Click, one: FindingClick) -> str:
-        """Open a thread in the ops channel and have the finding looked into like any question."""
-        return self._desk.findings.investigate(
-            one.session.id,
-            one.digest,
-            by=click.user,
-            ask=lambda found: self._desk.ask(question_about(one.session.name, found.text), click.user),
-        )
+    def _asks(self, carry_out: Callable[..., str], question: Callable[[str, str], str]) -> Decide:
+        """Return what opens a thread in the ops channel about the finding, to be worked on like any question."""
 
-    def _propose_fix(self, click: Click, one: FindingClick) -> str:
-        """Open a thread in the ops channel that asks for a patch; its card offers the draft pull request."""
-        return self._desk.findings.propose_fix(
-            one.session.id,
-            one.digest,
-            by=click.user,
-            ask=lambda found: self._desk.ask(fix_request_about(one.session.name, found.text), click.user),
-        )
+        def decide(click: Click, one: FindingClick) -> str:
+            name, by = one.session.name, click.user
+            ask = self._desk.ask
+            return carry_out(one.session.id, one.digest, by=by, ask=lambda found: ask(question(name, found.text), by))
+
+        return decide
 
     def _playbook(self, _: Click, one: FindingClick) -> View:
         """Show HEARTBEAT.md."""

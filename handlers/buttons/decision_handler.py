@@ -18,9 +18,10 @@ from slack_bolt import Ack
 from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
-from blocks.text.outgoing_text import given_back
+from blocks.elements import notice
+from blocks.text.outgoing_text import escape, given_back, section
 from bot.casework.approvers import Approvers
-from bot.errors import TriageError
+from bot.errors import InputError, ProviderError, TriageError
 from handlers.answers import Ephemeral, answer
 from handlers.clicks import Body, Click, text_of
 from handlers.transport.slack_clients import translate_slack_errors
@@ -60,6 +61,15 @@ def for_a_person(error: TriageError) -> str:
 def errors_in(block: str, error: TriageError) -> dict[str, Any]:
     """Return the answer that keeps a dialogue open and says what is wrong under one of its inputs."""
     return {"response_action": "errors", "errors": {block: for_a_person(error)}}
+
+
+def update_dialogue(client: WebClient, view_id: str, view: View) -> None:
+    """Show something else in an open dialogue; nothing happens where it was closed meanwhile."""
+    try:
+        with translate_slack_errors("update the dialogue"):
+            client.views_update(view_id=view_id, view=view)
+    except ProviderError:
+        log.info("a dialogue was not updated", extra={"action": "dialogue_unfilled"}, exc_info=True)
 
 
 class DecisionHandler(Generic[Subject]):
@@ -105,11 +115,14 @@ class DecisionHandler(Generic[Subject]):
         self,
         build: Callable[[Click, Subject], View],
         *,
-        fill: Callable[[WebClient, str, Click, Subject], None] | None = None,
+        fill: Callable[[Click, Subject], View] | None = None,
     ) -> Listener:
-        """Return the listener of a button that opens a dialogue; `fill` goes on with the dialogue's id once it is open.
+        """Return the listener of a button that opens a dialogue.
 
-        `build` must make no request.
+        Args:
+            build: Returns what it shows at once; must make no request.
+            fill: Returns what it shows then. There is no submit to check permission at, so it is asked in full before;
+                an InputError stands in the dialogue.
         """
 
         def listener(ack: Ack, body: Body, action: Body, client: WebClient) -> None:
@@ -122,11 +135,18 @@ class DecisionHandler(Generic[Subject]):
                     opened: Any = client.views_open(trigger_id=body["trigger_id"], view=view)
                 self._on_permitted(click, subject)
                 if fill is not None:
-                    fill(client, str(opened["view"]["id"]), click, subject)
+                    update_dialogue(client, str(opened["view"]["id"]), self._filled(click, subject, fill, view))
             except TriageError as error:
                 self.refuse(click, error)
 
         return listener
+
+    def _filled(self, click: Click, subject: Subject, fill: Callable[[Click, Subject], View], opened: View) -> View:
+        try:
+            self.require(click, subject)
+            return fill(click, subject)
+        except InputError as error:
+            return notice(str(opened.title.text) if opened.title else "", [section(escape(str(error)))])
 
     def submits(
         self,

@@ -10,7 +10,7 @@ precedes the opening, and nothing of the draft is in it before permission is cer
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from slack_bolt import Ack
@@ -18,8 +18,8 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal, prefill
-from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal, unavailable_modal
+from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill
+from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
@@ -31,7 +31,6 @@ from handlers.answers import Ephemeral
 from handlers.buttons.decision_handler import DecisionHandler, Listener, for_a_person, say_beside
 from handlers.clicks import Body, Click, field_of
 from handlers.home import HomeTab
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -70,47 +69,27 @@ class ClickReplies:
 GONE = "This thread is no longer stored."
 
 
-class EvidenceDialogue:
-    """Fills the dialogue once it is open."""
-
-    def __init__(self, store: Threads, reader: EvidenceReader, link_to: LinkTo) -> None:
-        self._store, self._reader, self._link_to = store, reader, link_to
-
-    def fill(self, client: WebClient, view_id: str, thread_id: str) -> None:
-        """Show the citations of a thread, open or closed."""
-        state = self._store.get(thread_id) or self._store.last_closed(thread_id)
-        if state is None:
-            self.refuse(client, view_id, GONE)
-            return
-        found = self._reader.citations(state, at_most=MAX_CITATIONS)
-        ret = state.investigator_return
-        view = evidence_modal(
-            thread_id,
-            found,
-            self._link_to,
-            left_out=(len(ret.evidence_refs) if ret else 0) - len(found),
-            patch=ret.proposed_patch if ret else None,
-            known_secrets=self._reader.known_secrets,
-        )
-        self._update(client, view_id, view)
-
-    def refuse(self, client: WebClient, view_id: str, why: str) -> None:
-        """Say why there is nothing to see."""
-        self._update(client, view_id, unavailable_modal(why))
-
-    def _update(self, client: WebClient, view_id: str, view: View) -> None:
-        try:
-            with translate_slack_errors("show the evidence"):
-                client.views_update(view_id=view_id, view=view)
-        except ProviderError:  # it was closed meanwhile, as a rule
-            log.info("a dialogue was not filled", extra={"action": "dialogue_unfilled"}, exc_info=True)
-
-
 NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask to be added to `approvers`."
 
 
+def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thread_id: str) -> View:
+    """Return the dialogue with the citations of a thread, open or closed; raises InputError where it is gone."""
+    state = store.get(thread_id) or store.last_closed(thread_id)
+    if state is None:
+        raise InputError(GONE)
+    found, ret = reader.citations(state, at_most=MAX_CITATIONS), state.investigator_return
+    return evidence_modal(
+        thread_id,
+        found,
+        link_to,
+        left_out=(len(ret.evidence_refs) if ret else 0) - len(found),
+        patch=ret.proposed_patch if ret else None,
+        known_secrets=reader.known_secrets,
+    )
+
+
 class DraftButtons:
-    """The listeners of a draft's buttons."""
+    """The listeners of a draft's buttons; `evidence` makes the dialogue with a thread's citations."""
 
     def __init__(
         self,
@@ -118,10 +97,10 @@ class DraftButtons:
         approvers: Approvers,
         store: Threads,
         *,
-        evidence: EvidenceDialogue,
+        evidence: Callable[[str], View],
         answers: ClickReplies,
     ) -> None:
-        self._decisions, self._store, self._evidence = decisions, store, evidence
+        self._decisions, self._store = decisions, store
         self._on = on = DecisionHandler(
             approvers,
             answers.say,
@@ -136,7 +115,7 @@ class DraftButtons:
             ids.REINVESTIGATE: reinvestigate,
             ids.ESCALATE: on.decides(lambda click, draft: decisions.escalate(draft, by=click.user)),
             ids.ADD_CONTEXT: add_context,
-            ids.SHOW_EVIDENCE: on.opens(lambda *_: loading_modal(), fill=self._fill_evidence),
+            ids.SHOW_EVIDENCE: on.opens(lambda *_: loading_modal(), fill=lambda _, draft: evidence(draft.thread_id)),
             ids.SAVE_NOTE: on.decides(lambda click, draft: decisions.save_note(draft, by=click.user)),
         }
         self.actions: Mapping[str, Listener] = {
@@ -195,15 +174,6 @@ class DraftButtons:
             self._decisions.acknowledge(draft.thread_id, by=click.user)
         except StoreError:
             log.warning("not noted who has a page", extra={"action": "page_unacknowledged"}, exc_info=True)
-
-    def _fill_evidence(self, client: WebClient, view_id: str, click: Click, draft: DraftClick) -> None:
-        """Show the citations; there is no submit to check permission at, so it is asked in full before any is shown."""
-        try:
-            self._on.require(click, draft)
-        except InputError as error:
-            self._evidence.refuse(client, view_id, str(error))
-        else:
-            self._evidence.fill(client, view_id, draft.thread_id)
 
     def _editor(self, click: Click, draft: DraftClick) -> View:
         """Return the editor on the draft as it is now."""

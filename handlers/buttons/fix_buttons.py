@@ -6,23 +6,18 @@ The dialogue opens empty and is filled once permission is certain, as that of th
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.fix_view import diff_fits, diff_modal, diff_problem, loading_diff
+from blocks.cards.fix_view import diff_fits, diff_modal, loading_diff
 from bot.casework.approvers import Approvers
 from bot.casework.fixes.fix_service import Fixes
-from bot.errors import InputError, ProviderError
+from bot.errors import ProviderError
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.clicks import Click
-from handlers.transport.slack_clients import translate_slack_errors
-
-log = logging.getLogger(__name__)
 
 NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask to be added to `approvers`."
 BELOW = "The diff is too long for this window: it is whole, as a file, in the card's thread."
@@ -46,7 +41,7 @@ class FixButtons:
         )
         self.views: Mapping[str, Listener] = {}
         self.actions: Mapping[str, Listener] = {
-            ids.VIEW_DIFF: on.opens(lambda *_: loading_diff(), fill=self._fill),
+            ids.VIEW_DIFF: on.opens(lambda *_: loading_diff(), fill=self._diff),
             ids.OPEN_FIX: on.decides(self._open),
         }
 
@@ -54,20 +49,8 @@ class FixButtons:
         """Have a draft pull request opened."""
         return self._fixes.open(one.thread_id, one.patch_hash, by=click.user, team=click.team, name=click.name)
 
-    def _fill(self, client: WebClient, view_id: str, click: Click, one: PatchClick) -> None:
-        """Show the diff; there is no submit to check permission at, so it is asked in full before any is shown."""
-        try:
-            self._on.require(click, one)
-            view = self._diff(one)
-        except InputError as error:
-            view = diff_problem(str(error))
-        try:
-            with translate_slack_errors("show the diff"):
-                client.views_update(view_id=view_id, view=view)
-        except ProviderError:  # it was closed meanwhile, as a rule
-            log.info("a dialogue was not filled", extra={"action": "dialogue_unfilled"}, exc_info=True)
-
-    def _diff(self, one: PatchClick) -> View:
+    def _diff(self, _: Click, one: PatchClick) -> View:
+        """Show the diff, or where the whole of it stands."""
         state, patch = self._fixes.proposed(*one)
         if diff_fits(patch):
             return diff_modal(patch, self._known_secrets)

@@ -17,10 +17,10 @@ from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, mark_
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError
+from handlers.answers import Members, open_place, send_to_each
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 from handlers.transport.poster import Poster, PostInFlight
 from handlers.transport.rate_limits import LINE
-from handlers.transport.recipients import Members, open_place, send_to_each
 
 log = logging.getLogger(__name__)
 

@@ -16,17 +16,8 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.draft_card import (
-    card_blocks,
-    card_text,
-    draft_fits,
-    marked,
-    message_text,
-    preview_message,
-    reply_messages,
-    reply_text,
-)
-from blocks.cards.feedback_view import feedback_buttons
+from blocks.cards.draft_card import card_blocks, card_text, draft_fits
+from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
 from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape

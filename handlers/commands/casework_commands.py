@@ -21,8 +21,7 @@ from bot.casework.reports.status_overview import overview
 from bot.errors import InputError
 from bot.intake.classifier.message_text import is_only_emoji
 from bot.ports import Clock, Store
-from handlers.commands.dispatcher import Command, DeferredAnswer
-from handlers.commands.typed_command import TypedCommand, reject_extra_words
+from handlers.commands.dispatcher import Command, DeferredAnswer, TypedCommand, reject_extra_words
 from handlers.ops_channel import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000

@@ -1,10 +1,13 @@
-"""`/triage`: one word chooses the command; an unknown one lists the near ones, and nothing is done by guess."""
+"""`/triage`: one word chooses the command; an unknown one lists the near ones, and nothing is done by guess.
+
+Who typed what, and where, is read from what Slack sends as hostile.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,11 +17,70 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
+from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
+from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError
 from handlers.answers import respond_privately
-from handlers.commands.typed_command import TypedCommand
+from handlers.clicks import NAME_CHARS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TypedCommand:
+    """A typed command; `channel_id` is where, which may be a channel the bot is not in."""
+
+    line: CommandLine
+    user_id: str
+    team_id: str
+    user_name: str
+    channel_id: str
+    trigger_id: str
+
+    @classmethod
+    def from_payload(cls, body: dict[str, Any]) -> TypedCommand:
+        """Return what a slash command's body says."""
+        user = _text(body, "user_id")
+        return cls(
+            line=read_line(storable(_text(body, "text"))),
+            user_id=user,
+            team_id=_text(body, "team_id") or _text(body, "enterprise_id"),
+            user_name=storable(_text(body, "user_name") or user or "somebody")[:NAME_CHARS],
+            channel_id=_text(body, "channel_id"),
+            trigger_id=_text(body, "trigger_id"),
+        )
+
+    @property
+    def who(self) -> tuple[str, str]:
+        """The user and their team."""
+        return self.user_id, self.team_id
+
+
+def _text(body: dict[str, Any], key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""
+
+
+SHOWN_CHARS = 80
+
+
+def reject_extra_words(path: str, given: Sequence[str]) -> None:
+    """Refuse words that a command which changes something takes no notice of; `given` is what follows its path.
+
+    Raises:
+        InputError: there are more words than the manual names.
+
+    >>> reject_extra_words("heartbeat off", ["shop"])
+    """
+    entry = MANUAL[path]
+    if entry.extra_words is None or len(given) <= entry.extra_words:
+        return
+    extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
+    raise InputError(
+        f"Nothing was changed: this command does not accept “{extra}”.",
+        next_step=f"Usage: /triage {entry.form}. More: /triage help {entry.path}",
+    )
+
 
 log = logging.getLogger(__name__)
 

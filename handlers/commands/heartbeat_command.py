@@ -24,7 +24,7 @@ from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
-from handlers.commands.typed_command import TypedCommand, reject_extra_words
+from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 NAME: Final = "heartbeat"
 LOG_LINES: Final = 15

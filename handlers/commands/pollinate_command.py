@@ -11,7 +11,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.suggestion_card import suggestion_list, unread_blocks
+from blocks.cards.playbook_cards import suggestion_list, unread_blocks
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.domain.commands.command_specs import command_names
@@ -19,9 +19,9 @@ from bot.domain.sharing.suggestion_wording import ANYWAY, accepted, ran, rejecte
 from bot.domain.sharing.suggestions import DecidedBy
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import Pollination
-from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions
+from handlers.buttons.playbook_buttons import NO_SUGGESTION_OF_YOURS, SuggestionActions
 from handlers.commands.casework_commands import WHO_APPROVES
-from handlers.commands.typed_command import TypedCommand, reject_extra_words
+from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 NAME: Final = "pollinate"
 
@@ -52,13 +52,13 @@ class PollinateCommand:
         owned = self._owned(typed)
         theirs = known if self.office.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
         if known and not theirs:
-            return message_blocks(f"{NOT_YOURS} {WHO_APPROVES}")
+            return message_blocks(f"{NO_SUGGESTION_OF_YOURS} {WHO_APPROVES}")
         return suggestion_list(theirs)
 
     def _decided(self, verb: str, typed: TypedCommand) -> list[Block]:
         desk, line = self.office.desk, typed.line
         if not self._owned(typed):  # before any id is named: the near ones are not for everybody
-            self.office.approvers.require(*typed.who, NOT_YOURS)
+            self.office.approvers.require(*typed.who, NO_SUGGESTION_OF_YOURS)
         found = desk.find(line.word(2))
         self.office.require(*typed.who, found)
         by = DecidedBy(typed.user_id, typed.user_name)

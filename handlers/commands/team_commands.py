@@ -18,8 +18,7 @@ from blocks.text.outgoing_text import context, escape, section
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS
 from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, subcommands
-from handlers.commands.dispatcher import HELP_WORDS, Answer, DeferredAnswer, answer_in_time
-from handlers.commands.typed_command import TypedCommand
+from handlers.commands.dispatcher import HELP_WORDS, Answer, DeferredAnswer, TypedCommand, answer_in_time
 from handlers.team_router import NAME, TeamListeners, TeamRouter
 
 Body = dict[str, Any]

@@ -25,8 +25,8 @@ from bot.heartbeat.playbooks.task_list import parse_number, parse_tier
 from bot.heartbeat.schedule.session_wording import NO_SESSIONS
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from handlers.buttons.tier_buttons import NOT_YOURS, editor
-from handlers.commands.typed_command import TypedCommand, reject_extra_words
+from handlers.buttons.playbook_buttons import NO_TASKS_OF_YOURS, editor
+from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 from handlers.transport.slack_clients import translate_slack_errors
 
 NAME: Final = "tiers"
@@ -71,7 +71,7 @@ class TiersCommand:
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
         owner, due = self.owners.claim(session, typed.user_id), f"What is due: /triage tiers {session.id} due"
-        self.approvers.require(*typed.who, NOT_YOURS, owner=owner, next_step=due)
+        self.approvers.require(*typed.who, NO_TASKS_OF_YOURS, owner=owner, next_step=due)
         return self._answer(session, verb, typed)
 
     def _which_session(self) -> str:

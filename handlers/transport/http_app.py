@@ -21,8 +21,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import StoreError
 from bot.ports import Clock
-from handlers.transport.answered import ANSWERED
-from handlers.transport.payload_shapes import is_well_shaped
+from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment

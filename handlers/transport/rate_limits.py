@@ -2,9 +2,10 @@
 
 The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace,
 and so do reactions.
-Several processes of one workspace share their rates where they have a database; without its answer each keeps to the
-rate for itself. Nobody waits longer than their patience: what would take longer is refused at once, with how long it
-would have taken.
+Several processes of one workspace share their rates where they have a database. A post is worth more than its pace:
+without the database's answer each keeps to the rate for itself, which is logged when it begins and when it ends. Nobody
+waits longer than their patience: what would take longer is refused at once, with how long it would have taken.
+
 Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
 bursts).
 """
@@ -12,6 +13,7 @@ bursts).
 from __future__ import annotations
 
 import itertools
+import logging
 import math
 import threading
 import time
@@ -22,9 +24,52 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from bot.errors import Unavailable
+from bot.errors import StoreError, Unavailable
 from bot.ports.replicas import Rate, SharedPace
-from handlers.transport.shared_pace import PaceIfAnswered
+
+log = logging.getLogger(__name__)
+
+ASK_AGAIN_S: Final = 5.0
+"""After a database did not answer."""
+
+
+class PaceIfAnswered:
+    """Port SharedPace over one that may not answer."""
+
+    def __init__(self, pace: SharedPace, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._pace, self._monotonic = pace, monotonic
+        self._ask_at = 0.0
+        self._is_alone = False
+
+    def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
+        """Return in how many seconds the next slot comes; 0 where nobody answers."""
+        if self._monotonic() < self._ask_at:
+            return 0.0
+        try:
+            wait_s = self._pace.reserve(rate, key, patience_s=patience_s, spare=spare)
+        except StoreError as error:
+            self._go_alone(error)
+            return 0.0
+        if self._is_alone:
+            self._is_alone = False
+            log.info("the rates of posts are shared again", extra={"action": "pace_shared"})
+        return wait_s
+
+    def hold(self, rate: Rate, key: str, seconds: float) -> None:
+        """Tell the others, if anybody answers."""
+        if self._monotonic() < self._ask_at:
+            return
+        try:
+            self._pace.hold(rate, key, seconds)
+        except StoreError as error:
+            self._go_alone(error)
+
+    def _go_alone(self, error: StoreError) -> None:
+        self._ask_at = self._monotonic() + ASK_AGAIN_S
+        if not self._is_alone:
+            self._is_alone = True
+            log.warning("posts keep to this process's own rate: %s", error, extra={"action": "pace_alone"})
+
 
 REPLY, CARD, LINE = 0, 1, 2
 """Who goes first where several wait for one channel: what a person approved, then cards, then lines."""

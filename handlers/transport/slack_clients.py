@@ -1,13 +1,16 @@
-"""The Slack clients and the translation of their errors.
+"""The Slack clients, the translation of their errors, and waiting for Slack at the start.
 
 Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
 what Slack says it refused (429, after Retry-After, as long as that is a matter of seconds); a connection that breaks is
-Unconfirmed.
+Unconfirmed. At the start the bot waits until Slack answers: ending instead would only have a supervisor start it again,
+and again. What Slack refuses for good (a token, a scope, a channel it does not know) is not waited for.
+
 Source: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it (FACTS B2).
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +19,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from json import JSONDecodeError
 from socket import gaierror
-from typing import Final
+from typing import Final, TypeVar
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
@@ -183,3 +186,41 @@ def translate_slack_errors(what: str, *, posting: bool = False) -> Iterator[None
     except (UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:  # what came is no answer of Slack's
         kind = Unconfirmed if posting else Unavailable
         raise kind(f"Slack's answer to {what} could not be read; trying again may help") from error
+
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FIRST_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 60.0
+MAX_ADVISED_S: Final = 900.0
+"""How long Slack's own Retry-After is obeyed; a longer one is asked about in between."""
+
+
+def patiently(ask: Callable[[], T], *, wait: Callable[[float], object] = time.sleep) -> T:
+    """Return what `ask` returns, asking again in growing pauses while Slack cannot be reached; each wait is logged.
+
+    Raises:
+        ProviderError: Slack refused it; trying again would not help.
+    """
+    failures = 0
+    while True:
+        try:
+            return ask()
+        except Unavailable as error:
+            pause_s = _pause_s(failures, error.retry_after_s)
+            failures += 1
+            log.warning(
+                "triage waits for Slack and starts when it answers; next try in %g s: %s",
+                pause_s,
+                error,
+                extra={"action": "start_waits", "attempt": failures},
+            )
+            wait(pause_s)
+
+
+def _pause_s(failures: int, advised_s: float | None) -> float:
+    """Return how long to wait after so many earlier failures, and Slack's own advice if it gave one."""
+    ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures, 10))
+    return max(ours_s, min(advised_s or 0.0, MAX_ADVISED_S))

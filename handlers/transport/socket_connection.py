@@ -28,8 +28,7 @@ from bot.errors import StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
-from handlers.transport.answered import ANSWERED
-from handlers.transport.payload_shapes import is_well_shaped
+from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
 log = logging.getLogger(__name__)
@@ -77,8 +76,22 @@ HELLO_CHARS = 2_000
 """A session's first message is short, and begins with its type in one order of keys or another."""
 
 
+def socket_client(app: App, app_token: str, web_client: WebClient) -> SocketClient:
+    """Return a client for one connection of an app; whoever has it decides when to connect again."""
+    return SocketClient(
+        app_token,
+        logger=app.logger,
+        web_client=web_client,
+        auto_reconnect_enabled=False,
+        ping_interval=PING_INTERVAL_S,
+        concurrency=HANDLERS,
+    )
+
+
 class SlackConnection:
-    """Connects a Bolt app; `on_session(away_since)` is told of each new session, None at the very first start.
+    """Connects a Bolt app, each connection with a client of its own.
+
+    `on_session(away_since)` is told of each new session, None at the very first start.
 
     `on_others(count)` is told once when Slack counts more connections of the app than this process can have opened;
     it must return at once.
@@ -87,8 +100,7 @@ class SlackConnection:
     def __init__(
         self,
         app: App,
-        app_token: str,
-        web_client: WebClient,
+        new_client: Callable[[], SocketClient],
         *,
         stored: SingleDocument,
         clock: Clock,
@@ -108,7 +120,7 @@ class SlackConnection:
         self._said: tuple[object, ...] = ()
         now = clock.now()
         self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
-        self._lines = [self._lifeline(app_token, web_client, monotonic) for _ in range(connections)]
+        self._lines = [self._lifeline(new_client(), monotonic) for _ in range(connections)]
 
     def open(self) -> None:
         """Connect; raises ProviderError if Slack refuses the app's token."""
@@ -139,15 +151,7 @@ class SlackConnection:
             self._now = self._now.model_copy(update={"stopped_at": now})
             self._write(now)
 
-    def _lifeline(self, app_token: str, web_client: WebClient, monotonic: Callable[[], float]) -> SocketSupervisor:
-        client = SocketClient(
-            app_token,
-            logger=self._app.logger,
-            web_client=web_client,
-            auto_reconnect_enabled=False,
-            ping_interval=PING_INTERVAL_S,
-            concurrency=HANDLERS,
-        )
+    def _lifeline(self, client: SocketClient, monotonic: Callable[[], float]) -> SocketSupervisor:
         line = SocketSupervisor(client, monotonic=monotonic, on_session=self._new_session)
 
         def take(client: BaseSocketModeClient, request: SocketModeRequest) -> None:

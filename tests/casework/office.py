@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from blocks.cards.draft_card import click_of
+from blocks.cards.draft_actions import click_of
 from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress

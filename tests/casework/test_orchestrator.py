@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks.cards.draft_card import click_of
+from blocks.cards.draft_actions import click_of
 from bot.casework.decisions import DraftClick
 from bot.domain.doubts import question_edited
 from bot.domain.events import MessageType

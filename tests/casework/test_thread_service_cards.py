@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks.cards.draft_card import click_of
+from blocks.cards.draft_actions import click_of
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID

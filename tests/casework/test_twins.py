@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from blocks.cards.draft_card import card_blocks, click_of
+from blocks.cards.draft_actions import click_of
+from blocks.cards.draft_card import card_blocks
 from bot.casework.decisions import DraftClick
 from bot.domain.events import MessageType
 from bot.domain.severity import Severity

@@ -19,7 +19,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.health_checks import HealthCheck, classifier_check
-from bot.cli.doctor import host_checks, machine_checks, model_checks, slack_checks
+from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
@@ -140,7 +140,7 @@ def test_the_token_of_each_code_host_is_named_and_never_shown(tmp_path: Path) ->
     environ = {"TRIAGE_GITHUB_TOKEN": "ghp-of-all-12345678"}
     given = patient(tmp_path, environ=environ)
     (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
-    found = host_checks.code_hosts(given)
+    found = code_checks.code_hosts(given)
     assert found.says == (
         "shop: TRIAGE_GITHUB_TOKEN is there for https://github.com; "
         "infra: TRIAGE_GITLAB_TOKEN_INFRA is missing for https://gitlab.com, so patches are given as files; "
@@ -148,14 +148,14 @@ def test_the_token_of_each_code_host_is_named_and_never_shown(tmp_path: Path) ->
     )
     more["other"] = {"url": "https://github.acme.example/acme/other.git", "code_host": "github"}
     (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
-    assert "shop: TRIAGE_GITHUB_TOKEN_SHOP is missing for https://github.com" in host_checks.code_hosts(given).says
-    assert "12345678" not in host_checks.code_hosts(given).says
+    assert "shop: TRIAGE_GITHUB_TOKEN_SHOP is missing for https://github.com" in code_checks.code_hosts(given).says
+    assert "12345678" not in code_checks.code_hosts(given).says
 
 
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     """By the check that is about them; what hangs on them was not looked at."""
     given = patient(tmp_path, nonsense=1)
-    found = run_checks(given, {"config": machine_checks.config, "git": machine_checks.git, "disk": machine_checks.disk})
+    found = run_checks(given, {"config": machine_checks.config, "git": code_checks.git, "disk": machine_checks.disk})
     assert "nonsense" in found["config"].says
     assert found["git"].says == "not checked: triage.yml cannot be used"
     assert found["disk"].ok
@@ -174,9 +174,9 @@ def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
 
 def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     """With its commit named."""
-    assert "code is at" in machine_checks.git(patient(tmp_path)).says
+    assert "code is at" in code_checks.git(patient(tmp_path)).says
     (tmp_path / "plain").mkdir()
-    found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
+    found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": code_checks.git})["git"]
     assert not found.ok
 
 
@@ -187,12 +187,12 @@ def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> 
     commit_files(code, {"lost.py": "a = 1\n"})
     blob = git(code, "rev-parse", "HEAD:lost.py")
     (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    found = machine_checks.git(given)
+    found = code_checks.git(given)
     assert not found.ok
     assert "1 of its files cannot be read, such as lost.py" in found.says
     assert f"git -C {code} fsck --full" in found.fix
     git(code, "config", "remote.origin.promisor", "true")
-    assert f"git -C {code} fetch --refetch --no-filter origin" in machine_checks.git(given).fix
+    assert f"git -C {code} fetch --refetch --no-filter origin" in code_checks.git(given).fix
 
 
 def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
     code = given.settings().codebase
     head = git(code, "rev-parse", "HEAD")
     (code / ".git" / "objects" / head[:2] / head[2:]).unlink()
-    found = machine_checks.git(given)
+    found = code_checks.git(given)
     assert not found.ok
     assert "is damaged" in found.says
     assert f"git -C {code} fsck --full" in found.fix
@@ -212,7 +212,7 @@ def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) 
     code = patient(tmp_path).settings().codebase
     commit_files(code, {"a.py": "A = 2\n"})
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
-    found = machine_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
+    found = code_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
     assert found.ok
     assert "fetch --unshallow" in found.fix
 
@@ -222,7 +222,7 @@ def test_an_unfinished_index_is_named(tmp_path: Path) -> None:
     given = patient(tmp_path)
     standing = IndexStanding(waiting=38_000, total=50_000)
     SingleDocument(FileDocuments(given.home), INDEX).update(standing.model_dump())
-    assert "12,000 of 50,000 files indexed" in machine_checks.git(given).says
+    assert "12,000 of 50,000 files indexed" in code_checks.git(given).says
 
 
 def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_
     commit_files(code, {"docs/guide.md": pointer, "docs/logo.png": pointer})
     git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
     git(code, "commit", "--quiet", "--message", "submodule")
-    found = machine_checks.git(given)
+    found = code_checks.git(given)
     assert found.ok
     assert "2 files whose text is in Git LFS only, such as docs/guide.md; 1 submodule, libs/other" in found.says
     assert f"`git -C {code} lfs pull`" in found.fix
@@ -270,7 +270,7 @@ def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     assert machine_checks.tmux(given).ok
     assert not machine_checks.gh(watching).ok
-    assert machine_checks.git(given).fix == "apt-get install git"
+    assert code_checks.git(given).fix == "apt-get install git"
     for code, ok in ((0, True), (1, False)):
         (tmp_path / "gh").write_text(f"#!/bin/sh\nexit {code}\n")
         (tmp_path / "gh").chmod(0o755)
@@ -310,7 +310,7 @@ def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Pat
     def found(environ: dict[str, str] | None = key, *, pricing: Any = None, **beat: Any) -> HealthCheck:
         session = {"cwd": str(tmp_path / "shop"), "heartbeat": {"heartbeat_model": "new-model-1", **beat}}
         more = {"sessions": {"shop": session}, "pricing": pricing or {}}
-        return model_checks.prices(patient(tmp_path, environ=environ, **more))
+        return service_checks.prices(patient(tmp_path, environ=environ, **more))
 
     assert found() == HealthCheck(
         ok=False,
@@ -319,7 +319,7 @@ def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Pat
         ", in USD per million tokens",
     )
     assert "new-model-1" in found(model="new-model-1").says
-    written = {"new-model-1": yaml.safe_load(model_checks.PRICE_FORM.replace("{", "{ "))}
+    written = {"new-model-1": yaml.safe_load(service_checks.PRICE_FORM.replace("{", "{ "))}
     assert found(pricing=written).ok
     assert found(heartbeat_model="").ok
     assert found(enabled=False).ok
@@ -368,7 +368,7 @@ def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bo
     """At the configured address; the key is in no finding."""
     given = patient(tmp_path, base_url="https://models.test", environ={"ANTHROPIC_API_KEY": "sk-very-secret"})
     responses.get("https://models.test/v1/models/claude-opus-5-5", status=status)
-    found = model_checks.model(given)
+    found = service_checks.model(given)
     assert (found.ok, words in found.says) == (ok, True)
     assert "secret" not in found.says + found.fix
 
@@ -377,14 +377,14 @@ def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bo
 def test_the_vendor_knows_its_models(tmp_path: Path) -> None:
     """A wrong name is found, and so is a network that is down."""
     given = patient(tmp_path, investigator={"model": "claude-wrong"}, environ={"ANTHROPIC_API_KEY": "sk-very-secret"})
-    assert "cannot be reached" in model_checks.model(given).says
+    assert "cannot be reached" in service_checks.model(given).says
     responses.get("https://api.anthropic.com/v1/models/claude-wrong", status=404)
-    assert "knows no model claude-wrong" in model_checks.model(given).says
+    assert "knows no model claude-wrong" in service_checks.model(given).says
 
 
 def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
     """Which is no fault."""
-    assert model_checks.model(patient(tmp_path)).says.startswith("offline")
+    assert service_checks.model(patient(tmp_path)).says.startswith("offline")
 
 
 def test_mcp_servers_are_started(tmp_path: Path) -> None:
@@ -393,9 +393,9 @@ def test_mcp_servers_are_started(tmp_path: Path) -> None:
         "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
         "tools": ["get_current_time"],
     }
-    assert model_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good})).says == "time (1 tools)"
+    assert service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good})).says == "time (1 tools)"
     bad = {"command": [str(tmp_path / "none")]}
-    found = model_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}))
+    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}))
     assert (found.ok, found.says) == (False, "gone: it cannot be started or reached")
 
 

@@ -11,12 +11,11 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import card_blocks
-from blocks.views.autonomy_view import autonomy_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
 from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
 from blocks.views.home_view import HomeData, Notice, home_view
-from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
+from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList

@@ -7,8 +7,8 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.audit_card import audit_blocks
 from blocks.cards.draft_card import card_blocks
+from blocks.cards.reply_cards import audit_blocks
 from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest

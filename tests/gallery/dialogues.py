@@ -5,11 +5,10 @@ from __future__ import annotations
 from slack_sdk.models.views import View
 
 from blocks.cards.alert_card import playbook_modal
-from blocks.cards.draft_card import click_of
-from blocks.cards.lesson_card import remember_modal
-from blocks.cards.suggestion_card import read_modal, reject_modal
-from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal
-from blocks.modals.evidence_modal import evidence_modal
+from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal
+from blocks.cards.evidence_modal import evidence_modal
+from blocks.cards.memory_cards import remember_modal
+from blocks.cards.playbook_cards import read_modal, reject_modal
 from blocks.views.tiers_view import saved_modal, tier_modal
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownCitation, ShownLines
 from bot.domain.citations.links import code_links

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from blocks.cards.draft_card import reply_messages
-from blocks.cards.feedback_view import feedback_buttons, not_helpful_blocks
-from blocks.views.review_view import review_blocks
+from blocks.cards.reply_cards import feedback_buttons, not_helpful_blocks, reply_messages
+from blocks.views.report_views import review_blocks
 from bot.casework.reports.classifier_samples import ErrorRate
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import tally

@@ -8,8 +8,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.alert_card import alert_blocks, retired_blocks
-from blocks.cards.proposal_card import proposal_blocks
-from blocks.cards.suggestion_card import suggestion_blocks, suggestion_list
+from blocks.cards.playbook_cards import proposal_blocks, suggestion_blocks, suggestion_list
 from bot.domain.heartbeats.alerts import Alert
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import OpenFinding

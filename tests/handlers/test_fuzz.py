@@ -47,18 +47,16 @@ from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
-from handlers.buttons.audit_buttons import AuditButtons
 from handlers.buttons.decision_handler import say_beside
-from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.buttons.proposal_buttons import ProposalButtons
-from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
-from handlers.buttons.tier_buttons import TierButtons
+from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
+from handlers.buttons.reply_buttons import AuditButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import status_command
 from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
-from handlers.transport.payload_shapes import is_well_shaped
+from handlers.transport.bolt_requests import is_well_shaped
 from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import a_sorter, an_event
@@ -161,7 +159,7 @@ class World:
             self.office.decisions,
             approvers,
             self.office.store,
-            evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
+            evidence=partial(draft_evidence, self.office.store, reader, lambda _: None),
             answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
         )
         status = status_command(FileStore(self.folder), approvers, self.office.clock, ())

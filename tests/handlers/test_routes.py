@@ -14,7 +14,7 @@ from slack_bolt import App, BoltRequest, BoltResponse
 from blocks import ids
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from handlers.messages import journal_first
+from handlers.routes import journal_first
 from tests.handlers.listening import listening
 from tests.handlers.slack_stub import SlackStub
 from tests.payloads import payload

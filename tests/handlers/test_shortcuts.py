@@ -18,7 +18,7 @@ from bot.domain.threads import ThreadStatus
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports import ChatMessage, Person
 from handlers.shortcuts import Shortcuts
-from handlers.transport.payload_shapes import is_well_shaped
+from handlers.transport.bolt_requests import is_well_shaped
 from tests.builders import a_sorter, event_of, in_status
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.handlers.listening import listening

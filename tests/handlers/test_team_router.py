@@ -208,7 +208,7 @@ def test_a_click_on_what_a_removed_team_left_is_answered_for_that_team() -> None
     assert gone.team == "platform"
     acknowledged: list[bool] = []
     typed = {"state": {"values": {"reply": {"input": {"type": "plain_text_input", "value": "It is 5."}}}}}
-    args = SimpleNamespace(body=body, ack=lambda: acknowledged.append(True), view=body["view"] | typed)
+    args = SimpleNamespace(body=body, ack=lambda: acknowledged.append(True), view=body["view"] | typed, action=None)
     company.router.view("any")(args)  # type: ignore[call-arg]
     assert acknowledged == [True]
     why = "The team platform is no longer in triage.yml, so nothing was done."

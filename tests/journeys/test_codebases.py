@@ -11,8 +11,8 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.cli.status import command as status
-from bot.cli.verify import command as verify
+from bot.cli.investigate.verify import command as verify
+from bot.cli.reports.status import status_command as status
 from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import shown_text

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from blocks import ids
-from bot.cli.metrics import command as metrics
-from bot.cli.review import command as review
-from bot.cli.why import command as why
+from bot.cli.investigate.why import command as why
+from bot.cli.reports.metrics import command as metrics
+from bot.cli.reports.review import command as review
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from blocks.cards.draft_card import card_blocks, reply_sections
+from blocks.cards.draft_card import card_blocks
+from blocks.cards.reply_cards import reply_sections
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo

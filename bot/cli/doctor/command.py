@@ -28,9 +28,9 @@ from bot.casework.reports.health_checks import (
     process_check,
     wrong,
 )
-from bot.cli.arguments import config_option, home_option, json_option, team_option
-from bot.cli.data_directory import environment_at, teams_at
-from bot.cli.doctor import clone_checks, database_checks, host_checks, machine_checks, model_checks, slack_checks
+from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.data_directory import environment_at
+from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoDatabase, NoTokens, UnreadSettings
 from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
@@ -45,19 +45,17 @@ CONNECTION: Final = "connection"
 
 
 @click.command("doctor", help="Check the installation; each problem comes with its fix.")
-@config_option
-@home_option
-@team_option
 @json_option
-def command(config: Path | None, home: Path | None, team: str | None, as_json: bool) -> int:
+@scoped
+def command(scope: Scope, as_json: bool) -> int:
     """Print what the checks find; exit code 0 if all is well, else 1.
 
     Raises:
         ConfigError: the environment itself cannot be used.
     """
-    environment = environment_at(home)
-    patient = DoctorContext(home=environment.home, config=config, environment=environment, now=datetime.now(UTC))
-    teams = teams_at(home, config, team)
+    environment = environment_at(scope.home)
+    patient = DoctorContext(home=environment.home, config=scope.config, environment=environment, now=datetime.now(UTC))
+    teams = scope.teams()
     if len(teams) == 1:
         findings = run_checks(replace(patient, home=next(iter(teams.values()))))
     else:
@@ -163,20 +161,20 @@ CHECKS: Mapping[str, Check] = {
     "ops channel": slack_checks.ops_channel,
     "approvers": slack_checks.approvers,
     "chats": slack_checks.watched_chats,
-    DATABASE: database_checks.database,
-    "replicas": database_checks.replicas,
+    DATABASE: service_checks.database,
+    "replicas": service_checks.replicas,
     BOT: lambda patient: process_check(patient.store(), patient.now),
     CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
     "journals": lambda patient: journal_check(patient.store(), patient.now),
     "classifier": lambda patient: classifier_check(patient.store(), patient.now),
     "weights": machine_checks.weights,
     "pause": lambda patient: pause_check(patient.store()),
-    "model": model_checks.model,
-    "prices": model_checks.prices,
-    "mcp servers": model_checks.mcp_servers,
-    "git": machine_checks.git,
-    "clones": clone_checks.clones,
-    "code hosts": host_checks.code_hosts,
+    "model": service_checks.model,
+    "prices": service_checks.prices,
+    "mcp servers": service_checks.mcp_servers,
+    "git": code_checks.git,
+    "clones": code_checks.clones,
+    "code hosts": code_checks.code_hosts,
     "tmux": machine_checks.tmux,
     "gh": machine_checks.gh,
     "disk": machine_checks.disk,

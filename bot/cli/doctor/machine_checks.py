@@ -1,4 +1,4 @@
-"""The checks of `triage doctor` about this machine: settings, code, programs, disk, sessions. They write nothing."""
+"""The checks of `triage doctor` about this machine: settings, programs, disk, sessions. They write nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,23 +14,17 @@ from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.retention import disk_used, size
-from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
-from bot.composition.codebases import checkout_path
 from bot.composition.process_services import REPLACEABLE_FOLDERS
-from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
-from bot.domain.search.index_gaps import IndexGaps
-from bot.domain.text.sanitize import one_line
-from bot.errors import CodebaseUnreadable, ConfigError, StoreError
+from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.intake.classifier.rules import Rules
-from bot.ports.code import CodebaseStanding, read_index_standing
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -68,78 +61,6 @@ def secrets(path: Path) -> HealthCheck:
     if mode:
         return wrong("other users of this machine can read .env", "chmod 600 .env")
     return well("only its owner can read .env")
-
-
-def git(patient: DoctorContext) -> HealthCheck:
-    """Whether git is there and the codebase a checkout with a commit."""
-    if shutil.which("git") is None:
-        return wrong("git is not installed", "apt-get install git")
-    standing = read_index_standing(patient.store().machine)
-    found = [
-        _checkout(name, one, patient.home, standing.codebases.get(name, standing))
-        for name, one in patient.settings().all_codebases.items()
-    ]
-    fixes = "; ".join(one.fix for one in found if one.fix)
-    return HealthCheck(ok=all(one.ok for one in found), says="; ".join(one.says for one in found), fix=fixes)
-
-
-def _checkout(name: str, settings: CodebaseSettings, home: Path, standing: CodebaseStanding) -> HealthCheck:
-    """Whether one codebase can be read and searched."""
-    lead = f"{name}: " if name else ""
-    try:
-        codebase = checkout_path(name, settings, home)
-        repo = GitRepo(codebase)
-        gaps, commit = find_gaps(repo), repo.head()
-    except CodebaseUnreadable as error:
-        problem, _, fix = str(error).removeprefix("codebase: ").partition("; ")
-        return wrong(lead + problem, fix)
-    except ConfigError as error:
-        if not name:
-            raise
-        return well(f"{lead}{str(error).partition(': ')[2]}")  # its remote is another check's matter
-    said, fixes = [f"{lead}{codebase} is at {commit[:10]}"], []
-    if far := standing.words():
-        said.append(far)
-    elif name and standing.commit == commit:
-        said.append(f"{standing.files:,} files indexed")
-    if repo.is_shallow():
-        said.append("its older history is missing, so nobody can tell who changed what before")
-        fixes.append(f"for the history: `git -C {codebase} fetch --unshallow`")
-    if gaps.unreadable:
-        first = one_line(gaps.unreadable[0], 80)
-        count = len(gaps.unreadable)
-        said.append(f"but {count} of its files cannot be read, such as {first}; no answer can cite them")
-        fixes.append(_refetch(repo, codebase))
-    if rest := replace(gaps, unreadable=()).words():
-        said.append(f"not searched: {rest}")
-    if gaps.lfs:
-        fixes.append(f"for Git LFS: `git -C {codebase} lfs pull`")
-    if gaps.submodules:
-        fixes.append(
-            f"for a submodule: `git -C {codebase} submodule update --init`, "
-            "then run a second triage with that folder as `codebase`"
-        )
-    return HealthCheck(ok=not gaps.unreadable, says=", ".join(said), fix="; ".join(fixes))
-
-
-def _refetch(repo: GitRepo, codebase: Path) -> str:
-    """Return what fetches or names the lost files."""
-    if remote := repo.promisor():
-        return f"`git -C {codebase} fetch --refetch --no-filter {remote}`; if {remote} cannot be reached, clone anew"
-    return f"`git -C {codebase} fsck --full` names what is lost; clone the repository anew"
-
-
-def find_gaps(repo: GitRepo) -> IndexGaps:
-    """Return what of HEAD cannot be searched: unreadable files, files in Git LFS that were not fetched, submodules."""
-    head = repo.head()
-    tree = repo.tree(head)
-    small = dict.fromkeys(one.blob for one in tree if not one.is_missing and one.size < MAX_POINTER_BYTES)
-    read = repo.readable_blobs(list(small))
-    return IndexGaps(
-        unreadable=tuple(one.path for one in tree if one.is_missing or (one.blob in small and one.blob not in read)),
-        lfs=tuple(one.path for one in tree if one.blob in read and is_pointer(read[one.blob])),
-        submodules=tuple(repo.submodules(head)),
-    )
 
 
 def tmux(patient: DoctorContext) -> HealthCheck:

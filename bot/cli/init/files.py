@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 import yaml
 
-from bot.cli.init.config_text import config_of
-from bot.cli.init.proposals import read_proposals
+from bot.cli.init.config_text import config_of, read_proposals
 from bot.cli.init.questions import Answers
 from bot.config.environment import read_environment
 from bot.errors import InputError, refusal

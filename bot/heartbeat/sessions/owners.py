@@ -39,14 +39,13 @@ class Owners:
             return user_id in session.rota.people
         return bool(session.owner) and self._is(session.owner, user_id)
 
-    def claim(self, session: Session, user_id: str) -> str:
-        """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else."""
-        return user_id if self.includes(session, user_id) else ""
+    def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
+        """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else.
 
-    def claim_unasked(self, session: Session, user_id: str) -> str:
-        """Return what `claim` would, without a request: of a group count those who were in it when last asked."""
-        if session.rota is not None or not session.owner.startswith("S"):
-            return self.claim(session, user_id)
+        `asks=False`: without a request, so of a group count those who were in it when last asked.
+        """
+        if asks or session.rota is not None or not session.owner.startswith("S"):
+            return user_id if self.includes(session, user_id) else ""
         return user_id if user_id in self._members.get(session.owner, frozenset()) else ""
 
     def was_told(self, session: Session, user_id: str, channel: str = "") -> bool:

@@ -76,35 +76,45 @@ class _Absence:
     capped: bool = False
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatToReadBack:
+    """The chat that is read back; `clock` is its own, which `set_clock` compares once more, or raises ProviderError.
+
+    `wait` takes seconds and returns whether to stop; by default it waits for `Backfill.stop`.
+    """
+
+    history: ChatHistory
+    team_id: str
+    clock: Clock
+    set_clock: Callable[[], None] = lambda: None
+    wait: Wait | None = None
+
+
 class Backfill:
     """Makes up for absences; `hear` takes what is read back, else `watcher` does.
 
-    `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError. Where replicas share the gaps,
-    `may_read` says whether this one reads back now, and each looks for what others opened.
+    Where replicas share the gaps, `may_read` says whether this one reads back now, and each looks for what others
+    opened.
     """
 
     def __init__(
         self,
         settings: Settings,
         watcher: Watcher,
-        history: ChatHistory,
+        chat: ChatToReadBack,
         *,
-        team_id: str,
         store: Threads,
         gaps: Gaps,
-        clock: Clock,
         say: Callable[[str], None],
         hear: Callable[[Body], bool] | None = None,
-        set_clock: Callable[[], None] = lambda: None,
-        wait: Wait | None = None,
         may_read: Callable[[], bool] | None = None,
     ) -> None:
         self._watched = names_of(settings.watched_chats)
         self._reach = settings.watcher.backfill_max
-        self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
+        self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, chat.clock, say
         self._stopping, self._wake = threading.Event(), threading.Event()
-        self._missed = MissedMessages(history, team_id=team_id, wait=wait or self._stopping.wait)
-        self._set_clock, self._hear = set_clock, hear or watcher.receive
+        self._missed = MissedMessages(chat.history, team_id=chat.team_id, wait=chat.wait or self._stopping.wait)
+        self._set_clock, self._hear = chat.set_clock, hear or watcher.receive
         self._may_read = may_read
         self._absence: _Absence | None = None
         self._lock = threading.Lock()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
+from blocks.cards.draft_actions import click_of
+from blocks.cards.draft_card import card_blocks, card_text, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
 from bot.domain.paging import Paging

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.draft_card import CUT_NOTE, MAX_MESSAGES, preview_message, reply_messages, reply_sections, reply_text
+from blocks.cards.reply_cards import CUT_NOTE, MAX_MESSAGES, preview_message, reply_messages, reply_sections, reply_text
 from blocks.text.outgoing_text import SECTION_CHARS
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from bot.casework.freshness import MAX_REPLY_CHARS

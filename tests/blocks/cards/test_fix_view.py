@@ -14,8 +14,8 @@ from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_evidence_modal import LINK_TO
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
-from tests.blocks.modals.test_evidence_modal import LINK_TO
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.casework.fixes.test_fix_opening_words import a_fix
 from tests.domain.questions.test_patches import a_patch

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from blocks.cards.draft_card import card_blocks
+from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import patch_blocks, patch_line
-from blocks.modals.evidence_modal import evidence_modal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_evidence_modal import LINK_TO, a_citation, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
-from tests.blocks.modals.test_evidence_modal import LINK_TO, a_citation, seen
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.domain.questions.test_patches import a_patch
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block, PlainTextObject
 
 from blocks import ids
-from blocks.cards.draft_card import card_blocks, click_of
+from blocks.cards.draft_actions import click_of
+from blocks.cards.draft_card import card_blocks
 from blocks.text.escaping import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine

@@ -84,5 +84,5 @@ def test_many_threads_draw_the_same() -> None:
 
 def test_nobody_loads_it_who_draws_nothing() -> None:
     """Neither a start of the bot nor `triage status` nor the report in words pays for it."""
-    loaded = "import sys, bot.app, bot.cli.status, bot.cli.metrics; sys.exit('PIL' in sys.modules)"
+    loaded = "import sys, bot.app, bot.cli.reports.status, bot.cli.reports.metrics; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0

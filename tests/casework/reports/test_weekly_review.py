@@ -9,7 +9,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review
-from bot.cli.review import render, review_json
+from bot.cli.reports.review import render, review_json
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
 from bot.domain.threads import Resolution
 from bot.ports.collections import JUDGEMENTS, RECHECKS, SingleDocument

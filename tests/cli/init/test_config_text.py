@@ -10,9 +10,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.cli.init.config_text import config_of, patched, rendered, with_fitting_places
+from bot.cli.init.config_text import Proposals, config_of, patched, read_proposals, rendered, with_fitting_places
 from bot.cli.init.interview import Interview, Texts
-from bot.cli.init.proposals import Proposals, read_proposals
 from bot.config.settings import load_settings
 from tests.gitrepo import make_repo
 from tests.sampling import examples

@@ -32,6 +32,7 @@ class Desk:
     def __init__(self) -> None:
         self.order: list[str] = []
         self.told: list[tuple[str, str, str]] = []
+        self.shown: list[View] = []
         self.asked_owner: list[bool] = []
         self.fails: TriageError | None = None
         self.expired = self.is_broken = False
@@ -52,8 +53,7 @@ class Desk:
         self.handler.decides(self._decide)(self._ack, self._body(by), {"value": value}, self)
 
     def open(self, value: object = "thing 1", *, by: str = APPROVER, fills: bool = False) -> None:
-        fill = (lambda client, view_id, click, thing: self.order.append(f"filled {view_id}")) if fills else None
-        listener = self.handler.opens(self._build, fill=fill)
+        listener = self.handler.opens(self._build, fill=self._fill if fills else None)
         listener(self._ack, self._body(by), {"value": value}, self)
 
     def submit(self, typed: str | None, value: object = "thing 1", *, by: str = APPROVER) -> None:
@@ -67,6 +67,15 @@ class Desk:
         if self.expired:
             raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
         return {"view": {"id": "V1"}}
+
+    def views_update(self, *, view_id: str, view: View) -> None:
+        self.order.append(f"filled {view_id}")
+        self.shown.append(view)
+
+    def _fill(self, click: Click, thing: str) -> View:
+        if self.fails:
+            raise self.fails
+        return View(type="modal", title="Full", blocks=[])
 
     def _body(self, by: str) -> dict[str, Any]:
         return {**payload("block_actions"), "user": {"id": by, "team_id": "T1"}, "channel": {"id": "C1"}}
@@ -152,7 +161,15 @@ class TestOpening:
         """For who seemed allowed when last asked; whoever deals with it is noted after."""
         desk.open(fills=True)
         assert desk.order == ["ack", "opened", "permitted thing 1", "filled V1"]
-        assert desk.asked_owner == [False]
+        assert desk.asked_owner == [False, True]
+        assert desk.told == []
+
+    def test_why_it_cannot_be_filled_stands_in_it(self, desk: Desk) -> None:
+        """Under the title that it was opened with."""
+        desk.fails = InputError("This thread is gone <!channel>")
+        desk.open(fills=True)
+        assert [view.to_dict()["title"]["text"] for view in desk.shown] == ["T"]
+        assert "This thread is gone &lt;!channel&gt;" in str(desk.shown[0].to_dict())
         assert desk.told == []
 
     def test_who_may_not_sees_nothing(self, desk: Desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -20,7 +21,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
 from bot.ports.chat import IN_FLIGHT
-from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, EvidenceDialogue
+from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, draft_evidence
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.payloads import payload
@@ -105,7 +106,7 @@ class Edge:
             office.decisions,
             self.approvers,
             office.store,
-            evidence=EvidenceDialogue(office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
+            evidence=partial(draft_evidence, office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
             answers=ClickReplies(self._tell, self.home, office.store, self.approvers, ops_channel="C0OPS"),  # type: ignore[arg-type]
         )
 

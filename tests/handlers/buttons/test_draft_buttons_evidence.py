@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
-from handlers.buttons.draft_buttons import EvidenceDialogue
+from bot.errors import InputError
+from handlers.buttons.decision_handler import update_dialogue
+from handlers.buttons.draft_buttons import draft_evidence
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.fakes import MemoryThreads
 from tests.gitrepo import make_repo
@@ -30,7 +33,7 @@ class Desk:
         ret = a_return(evidence_refs=(ref,) * 14)
         store = MemoryThreads()
         store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
-        self.dialogue = EvidenceDialogue(store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
+        self.evidence = partial(draft_evidence, store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
 
     def updates(self) -> list[dict[str, Any]]:
         return self.slack.of("views.update")
@@ -44,10 +47,7 @@ def desk(tmp_path: Path, slack: SlackStub) -> Desk:
 
 def test_it_is_filled_with_the_lines(desk: Desk) -> None:
     """The lines around the quotation, the link, and how many citations there was no room for."""
-    desk.dialogue.fill(desk.client, "V7", THREAD_ID)
-    [update] = desk.updates()
-    assert update["view_id"] == "V7"
-    shown = json.dumps(update)
+    shown = json.dumps(desk.evidence(THREAD_ID).to_dict())
     assert "import time" in shown
     assert "3  limit = 5" in shown
     assert "https://code.acme.io/x" in shown
@@ -55,13 +55,13 @@ def test_it_is_filled_with_the_lines(desk: Desk) -> None:
 
 
 def test_a_thread_that_is_gone_is_said(desk: Desk) -> None:
-    """In the dialogue that stands open."""
-    desk.dialogue.fill(desk.client, "V7", "T1.C1.9.9")
-    assert "no longer stored" in json.dumps(desk.updates())
+    """Its listener says it in the dialogue that stands open."""
+    with pytest.raises(InputError, match="no longer stored"):
+        desk.evidence("T1.C1.9.9")
 
 
 def test_a_dialogue_closed_meanwhile_is_no_trouble(desk: Desk, slack: SlackStub) -> None:
     """Slack does not know it any more."""
     slack.will("views.update", refusal("not_found"))
-    desk.dialogue.fill(desk.client, "V7", THREAD_ID)
-    assert len(desk.updates()) == 1
+    update_dialogue(desk.client, "V7", desk.evidence(THREAD_ID))
+    assert [each["view_id"] for each in desk.updates()] == ["V7"]

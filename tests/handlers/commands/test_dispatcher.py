@@ -25,9 +25,8 @@ from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
 from handlers.commands.casework_commands import CaseworkCommands
-from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher, TypedCommand
 from handlers.commands.report_commands import status_command
-from handlers.commands.typed_command import TypedCommand
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace

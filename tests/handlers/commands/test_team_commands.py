@@ -15,9 +15,8 @@ from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import commands
 from bot.intake.normalise import Identity
 from bot.ports import Person
-from handlers.commands.dispatcher import CommandDispatcher, DeferredAnswer
+from handlers.commands.dispatcher import CommandDispatcher, DeferredAnswer, TypedCommand
 from handlers.commands.team_commands import OF_NO_TEAM, TeamCommands
-from handlers.commands.typed_command import TypedCommand
 from handlers.team_router import TeamListeners, TeamRouter
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace

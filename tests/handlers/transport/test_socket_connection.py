@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import ProviderError, StoreError
 from bot.intake.presence import Presence, describe_presence
-from handlers.transport.socket_connection import LONG_DOWN, SlackConnection
+from handlers.transport.socket_connection import LONG_DOWN, SlackConnection, socket_client
 from tests.builders import NOW
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.slack_stub import SlackStub, refusal
@@ -42,10 +43,10 @@ class Ear:
         self.full = False
         self.others: list[int] = []
         nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
+        app = App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer)
         self.connection = SlackConnection(
-            App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer),
-            "xapp-1",
-            WebClient(token="xapp-1", base_url=url),
+            app,
+            partial(socket_client, app, "xapp-1", WebClient(token="xapp-1", base_url=url)),
             stored=stored,
             clock=self.clock,
             on_session=self._missed,

@@ -51,13 +51,13 @@ def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked
     workspace.groups["S0ONCALL"] = frozenset({"U0ANN"})
     owners = Owners(workspace, FakeClock(AT))
     group = of(tmp_path, "S0ONCALL")
-    assert owners.claim_unasked(group, "U0ANN") == ""
-    assert owners.claim_unasked(of(tmp_path, "U0ANN"), "U0ANN") == "U0ANN"
-    assert owners.claim_unasked(of(tmp_path, ROTA), "U0CY") == "U0CY"
+    assert owners.claim(group, "U0ANN", asks=False) == ""
+    assert owners.claim(of(tmp_path, "U0ANN"), "U0ANN", asks=False) == "U0ANN"
+    assert owners.claim(of(tmp_path, ROTA), "U0CY", asks=False) == "U0CY"
     assert workspace.asked == []
     assert owners.claim(group, "U0ANN") == "U0ANN"
-    assert owners.claim_unasked(group, "U0ANN") == "U0ANN"
-    assert owners.claim_unasked(group, "U0BEN") == ""
+    assert owners.claim(group, "U0ANN", asks=False) == "U0ANN"
+    assert owners.claim(group, "U0BEN", asks=False) == ""
     assert workspace.asked == ["S0ONCALL"]
 
 

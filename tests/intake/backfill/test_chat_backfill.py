@@ -11,7 +11,7 @@ import pytest
 from bot.config.team_settings import WatchedChat
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill
+from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import OVERLAP, Gaps
 from bot.intake.backfill.missed_messages import RATE_RETRIES
 from bot.ports import Page
@@ -81,14 +81,16 @@ class Desk(Post):
         return Backfill(
             self.settings,
             self.watcher,
-            self.history,
-            team_id="T1",
+            ChatToReadBack(
+                history=self.history,
+                team_id="T1",
+                clock=self.clock,
+                set_clock=lambda: self.set_clock(),
+                wait=self._wait,
+            ),
             store=self.store,
             gaps=Gaps(self.stored),
-            clock=self.clock,
             say=self.told.append,
-            set_clock=lambda: self.set_clock(),
-            wait=self._wait,
         )
 
     def _wait(self, seconds: float) -> bool:

@@ -1,0 +1,176 @@
+"""The buttons of a draft and the dialogues behind them, each with the draft it is about and where it was opened."""
+
+from __future__ import annotations
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    CheckboxesElement,
+    InputBlock,
+    InteractiveElement,
+    Option,
+    OverflowMenuElement,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.cards.draft_status import basis
+from blocks.elements import actions, button, confirmation, form, reason_input, text_input
+from blocks.text.outgoing_text import context, split
+from blocks.text.splitting import INPUT_CHARS
+from bot.casework.decisions import DraftClick
+from bot.domain.questions.approval_basis import Basis
+from bot.domain.threads import PendingReason, ThreadState
+
+REASON_CHARS = 500
+_DESPITE_OBJECTIONS = confirmation(
+    "Post despite the objections?",
+    "The checks did not pass this draft. Post it anyway?",
+    yes="Post it",
+    no="Back",
+)
+
+
+def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> View:
+    """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
+
+    Of a draft longer than Slack's editor holds it shows the beginning, and says that it does.
+    """
+    save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
+    choice = CheckboxesElement(action_id=ids.INPUT, options=[save])
+    return form(
+        ids.EDIT_VIEW,
+        ids.encode_dialogue(click, from_home=from_home),
+        title="Edit the reply",
+        submit="Post now",
+        blocks=[
+            *([] if len(draft) <= INPUT_CHARS else [_cut_note(len(draft))]),
+            text_input(ids.REPLY, "Reply (Markdown)", text=prefill(draft) or None),
+            InputBlock(block_id=ids.ONLY_SAVE, label="Not yet?", element=choice, optional=True),
+        ],
+    )
+
+
+def prefill(draft: str) -> str:
+    """Return what the editor shows of a draft; submitted as it is, it stands for the whole draft."""
+    return draft if len(draft) <= INPUT_CHARS else "".join(split(draft, INPUT_CHARS)[:1])
+
+
+def _cut_note(chars: int) -> Block:
+    words = (
+        f"The draft has {chars:,} characters and Slack's editor holds {INPUT_CHARS:,}: the rest was cut here. "
+        "If you submit without changes, the whole draft is used. If you change anything, only this text is used."
+    )
+    return context(words)
+
+
+def dismiss_modal(click: DraftClick, *, from_home: bool = False) -> View:
+    """Return the question for a reason, which may stay empty."""
+    why = reason_input("Why? (helps the next draft)", "Already answered, not for us, wrong …", REASON_CHARS)
+    metadata = ids.encode_dialogue(click, from_home=from_home)
+    return form(ids.DISMISS_VIEW, metadata, title="Dismiss the draft", submit="Dismiss", blocks=[why])
+
+
+def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
+    """Return the input for what neither the code nor the message says."""
+    asked = text_input(ids.CONTEXT, "What should the investigator know?")
+    metadata = ids.encode_dialogue(click, from_home=from_home)
+    return form(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[asked])
+
+
+def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
+    """Return the click that the buttons of the current card carry; some are about the twins, too."""
+    return DraftClick(
+        thread_id=state.thread_id,
+        version=state.draft_version,
+        draft_hash=state.draft_hash or "",
+        seen=min(len(state.stale_reasons), ids.MAX_SEEN),
+        twins=len(state.twins) if with_twins else 0,
+    )
+
+
+def waiting_actions(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> ActionsBlock:
+    """Return what a waiting thread offers; the way out comes first where the asker needs no answer any more."""
+    offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
+    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
+    return _row(state, [dismiss, *offered, more] if state.is_settled else [*offered, dismiss, more])
+
+
+def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
+    """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
+    click = _click(state)
+    is_search = basis(state) is Basis.SEARCH and not state.has_edited_draft
+    leads = is_search and not state.is_settled and not state.stale_reasons
+    edit = button("Edit", ids.EDIT, click, style="primary" if leads else None)
+    if not can_approve:
+        return [edit]
+    if state.stale_reasons:
+        approve = button("Post anyway", ids.APPROVE, click, style="danger")
+    elif state.pending_reason is PendingReason.DISAGREEMENT:
+        approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
+    else:
+        approve = button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
+    too = _answer_too(state, approve)
+    return [edit, approve, *too] if is_search else [approve, *too, edit]
+
+
+def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElement]:
+    """Return the button that posts the draft in the threads of the twins as well; it is bound to those shown."""
+    count = len(state.shown_twins)
+    if not count:
+        return []
+    value = ids.encode_click(click_of(state, with_twins=True))
+    label = f"Answer there too ({count})"
+    return [button(label, ids.ANSWER_TOO, value, style=approve.style, confirm=approve.confirm)]
+
+
+def _without_draft(state: ThreadState) -> list[InteractiveElement]:
+    click, settled = _click(state), state.is_settled
+    write = button("Write reply", ids.EDIT, click)
+    if state.pending_reason is PendingReason.FAILED and not settled:
+        again = button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
+        return [again, button("Add context", ids.ADD_CONTEXT, click), write]
+    return [button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary"), write]
+
+
+def running_actions(state: ThreadState) -> ActionsBlock:
+    """Return what can be done while an investigation runs."""
+    add_context = button("Add context", ids.ADD_CONTEXT, _click(state))
+    return _row(state, [_dismiss(state), add_context] if state.is_settled else [add_context, _dismiss(state)])
+
+
+def reinvestigate_button(state: ThreadState) -> ButtonElement:
+    """Return the button for another investigation."""
+    return button("Re-investigate", ids.REINVESTIGATE, _click(state))
+
+
+def _dismiss(state: ThreadState) -> ButtonElement:
+    """Return the way out; it comes first where the asker needs no answer any more."""
+    click = ids.encode_click(click_of(state, with_twins=True))
+    return button("Dismiss", ids.DISMISS, click, style="primary" if state.is_settled else None)
+
+
+def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
+    click = click_of(state)
+    names = {
+        ids.REINVESTIGATE: "Re-investigate",
+        ids.ADD_CONTEXT: "Add context",
+        ids.ESCALATE: "Escalate",
+        ids.SHOW_EVIDENCE: "Show evidence",
+    }
+    ret = state.investigator_return
+    if offers_notes and ret and ret.proposed_triage_file and not state.triage_file_path:
+        names[ids.SAVE_NOTE] = "Save note"
+    return OverflowMenuElement(
+        action_id=ids.MORE,
+        options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],
+    )
+
+
+def _click(state: ThreadState) -> str:
+    return ids.encode_click(click_of(state))
+
+
+def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:
+    return actions(f"actions:{state.thread_id}:{state.draft_version}", *elements)

@@ -1,0 +1,151 @@
+"""The dialogue behind Show evidence: every citation with its mark, claim and lines, and the proposed patch. Pure.
+
+File contents are hostile: they are shown in code blocks, inert. What Slack has no room for is counted, with what to
+type to read it on the bot's machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import accumulate, takewhile
+from typing import Final
+
+from slack_sdk.models.blocks import Block, DividerBlock
+from slack_sdk.models.views import View
+
+from blocks.cards.fix_view import patch_blocks
+from blocks.elements import notice
+from blocks.text.marks import without_marks
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
+from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
+from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
+from bot.domain.citations.citation_lines import shown_ref
+from bot.domain.citations.links import LinkTo
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
+from bot.domain.text.sanitize import strip_hidden
+
+MAX_CITATIONS: Final = 12
+NAME_CHARS: Final = 160
+CLAIM_CHARS: Final = 400
+REASON_CHARS: Final = 300
+QUOTE_CHARS: Final = 1_500
+LINK_CHARS: Final = 1_000
+_MARKS: Final = {True: "✓ verified", False: "✗ refuted", None: "? cannot be checked by code"}
+_MEANINGS: Final = {
+    True: "verified: the quote matches the source word for word",
+    False: "wrong: the source says something else",
+    None: "cannot be checked by code: please check it yourself",
+}
+
+
+def loading_modal() -> View:
+    """Return the dialogue while permission is asked and git is read: it shows nothing of the draft."""
+    return notice("Evidence", [context("Looking up the citations …")])
+
+
+def evidence_modal(
+    thread_id: str,
+    citations: Sequence[ShownCitation],
+    link_to: LinkTo,
+    *,
+    left_out: int = 0,
+    patch: ProposedPatch | None = None,
+    known_secrets: Collection[str] = (),
+) -> View:
+    """Return the dialogue with all that is known of the citations; `left_out` are further ones of the draft.
+
+    Below them stands the patch that is proposed, if any, without `known_secrets`. Of what would be too large for Slack
+    the last citations are left out as well, and counted.
+    """
+    proposed = patch_blocks(patch, known_secrets)
+    below = [DividerBlock(), *proposed] if proposed else []
+    if not citations:
+        return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked."), *below])
+    shown = list(citations)
+    while True:
+        view = notice("Evidence", [*_all(thread_id, shown, link_to, left_out + len(citations) - len(shown)), *below])
+        fits = len(view.blocks or ()) <= VIEW_BLOCKS and size_of(view.to_dict()) <= VIEW_BYTES
+        if fits or len(shown) == 1:
+            return view
+        shown.pop()
+
+
+def _all(thread_id: str, citations: Sequence[ShownCitation], link_to: LinkTo, left_out: int) -> list[Block]:
+    parts: list[Block] = [context(_count(citations))]
+    for citation in citations:
+        parts += [DividerBlock(), *_citation(citation, link_to(citation.ref))]
+    more = f"{left_out} more are not shown here. " if left_out else ""
+    hint = f"`triage verify {escape(thread_id)} --lines` on the bot's machine checks them all again, in full"
+    return [*parts, DividerBlock(), context(more + hint)]
+
+
+def _count(citations: Sequence[ShownCitation]) -> str:
+    """Return how many there are of each mark, and what that means."""
+    marks = Counter(citation.mark for citation in citations)
+    return "\n".join(
+        f"{_MARKS[mark][0]} {marks[mark]} {_MEANINGS[mark]}" for mark in (True, False, None) if marks[mark]
+    )
+
+
+def _citation(citation: ShownCitation, link: str | None) -> list[Block]:
+    return [_heading(citation, link), *_source(citation), *_remark(citation)]
+
+
+def _heading(citation: ShownCitation, link: str | None) -> Block:
+    ref = citation.ref
+    name = _words(_name(ref), NAME_CHARS) or "(no name)"
+    shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else name
+    at = f" at {_words(ref.commit[:7], 8)}" if ref.commit and ref.commit != ref.ref else ""
+    claim = f"\nfor: {_words(ref.supports_claim, CLAIM_CHARS)}" if ref.supports_claim.strip() else ""
+    return section(f"*{shown}*{at} · {_MARKS[citation.mark]}{claim}")
+
+
+def _name(ref: EvidenceRef) -> str:
+    return f"commit {ref.ref[:12]}" if ref.kind is EvidenceKind.GIT_COMMIT else shown_ref(ref.ref)
+
+
+def _source(citation: ShownCitation) -> list[Block]:
+    """Return what the citation points at, else its quotation alone."""
+    found = citation.shown
+    if isinstance(found, ShownLines):
+        stands_there = any(line.quoted for line in found.lines)
+        return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not in the source"))]
+    if isinstance(found, CommitFacts):
+        said = f"{_words(found.subject, CLAIM_CHARS)}\n{_words(found.author, NAME_CHARS)} · {found.date}"
+        return [section(said), *_quotation(citation, "Quoted from its message")]
+    return _quotation(citation, "Quoted")
+
+
+def _quotation(citation: ShownCitation, title: str) -> list[Block]:
+    quote = strip_hidden(citation.quote)[0].strip("\n")
+    more = len(quote) - QUOTE_CHARS
+    cut = f"{quote[:QUOTE_CHARS]} … {more:,} more characters" if more > 0 else quote
+    return [section(f"{title}:\n{fence(cut)}")] if quote.strip() else []
+
+
+def _remark(citation: ShownCitation) -> list[Block]:
+    """Return why it is not verified, or why there are no lines to read."""
+    found = citation.shown
+    unread = "" if isinstance(found, ShownLines | CommitFacts) else f"Not shown: {_words(found.why, REASON_CHARS)}."
+    why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
+    said = " · ".join(part for part in (why, unread) if part)
+    return [context(said)] if said else []
+
+
+def _code(lines: Sequence[str]) -> Block:
+    """Return as many lines as a section holds, and how many there are more."""
+    chars = accumulate(len(line) + 1 for line in lines)
+    kept = list(lines[: max(1, sum(1 for _ in takewhile(lambda total: total < SECTION_CHARS, chars)))])
+    while len(kept) > 1 and len(_fenced(kept, len(lines) - len(kept))) > SECTION_CHARS:
+        kept.pop()
+    return section(_fenced(kept, len(lines) - len(kept)))
+
+
+def _fenced(lines: Sequence[str], left: int) -> str:
+    return fence("\n".join(lines)) + (f"\n… {left} more line{'s' * (left > 1)}" if left else "")
+
+
+def _words(text: str, limit: int) -> str:
+    """Return foreign words on one line, inert; a code fence in them would swallow what follows."""
+    return escape(plain(without_marks(text).replace("`", "'"), limit))

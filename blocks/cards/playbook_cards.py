@@ -1,0 +1,220 @@
+"""The cards about a HEARTBEAT.md: a proposal's, and a suggestion's with its dialogues and its list. Pure.
+
+What a session is offered is another session's text: it is quoted, never rendered, and a quarantined line stands in a
+code block with the reason above it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from slack_sdk.models.blocks import ActionsBlock, Block
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.elements import actions, button, form, menu, reason_input
+from blocks.text.escaping import local_time
+from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import context, escape, escape_text, fence, plain, quote_block, section, truncate
+from blocks.text.splitting import OPTION_CHARS
+from bot.domain.playbooks.playbook_requests import RequestVerb
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus
+from bot.domain.sharing.suggestion_wording import NO_SUGGESTIONS, describe_suggestion, order, suggestion_line
+from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
+
+WORDS_CHARS: Final = 1_200
+MAX_CHOICES: Final = 100
+"""Options of a menu (Slack's limit)."""
+_PROPOSAL_SIGNS: Final = {
+    ProposalStatus.ACCEPTED: ":white_check_mark:",
+    ProposalStatus.REJECTED: ":no_entry_sign:",
+    ProposalStatus.FAILED: ":warning:",
+}
+
+
+def proposal_blocks(proposal: Proposal, *, not_allowed: Sequence[str] = ()) -> list[Block]:
+    """Return the card; `not_allowed` are commands of the new task that triage.yml does not let run."""
+    sign = _PROPOSAL_SIGNS.get(proposal.standing, ":memo:")
+    link = f" · <{proposal.permalink}|message>" if proposal.permalink else ""
+    where = f"*{escape(proposal.session)}*" if proposal.session else "*which session?*"
+    head = f"{sign} Proposal for HEARTBEAT.md of {where}, from <@{proposal.asked_by}> in <#{proposal.chat_id}>{link}"
+    parts: list[Block] = [
+        section(head, block_id=ids.proposal_block_id(proposal.id)),
+        section(quote_block(truncate(escape_text(proposal.words), WORDS_CHARS))),
+        section(f"{_what(proposal)}\n{fence(f'- [ ] {plain(proposal.task, 300)}')}"),
+    ]
+    if not_allowed:
+        named = ", ".join(f"`{escape(plain(one, 120).replace('`', ''))}`" for one in not_allowed[:3])
+        parts.append(context(f":warning: Not among `commands` in triage.yml, so it does not run by itself: {named}"))
+    if proposal.standing is ProposalStatus.OPEN:
+        return fit_message([*parts, _proposal_buttons(proposal)])
+    return fit_message([*parts, context(_proposal_decision(proposal))])
+
+
+def proposal_text(proposal: Proposal) -> str:
+    """Return the one line for notifications and screen readers."""
+    return truncate(escape(plain(f"{_what(proposal).rstrip(':')}: {proposal.task}", 250)), 300)
+
+
+def done_text(proposal: Proposal) -> str:
+    """Return the line in the asker's thread; its words were seen and accepted by a human.
+
+    One that comes late says when that was. `Done: added to shop's hourly checks: Watch the CDN cache`
+    """
+    session, task = escape(proposal.session or ""), escape_text(escape(plain(proposal.task, 300)))
+    late = proposal.is_said_late and proposal.decided_at
+    late_words = f" (accepted {local_time(late)}, said late)" if late else ""
+    if proposal.verb is RequestVerb.ADD:
+        return f"Done: added to {session}'s {proposal.tier} checks: {task}{late_words}"
+    if proposal.verb is RequestVerb.REMOVE:
+        return f"Done: removed from {session}'s {proposal.from_tier} checks: {task}{late_words}"
+    return f"Done: moved from {session}'s {proposal.from_tier} to its {proposal.tier} checks: {task}{late_words}"
+
+
+def _what(proposal: Proposal) -> str:
+    if proposal.verb is RequestVerb.ADD:
+        return f"Adds to the {proposal.tier} tasks:"
+    if proposal.verb is RequestVerb.REMOVE:
+        return f"Removes from the {proposal.from_tier} tasks:" if proposal.from_tier else "Removes the task:"
+    return f"Moves from {proposal.from_tier or 'its tier'} to {proposal.tier}:"
+
+
+def _proposal_decision(proposal: Proposal) -> str:
+    who = f"<@{proposal.decided_by}>" if proposal.decided_by else "nobody"
+    if proposal.standing is ProposalStatus.FAILED:
+        return f"*Not done*: {escape(plain(proposal.problem or '', 300))} · accepted by {who}"
+    problem = f" · {escape(plain(proposal.problem, 300))}" if proposal.problem else ""
+    return f"*{proposal.standing.capitalize()}* by {who}{problem}"
+
+
+def _proposal_buttons(proposal: Proposal) -> ActionsBlock:
+    value = ids.encode_proposal(proposal.id, proposal.session or "")
+    choices = [(plain(one, OPTION_CHARS), ids.encode_proposal(proposal.id, one)) for one in proposal.choices]
+    return actions(
+        f"proposal_actions:{proposal.id}",
+        *([button("Accept", ids.ACCEPT_PROPOSAL, value, style="primary")] if proposal.session else []),
+        *([menu(ids.CHOOSE_SESSION, "Which session?", choices[:MAX_CHOICES])] if len(choices) > 1 else []),
+        button("Reject", ids.REJECT_PROPOSAL, value),
+    )
+
+
+TASK_CHARS: Final = 1_200
+MAX_WAITING: Final = 10
+_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
+_SUGGESTION_SIGNS: Final = {
+    SuggestionStatus.OPEN: ":seedling:",
+    SuggestionStatus.QUARANTINED: ":no_entry:",
+    SuggestionStatus.ACCEPTED: ":white_check_mark:",
+    SuggestionStatus.REJECTED: ":x:",
+}
+
+
+def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
+    """Return the card as the suggestion stands."""
+    marker = ids.suggestion_block_id(suggestion.id)
+    about = (
+        f"From {escape(suggestion_line(suggestion.from_))}: {escape(suggestion_line(suggestion.reason))} "
+        f"· `{suggestion.id}`"
+    )
+    head = (
+        f"{_SUGGESTION_SIGNS[suggestion.status]} *{_title(suggestion)}* · "
+        f"{escape(describe_suggestion(suggestion))}\n{_task(suggestion)}"
+    )
+    parts: list[Block] = [section(head, block_id=marker), context(about)]
+    if suggestion.is_waiting:
+        return fit_message([*parts, _buttons(suggestion)])
+    return fit_message([*parts, context(_decision(suggestion))])
+
+
+def suggestion_text(suggestion: Suggestion) -> str:
+    """Return the one line for notifications; a quarantined line is not repeated there."""
+    said = "a line that a human must read first" if suggestion.quarantine else plain(suggestion.task, 150)
+    return truncate(escape(f"{_title(suggestion)} for {suggestion.to}: {said}"), 300)
+
+
+def reject_modal(suggestion: Suggestion) -> View:
+    """Return the question for a reason, which may stay empty."""
+    why = reason_input("Why? (it is not offered again)", "We have that elsewhere, too noisy …", MAX_REASON_CHARS)
+    shown = [section(_task(suggestion)), why]
+    return form(ids.REJECT_VIEW, suggestion.id, title="Reject it", submit="Reject", blocks=shown)
+
+
+def read_modal(suggestion: Suggestion) -> View:
+    """Return a quarantined line to read as data; only who has seen it here can add it."""
+    return form(
+        ids.READ_VIEW,
+        suggestion.id,
+        title="Read it first",
+        submit="Add it anyway",
+        blocks=[
+            section(f"Quarantined: {escape(suggestion.quarantine or '')}. It comes from {escape(suggestion.from_)}."),
+            section(truncate(fence(suggestion.task), TASK_CHARS)),
+            section(f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."),
+        ],
+    )
+
+
+def suggestion_list(suggestions: Sequence[Suggestion]) -> list[Block]:
+    """Return what waits and what was decided last, one screen."""
+    waiting, decided = order(suggestions)
+    if not waiting and not decided:
+        return [section(f"{NO_SUGGESTIONS} Next: `/triage pollinate run`")]
+    shown: list[Block] = [section(_entry(one)) for one in waiting[:MAX_WAITING]]
+    if len(waiting) > MAX_WAITING:
+        shown.append(context(f"{len(waiting) - MAX_WAITING} more: `triage pollinate list` on the terminal."))
+    if decided:
+        shown.append(context("\n".join(f"`{one.id}` {_decision(one)}" for one in decided)))
+    following = f"accept {waiting[0].id}" if waiting else "run"
+    return fit_message([*shown, context(f"Next: `/triage pollinate {following}`")])
+
+
+def unread_blocks(suggestion: Suggestion) -> list[Block]:
+    """Return a quarantined line to read before it can be accepted by command."""
+    return [
+        section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. Its text, as data:"),
+        section(truncate(fence(suggestion.task), TASK_CHARS)),
+        context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
+    ]
+
+
+def _title(suggestion: Suggestion) -> str:
+    kind = "Another tier" if suggestion.moves_from else "Suggested check"
+    return {
+        SuggestionStatus.OPEN: kind,
+        SuggestionStatus.QUARANTINED: "Quarantined",
+        SuggestionStatus.ACCEPTED: "Accepted",
+        SuggestionStatus.REJECTED: "Rejected",
+    }[suggestion.status]
+
+
+def _entry(suggestion: Suggestion) -> str:
+    sign = _SUGGESTION_SIGNS[suggestion.status]
+    return (
+        f"{sign} `{suggestion.id}` {escape(describe_suggestion(suggestion))}, from "
+        f"{escape(suggestion.from_)}\n{_task(suggestion)}"
+    )
+
+
+def _task(suggestion: Suggestion) -> str:
+    if suggestion.quarantine:
+        return truncate(f"{escape(suggestion.quarantine)}\n{fence(suggestion.task)}", TASK_CHARS)
+    return truncate(quote_block(escape(suggestion_line(suggestion.task))), TASK_CHARS)
+
+
+def _decision(suggestion: Suggestion) -> str:
+    who = suggestion.decided_by or ""
+    named = f"<@{who}>" if _USER.fullmatch(who) else escape(suggestion_line(suggestion.decided_by_name or "somebody"))
+    why = f": {escape(suggestion_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
+    at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
+    return f"{suggestion.status} by {named}{at}{why}"
+
+
+def _buttons(suggestion: Suggestion) -> ActionsBlock:
+    if suggestion.quarantine:
+        take = button("Read it first", ids.READ_SUGGESTION, suggestion.id)
+    else:
+        take = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="primary")
+    reject = button("Reject", ids.REJECT_SUGGESTION, suggestion.id)
+    return actions(f"{ids.suggestion_block_id(suggestion.id)}:decide", take, reject)

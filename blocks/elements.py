@@ -1,0 +1,87 @@
+"""The parts that cards and dialogues are made of: buttons, menus, inputs, and the frame of a dialogue. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    ConfirmObject,
+    InputBlock,
+    InteractiveElement,
+    MarkdownTextObject,
+    Option,
+    PlainTextInputElement,
+    StaticSelectElement,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.text.outgoing_text import plain
+from blocks.text.splitting import INPUT_CHARS
+
+TITLE_CHARS = 24
+"""Slack's limit."""
+
+
+def button(
+    label: str, action: str, value: str, *, style: str | None = None, confirm: ConfirmObject | None = None
+) -> ButtonElement:
+    """Return a button."""
+    return ButtonElement(text=label, action_id=action, value=value, style=style, confirm=confirm)
+
+
+def menu(action: str, placeholder: str, choices: Iterable[tuple[str, str]]) -> StaticSelectElement:
+    """Return a menu; `choices` are the label and the value of each."""
+    options = [Option(text=label, value=value) for label, value in choices]
+    return StaticSelectElement(action_id=action, placeholder=placeholder, options=options)
+
+
+def actions(block_id: str, *elements: InteractiveElement) -> ActionsBlock:
+    """Return a row of buttons and menus."""
+    return ActionsBlock(elements=list(elements), block_id=block_id)
+
+
+def confirmation(title: str, text: str, *, yes: str, no: str) -> ConfirmObject:
+    """Return what is asked before a click on a button counts; `text` is mrkdwn."""
+    return ConfirmObject(title=title, text=MarkdownTextObject(text=text), confirm=yes, deny=no)
+
+
+def text_input(
+    block_id: str,
+    label: str,
+    *,
+    text: str | None = None,
+    at_most: int = INPUT_CHARS,
+    hint: str | None = None,
+    optional: bool | None = None,
+) -> InputBlock:
+    """Return an input of several lines, pre-filled with `text`, that takes at most so many characters."""
+    field = PlainTextInputElement(action_id=ids.INPUT, multiline=True, initial_value=text, max_length=at_most)
+    return InputBlock(block_id=block_id, label=label, element=field, hint=hint, optional=optional)
+
+
+def reason_input(label: str, examples: str, at_most: int) -> InputBlock:
+    """Return an input of one line for a reason, which may stay empty."""
+    field = PlainTextInputElement(action_id=ids.INPUT, placeholder=examples, max_length=at_most)
+    return InputBlock(block_id=ids.REASON, label=label, element=field, optional=True)
+
+
+def form(callback_id: str, metadata: str, *, title: str, submit: str, blocks: Sequence[Block]) -> View:
+    """Return a dialogue to be submitted; `metadata` comes back with it."""
+    return View(
+        type="modal",
+        callback_id=callback_id,
+        private_metadata=metadata,
+        title=plain(title, TITLE_CHARS),
+        submit=submit,
+        close="Cancel",
+        blocks=blocks,
+    )
+
+
+def notice(title: str, blocks: Sequence[Block]) -> View:
+    """Return a dialogue to read."""
+    return View(type="modal", title=plain(title, TITLE_CHARS), close="Close", blocks=blocks)

@@ -1,0 +1,152 @@
+"""The checks of `triage doctor` about what triage works with: models, MCP servers, database and replicas.
+
+They write nothing, and nothing is paid for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from bot.adapters.anthropic_client import probe_model
+from bot.casework.reports.health_checks import HealthCheck, well, wrong
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext
+from bot.composition.model_access import unpriced
+from bot.config.model_settings import McpServerSettings
+from bot.errors import ProviderError, Unavailable
+from bot.ports.replicas import MAX_SKEW, Replica
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+
+
+PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
+_CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
+
+
+def model(patient: DoctorContext) -> HealthCheck:
+    """Whether the models can be reached; nothing is paid for."""
+    settings, key = patient.settings(), patient.environment.anthropic_api_key
+    name = settings.investigator.model
+    if settings.provider != "anthropic":
+        module = _CLOUD_MODULES.get(settings.provider)
+        if module and find_spec(module) is None:
+            fix = f"pip install 'anthropic[{settings.provider}]'"
+            return wrong(f"provider {settings.provider} needs more packages", fix)
+        return well(f"{name} at {settings.provider}, not contacted: it uses its own credentials")
+    if key is None:
+        return well("offline: no ANTHROPIC_API_KEY, a search over the code answers")
+    try:
+        address = settings.base_url or patient.environment.anthropic_base_url
+        return well(probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
+    except Unavailable as error:
+        fix = "check the network and base_url in triage.yml or ANTHROPIC_BASE_URL; if both are right, wait"
+        return wrong(str(error), fix)
+    except ProviderError as error:
+        fix = "correct ANTHROPIC_API_KEY in .env, or the model's name in triage.yml"
+        return wrong(str(error), fix)
+
+
+def prices(patient: DoctorContext) -> HealthCheck:
+    """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
+    settings = patient.settings()
+    if settings.provider == "anthropic" and patient.environment.anthropic_api_key is None:
+        return well("not needed: offline")
+    missing = unpriced(settings)
+    if not missing:
+        return well("every model with a spending limit has a price")
+    says = "; ".join(f"{model} has no price: {', '.join(who)} cannot use it" for model, who in missing.items())
+    fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD per million tokens"
+    return wrong(says, fix)
+
+
+def mcp_servers(patient: DoctorContext) -> HealthCheck:
+    """Whether every configured server starts and offers something that may be used."""
+    servers = patient.settings().mcp_servers
+    if not servers:
+        return well("none are configured")
+    with ThreadPoolExecutor(len(servers)) as pool:
+        found = dict(zip(servers, pool.map(lambda item: _offers(patient, *item), servers.items()), strict=True))
+    bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
+    if bad:
+        fix = "start it by hand and read its output; under tools: list those that are not declared read-only"
+        return wrong("; ".join(bad), fix)
+    return well(", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
+
+
+def _offers(patient: DoctorContext, name: str, one: McpServerSettings) -> tuple[int, str]:
+    """Return how many tools a server offers to a model, and why there are none."""
+    from bot.adapters.mcp.mcp_tools import McpServers
+    from bot.agent.ledger import Ledger
+
+    brief = one.model_copy(update={"timeout_s": min(one.timeout_s, PATIENCE_S)})
+    environment = patient.environment
+    servers = McpServers({name: brief}, environment.variables, known_secrets=environment.secrets())
+    try:
+        tools = servers.tools(Ledger())
+    finally:
+        servers.close()
+    if len(tools) == 1 and tools[0].name == f"{name}__unavailable":
+        return 0, "it cannot be started or reached"
+    return len(tools), "it offers no tool that triage may use"
+
+
+MANY: Final = 0.8
+"""Of the connections that the server takes."""
+
+
+def database(patient: DoctorContext) -> HealthCheck:
+    """Whether the database answers, has this release's tables, and takes more connections; raises NoDatabase."""
+    report = patient.database()
+    return (
+        well("none: TRIAGE_DATABASE_URL is not set, and state is kept in files")
+        if report is None
+        else connections(report)
+    )
+
+
+def connections(report: DatabaseReport) -> HealthCheck:
+    """Whether a server that answers has the tables and takes more connections."""
+    used = f"{report.connections} of {report.max_connections} connections in use"
+    if report.connections > MANY * report.max_connections:
+        fix = "raise max_connections in postgresql.conf and restart PostgreSQL, or run fewer replicas"
+        return wrong(used, fix)
+    if report.missing:
+        says = f"PostgreSQL {report.server_version} without this release's tables ({len(report.missing)} steps missing)"
+        return wrong(says, "start `triage run` of this release: it makes them")
+    return well(f"PostgreSQL {report.server_version}, {used}")
+
+
+def replicas(patient: DoctorContext) -> HealthCheck:
+    """Whether all that share the database are of one release and one time; raises NoDatabase."""
+    report = patient.database()
+    return well("none: without a database one process works alone") if report is None else agreement(report)
+
+
+def agreement(report: DatabaseReport) -> HealthCheck:
+    """Whether clocks and releases agree."""
+    alive = [replica for replica in report.replicas if replica.is_alive]
+    clocks = {"the database": timedelta(), "this machine": report.clock_ahead}
+    clocks |= {replica.name: replica.clock_ahead for replica in alive}
+    first, last = min(clocks, key=clocks.__getitem__), max(clocks, key=clocks.__getitem__)
+    if (apart := clocks[last] - clocks[first]) > MAX_SKEW:
+        says = f"the clock of {last} is {apart.total_seconds():.0f} s ahead of that of {first}"
+        return wrong(says, "set the clock on each machine: timedatectl set-ntp true")
+    releases = _by_release(alive)
+    if len(releases) > 1:
+        says = "; ".join(f"triage {version} runs as {', '.join(names)}" for version, names in releases.items())
+        return wrong(
+            f"replicas run different releases: {says}", "install one release everywhere, and restart the others"
+        )
+    silent = "; ".join(replica.line for replica in report.replicas if not replica.is_alive)
+    return well("; ".join(filter(None, (f"{len(alive)} alive", silent))))
+
+
+def _by_release(replicas: list[Replica]) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for replica in replicas:
+        found[replica.version].append(replica.name)
+    return dict(sorted(found.items()))

@@ -1,0 +1,1 @@
+"""`triage heartbeat`, `triage tiers` and `triage pollinate`."""

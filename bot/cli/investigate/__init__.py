@@ -1,0 +1,1 @@
+"""`triage investigate`, and what became of one question: `triage why` and `triage verify`."""

@@ -1,0 +1,1 @@
+"""What happened and how things stand, at the terminal."""

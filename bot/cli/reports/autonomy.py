@@ -1,0 +1,115 @@
+"""`triage autonomy`: the case for or against replies without a human; works beside a running bot and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from bot.adapters.process.clocks import local_zone
+from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, read_case
+from bot.casework.reports.rollups import Rollups
+from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.data_directory import environment_at, reading
+from bot.cli.output import MARKS, to_json, wrapped
+from bot.config.settings import Settings
+from bot.domain.hours import ActiveHours
+from bot.domain.questions.arming import why_not
+from bot.domain.questions.auto_reply import WEEKS
+from bot.domain.questions.conditions import AutonomyMode
+from bot.domain.text.humanize import utc_text
+from bot.domain.text.sanitize import one_line
+
+
+@click.command("autonomy", help="What would have been sent without a human, and what people did with it.")
+@json_option
+@scoped
+def command(scope: Scope, as_json: bool) -> int:
+    """Print the case; exit code 0.
+
+    Raises:
+        ConfigError: triage.yml or the data directory cannot be read.
+        InputError: there is no such team.
+    """
+    variables = environment_at(scope.home).variables
+
+    def report(of_team: Path) -> str:
+        settings = scope.settings(of_team)
+        mode, hours = AutonomyMode(settings.autonomy), _hours(settings, variables)
+        with reading(of_team) as store:
+            case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), mode, hours)
+        return case_json(case) if as_json else "\n".join(render(case))
+
+    return scope.print_each(report, as_json=as_json)
+
+
+def _hours(settings: Settings, variables: dict[str, str]) -> ActiveHours | None:
+    wanted = settings.working_hours
+    if wanted is None:
+        return None
+    return wanted.in_zone(local_zone(variables) if wanted.timezone == "local" else wanted.timezone)
+
+
+def case_json(case: AutonomyCase) -> str:
+    """Return the case as one JSON object."""
+    facts = {
+        "mode": case.mode,
+        "armed_by": case.standing.armed_by,
+        "armed_at": case.standing.armed_at,
+        "disarmed_for": [one.said for one in case.standing.disarmed_for],
+        "allowed": not case.missing,
+        "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
+        "conditions": [one.model_dump() for one in case.conditions],
+        "outcomes": {outcome.name.lower(): case.outcomes.get(outcome, 0) for outcome in Outcome},
+        "false_positives": [asdict(one) for one in case.false],
+        "sent": [one.model_dump(mode="json") for one in case.sent],
+    }
+    return to_json(facts)
+
+
+def render(case: AutonomyCase) -> Iterator[str]:
+    """Yield the lines of the case."""
+    yield f"Automatic replies: {_standing(case)}"
+    yield ""
+    total = sum(case.outcomes.values())
+    yield f"{total} draft{'s' * (total != 1)} of the last {WEEKS} weeks would have been sent without a human:"
+    yield from (f"  {count:>4} {outcome}" for outcome in Outcome if (count := case.outcomes.get(outcome)))
+    yield from (["", f"{'week to':<12}{'drafts':>7}{'wrong':>7}{'share':>8}{'on production':>15}"] if total else [])
+    for number, week in enumerate(case.weeks if total else ()):
+        at = f"{case.now - timedelta(weeks=number):%Y-%m-%d}"
+        rate = f"{week.rate:.1%}".replace("%", " %") if week.rate is not None else "–"
+        yield f"{at:<12}{week.drafts:>7}{week.false:>7}{rate:>8}{week.risky_false:>15}"
+    yield ""
+    yield from (wrapped(f"{MARKS[one.holds]} {one.said}", indent="  ") for one in case.conditions)
+    for one in case.false:
+        why = f" ({one.reason})" if one.reason else ""
+        yield from (
+            "",
+            wrapped(f"{one.outcome}: {one_line(one.question, 70)}{why}"),
+            f"  {one.permalink or one.thread_id}",
+        )
+    for sent in case.sent[:10]:
+        back = f", taken back by <@{sent.taken_back_by}>" if sent.taken_back_by else ""
+        yield from ("", wrapped(f"sent {utc_text(sent.at)}{back}: {one_line(sent.question, 60)}"))
+        yield f"  {sent.permalink or sent.thread_id}"
+    yield ""
+    yield wrapped(_next(case))
+
+
+def _standing(case: AutonomyCase) -> str:
+    if case.standing.armed_by is not None and case.standing.armed_at is not None:
+        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
+    return f"not armed{why_not(case.standing)}" if case.mode is AutonomyMode.ON else f"`autonomy: {case.mode}`"
+
+
+def _next(case: AutonomyCase) -> str:
+    if case.standing.is_armed:
+        return "To stop at once, in Slack: `/triage autonomy disarm`"
+    if case.missing:
+        return "The record does not allow automatic replies; every draft waits for an approver."
+    if case.mode is AutonomyMode.ON:
+        return "The record allows automatic replies. To arm them, in Slack: `/triage autonomy arm`"
+    return "The record would allow automatic replies. Next: `autonomy: shadow` in triage.yml, later `on`."

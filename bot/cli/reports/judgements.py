@@ -1,0 +1,219 @@
+"""`triage metrics --sample`, `--judge`, `--train`: messages left alone or taken for work, and what people say of that.
+
+A judgement is asked for here, or read from the lines of `--sample N --json` with `right` filled in. A file is taken
+whole or not at all. `--train` makes a team's own weights for the classifier of the judgements: one file beside
+triage.yml, which changes nothing until `classifier.weights` names it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from bot.adapters.storage.files.atomic_write import replace_bytes
+from bot.casework.reports.classifier_samples import TAKEN, Judgement, Place, Sample, draw_sample
+from bot.cli.data_directory import names_at, store_at
+from bot.cli.output import WIDTH
+from bot.config.environment import process_home
+from bot.config.settings import find_config, load_classifier
+from bot.domain.text.sanitize import strip_hidden
+from bot.errors import InputError
+from bot.intake.classifier.classification import ngrams_of
+from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.scorer import shipped_weights
+from bot.intake.classifier.training import Example, count_right, held_out_right, refit
+from bot.ports.collections import CLASSIFIED, JUDGEMENTS
+from bot.ports.names import Names
+
+COUNT: Final = 20
+NO_NAMES: Final = Names()
+ASK: Final = "ask"
+"""Where judgements come from if not from a file."""
+_ASK: Final = "right to {} it? [y]es, [n]o, [s]kip, [q]uit: "
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleRequest:
+    """Which messages are wanted: how many since when, chosen by which seed, and in which form."""
+
+    now: datetime
+    since: datetime
+    count: int | None
+    seed: str | None
+    as_json: bool
+
+
+def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
+    """Return a sample, or record judgements and say so; `judge` is a file, `-`, ASK, or None for a sample.
+
+    Raises:
+        InputError: a judgement cannot be read.
+        StoreError: a judgement cannot be written.
+    """
+    if judge is None:
+        found = _sample(home, asked)
+        return _sample_lines(found) if asked.as_json else names_at(home).text(render_sample(found))
+    if judge != ASK:
+        return _said(_keep(home, _filled_in(judge)))
+    judged = ask_judgement(_sample(home, asked), by=getpass.getuser(), stdin=sys.stdin, say=print, names=names_at(home))
+    return _said(_keep(home, judged))
+
+
+def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
+    store = store_at(home)
+    records = store.journal(JUDGEMENTS).records()
+    return draw_sample(
+        store.journal(CLASSIFIED).records(),
+        asked.count or COUNT,
+        seed=asked.seed or f"{asked.now:%Y-%m-%d}",
+        since=asked.since,
+        but={found.place for record in records if (found := Judgement.read(record))},
+    )
+
+
+def render_sample(found: Sequence[Sample]) -> str:
+    """Return the messages for people to read."""
+    if not found:
+        return "Nothing left to judge: no message was recorded, or all are judged."
+    lines = [line for number, each in enumerate(found, 1) for line in (*_shown(each, number), "")]
+    return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
+
+
+def _shown(each: Sample, number: int) -> list[str]:
+    """Return a message that nothing in it can turn into a terminal's command."""
+    text = " ".join(strip_hidden(each.content)[0].split()) or "(no text)"
+    said = textwrap.wrap(textwrap.shorten(text, 400, placeholder=" …"), WIDTH - 4) or ["(no text)"]
+    return [
+        f"{number:>2}. {each.classification}, <#{each.chat_id}> {each.message_id}",
+        *(f"    {line}" for line in said),
+    ]
+
+
+def _sample_lines(found: Iterable[Sample]) -> str:
+    return "\n".join(json.dumps({**each._asdict(), "right": None}) for each in found)
+
+
+def ask_judgement(
+    found: Sequence[Sample], *, by: str, stdin: TextIO, say: Callable[[str], object], names: Names = NO_NAMES
+) -> list[Judgement]:
+    """Ask for each message; the end of the input ends the questions, and what was said until then counts."""
+    judged: list[Judgement] = []
+    for number, each in enumerate(found, 1):
+        say(names.text("\n".join(_shown(each, number))))
+        answer = ""
+        while answer not in ("y", "n", "s", "q"):
+            say(_ASK.format("investigate" if each.classification in TAKEN else "ignore"))
+            line = stdin.readline()
+            answer = line.strip().lower()[:1] if line else "q"
+        if answer == "q":
+            break
+        if answer != "s":
+            judged.append(each.judged(right=answer == "y", by=by, at=datetime.now(UTC)))
+    return judged
+
+
+def _filled_in(path: str) -> list[Judgement]:
+    """Return the judgements of a file that `--sample --json` made and somebody filled in; `right: null` is none."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}; give the file that triage metrics --sample 20 --json made") from error
+    said = {"at": datetime.now(UTC).isoformat(), "by": getpass.getuser()}
+    judged = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        record = _object(line, number, path)
+        if record.get("right") is None:
+            continue
+        found = Judgement.read({**said, **record})
+        if found is None:
+            raise InputError(f"{path}, line {number}: right must be true or false, beside chat_id and message_id")
+        judged.append(found)
+    return judged
+
+
+def _object(line: str, number: int, path: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}, line {number} is not JSON; nothing was recorded") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number} is no JSON object; nothing was recorded")
+    return record
+
+
+def _keep(home: Path, judged: Sequence[Judgement]) -> Sequence[Judgement]:
+    log = store_at(home, is_reader=False).journal(JUDGEMENTS)
+    for each in judged:
+        log.append(each.model_dump(mode="json"))
+    return judged
+
+
+def _said(judged: Sequence[Judgement]) -> str:
+    wrong = sum(not each.right for each in judged)
+    return f"{len(judged)} judgements recorded, {wrong} of them wrong. Next: triage metrics"
+
+
+FILE_NAME: Final = "classifier-weights.json"
+LEAST: Final = 10
+"""How many judged messages are needed."""
+_WEIGHT: Final = 3.0  # what people said of this team's messages counts more than text from elsewhere
+
+
+def train_team_weights(home: Path, config: Path | None) -> str:
+    """Train from the shipped weights, write the file and return what to tell.
+
+    Raises:
+        ConfigError: there is no triage.yml, or its `classifier` block is wrong.
+        InputError: too few messages were judged.
+        StoreError: the file cannot be written.
+    """
+    path = find_config(config, process_home(home))
+    settings = load_classifier(path)
+    rules = Rules(**{**settings.model_dump(), "weights": None})
+    store = store_at(home)
+    examples = _examples(store.journal(JUDGEMENTS).records(), store.journal(CLASSIFIED).records(), rules)
+    if len(examples) < LEAST:
+        raise InputError(
+            f"{len(examples)} judged messages are too few, {LEAST} are needed. Next: triage metrics --sample 20 --judge"
+        )
+    start = shipped_weights()
+    before, after = count_right(examples, start), held_out_right(examples, start)
+    target = settings.weights or path.parent.absolute() / FILE_NAME
+    replace_bytes(target, refit(examples, start).to_json().encode())
+    return _told(target, len(examples), before, after, is_used=settings.weights is not None)
+
+
+def _told(target: Path, count: int, before: int, after: int, *, is_used: bool) -> str:
+    following = "restart triage" if is_used else f"set classifier.weights: {target.name} in triage.yml, restart triage"
+    return "\n".join(
+        [
+            f"{count} judged messages: the shipped weights have {before} right,",
+            f"weights trained without the message in question have {after} right.",
+            f"Wrote {target}.",
+            f"Next: {following}; triage replay shows what it changes",
+        ]
+    )
+
+
+def _examples(judged: Iterable[dict[str, Any]], classified: Iterable[dict[str, Any]], rules: Rules) -> list[Example]:
+    """Return the judged messages, in the order of their place; the latest judgement of a message counts."""
+    asks: dict[Place, bool] = {}
+    for record in judged:
+        if found := Judgement.read(record):
+            asks[found.place] = (found.classification == "actionable") == found.right
+    texts = {
+        place: str(record.get("content") or "")
+        for record in classified
+        if (place := (str(record.get("chat_id")), str(record.get("message_id")))) in asks
+        and record.get("msg_type") not in ("edit", "delete")
+    }
+    return [Example(ngrams_of(texts[place], rules), asks[place], _WEIGHT) for place in sorted(texts)]

@@ -1,0 +1,254 @@
+"""`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
+
+`--sample`, `--judge` and `--train` are in bot/cli/reports/judgements.py. `--picture` replaces an older picture of the
+same name, and nothing else.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from click.core import ParameterSource
+
+from bot.adapters.storage.files.atomic_write import replace_bytes
+from bot.casework.reports.autonomy_metrics import AutonomyMetrics
+from bot.casework.reports.classifier_samples import error_words
+from bot.casework.reports.journal_history import count_past
+from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
+from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.week_report import read_week
+from bot.cli.arguments import FILE, Scope, scoped
+from bot.cli.data_directory import reading, settings_at, store_at
+from bot.cli.output import MARKS, WIDTH, to_json, wrapped
+from bot.cli.reports.judgements import ASK, SampleRequest, run_sampling, train_team_weights
+from bot.config.environment import process_home
+from bot.config.settings import find_config
+from bot.domain.questions.auto_reply import LIMIT, WEEKS
+from bot.domain.questions.feedback import votes_words
+from bot.errors import ConfigError, InputError
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_COUNT: Final = click.IntRange(1, 520)
+_BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= 3_660:
+        raise click.BadParameter(f"{text!r} is not a number of days; give one up to 3660")
+    return days
+
+
+@click.command("metrics", help="The measured value of each target.")
+@click.option("--days", type=_days, metavar="DAYS", default=7.0, help="how far back (default 7)")
+@click.option("--weeks", type=_COUNT, metavar="N", is_flag=False, flag_value=8, help="a line for each week (default 8)")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object; with --sample one line for each message")
+@click.option(
+    "--sample", type=_COUNT, metavar="N", help="messages to judge: half that were ignored, half that were not"
+)
+@click.option("--seed", metavar="TEXT", help="seed of the random choice (default: the date)")
+@click.option(
+    "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
+)
+@click.option("--train", is_flag=True, help="make weights for the classifier from the judgements, beside triage.yml")
+@click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
+@click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
+@scoped
+def command(
+    scope: Scope,
+    days: float,
+    weeks: int | None,
+    as_json: bool,
+    sample: int | None,
+    seed: str | None,
+    judge: str | None,
+    train: bool,
+    picture: Path | None,
+    rebuild: bool,
+) -> int:
+    """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
+
+    Raises:
+        ConfigError: the data directory cannot be read.
+        InputError: a judgement cannot be read, too few messages were judged, or a picture would replace something else.
+        StoreError: a judgement or a picture cannot be written.
+    """
+    now = datetime.now(UTC)
+    if not (rebuild or train or picture or judge or sample):
+
+        def report(of_team: Path) -> str:
+            done = _report(of_team, Window.last(days, now), weeks or 0, _baseline(scope.config, of_team))
+            return report_json(done) if as_json else render(done)
+
+        return scope.print_each(report, as_json=as_json)
+    home = scope.one_team()
+    if rebuild:
+        print(_rebuild(home, now))
+    elif train:
+        print(train_team_weights(home, scope.config))
+    elif picture:
+        _refuse_options_beside_a_picture(click.get_current_context())
+        print(write_week(home, picture, now))
+    else:
+        asked = SampleRequest(now=now, since=now - timedelta(days=days), count=sample, seed=seed, as_json=as_json)
+        print(run_sampling(home, asked, judge))
+    return 0
+
+
+def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if beside := sorted(set(given) - set(_BESIDE_A_PICTURE)):
+        option = beside[0].removeprefix("as_")
+        raise click.UsageError(f"--picture shows the last 7 days and nothing else; leave out --{option}", ctx)
+
+
+def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
+    since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
+    with reading(home) as store:
+        rollups, now = Rollups(store, saves=False), datetime.now(UTC)
+        recent = min(window.start, window.end - timedelta(weeks=weeks))
+        past = count_past(store, rollups, recent, now, drafts_since=since)
+    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
+
+
+def _rebuild(home: Path, now: datetime) -> str:
+    """Write all rollups anew and say what they hold; works beside a running bot."""
+    rollups = Rollups(store_at(home, is_reader=False))
+    rollups.rebuild(now)
+    return f"counted anew: {rollups.threads_read:,} closed threads, {rollups.records_read:,} records of journals"
+
+
+def _baseline(config: Path | None, home: Path) -> float | None:
+    """Return what the config says a reply took before; a home without one can still be measured."""
+    try:
+        path = find_config(config, process_home(home))
+    except ConfigError:
+        if config is not None:
+            raise
+        return None
+    return settings_at(path, home).baseline_reply_s
+
+
+def render(done: MetricsReport) -> str:
+    """Return the report, one screen of at most 80 columns."""
+    lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
+    lines += [line for each in done.criteria for line in _criterion(each)]
+    lines += ["", *_tally(done.tally), *_unattended(done.unattended)]
+    if done.weeks:
+        lines += ["", *_weeks(done.weeks)]
+    if done.uncounted:
+        lines.append(f"  ! {done.uncounted}")
+    if done.unreadable:
+        lines.append(f"  ! {done.unreadable} thread files cannot be read and are not counted; see triage status")
+    return "\n".join(lines)
+
+
+def report_json(done: MetricsReport) -> str:
+    """Return the report as one JSON object."""
+    loose = done.unattended
+    facts: dict[str, Any] = {
+        "since": done.window.start.isoformat(),
+        "until": done.window.end.isoformat(),
+        "criteria": {each.name: asdict(each) for each in done.criteria},
+        "counts": _facts(done.tally),
+        "unattended": {**asdict(loose), "rate": loose.rate, "ok": loose.ok},
+        "weeks": [_week_facts(one) for one in done.weeks],
+        "unreadable": done.unreadable,
+        "uncounted": done.uncounted,
+    }
+    return to_json(facts)
+
+
+def _week_facts(week: WeekFigures) -> dict[str, Any]:
+    ignored, taken = week.errors
+    judged = {"ignored": ignored._asdict(), "taken": taken._asdict()}
+    return {"until": week.window.end.isoformat(), **_facts(week.tally), "misclassified": judged}
+
+
+def _facts(tally: Tally) -> dict[str, Any]:
+    shares = {name: getattr(tally, name) for name in ("actionable_share", "first_pass_share", "cost_per_reply_usd")}
+    return {**asdict(tally), **shares}
+
+
+def _criterion(each: Measure) -> list[str]:
+    lines = [f"{MARKS[each.ok]} {each.what:<29}{each.shown:>8}  target {each.target:<15} n {each.n:<6,} [{each.name}]"]
+    said = [f"not enough data: {each.missing}"] * bool(each.missing) + [each.note] * bool(each.note)
+    return lines + textwrap.wrap("; ".join(said), WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
+
+
+def _tally(tally: Tally) -> list[str]:
+    of = tally.verdicts
+    return [
+        f"  messages {tally.messages:,}, threads {tally.threads:,}, long runs {tally.long_runs}",
+        f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
+        f" {tally.fabricated} fabricated references caught",
+        f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
+        f"  median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
+        f" cost per reply {dollars(tally.cost_per_reply_usd)}",
+        f"  feedback: {votes_words(tally.votes)}",
+    ]
+
+
+def _unattended(loose: AutonomyMetrics) -> list[str]:
+    risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
+    said = f"not enough data: {loose.missing}" if loose.missing else f"target ≤ {percent(LIMIT)} in every week"
+    return [
+        f"{MARKS[loose.ok]} automatic replies: {loose.qualified} drafts in {WEEKS} weeks would qualify;",
+        f"    people changed, dismissed or sent back {loose.false} of them{risky} ({percent(loose.rate)})",
+        wrapped(said, lead="    "),
+        "    the whole case: triage autonomy",
+    ]
+
+
+def _weeks(weeks: Sequence[WeekFigures]) -> list[str]:
+    head = f"{'week to':<11}{'messages':>9}{'action.':>8}{'drafts':>7}{'pass':>6}{'bounce':>7}{'long':>5}{'replies':>8}"
+    lines = [f"{head}{'to reply':>10}{'cost':>9}"]
+    for week, tally, _ in weeks:
+        lines.append(
+            f"{week.end:%Y-%m-%d} {tally.messages:>9,}{percent(tally.actionable_share):>8}{tally.first_rounds:>7}"
+            f"{percent(tally.first_pass_share):>6}{tally.verdicts['bounce']:>7}{tally.long_runs:>5}{tally.replies:>8}"
+            f"{seconds(tally.to_reply_s):>10}{dollars(tally.cost_usd):>9}"
+        )
+    lines += ["", "misclassified messages, by the week they were judged in [AC-11]:"]
+    lines += [wrapped(f"{one.window.end:%Y-%m-%d} {error_words(one.errors)}", indent=" " * 11) for one in weeks]
+    return lines
+
+
+def write_week(home: Path, path: Path, now: datetime) -> str:
+    """Write the picture and return a line that says where it is.
+
+    Raises:
+        ConfigError: the data directory cannot be read.
+        InputError: something that is no picture stands there.
+        StoreError: it cannot be written.
+    """
+    from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
+
+    _refuse_to_replace(path)
+    with reading(home) as store:
+        week = read_week(store, Rollups(store, saves=False), now, UTC)
+    replace_bytes(path, draw_week(week))
+    missing = f"\n  ! {week.uncounted}" if week.uncounted else ""
+    return f"{path.absolute()}: the last 7 days, to {week.until}{missing}"
+
+
+def _refuse_to_replace(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            is_picture = file.read(len(_SIGNATURE)) == _SIGNATURE
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
+    if not is_picture:
+        raise InputError(f"{path} is not a PNG and was not replaced; give another name, such as week.png")

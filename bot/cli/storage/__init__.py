@@ -1,0 +1,1 @@
+"""The stored files and notes: shown, put, retired, moved."""

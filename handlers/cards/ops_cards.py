@@ -1,0 +1,199 @@
+"""The cards in the ops channel beside the drafts': automatic replies, rechecks, proposals, suggestions.
+
+Ports AuditChat, RecheckChat and ProposalChat over Slack. Each card stands there once, is updated in place, and shows
+what is on file. Files of suggestions change by clicks, by models and by the terminal; a tick brings their cards after
+them, so that a crash or an outage costs a card nothing but time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from slack_sdk import WebClient
+
+from blocks import ids
+from blocks.cards.memory_cards import recheck_blocks, recheck_text
+from blocks.cards.playbook_cards import done_text, proposal_blocks, proposal_text, suggestion_blocks, suggestion_text
+from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
+from blocks.text.outgoing_text import section
+from bot.domain.citations.links import LinkTo
+from bot.domain.memory.rechecks import Recheck, RecheckOutcome
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus
+from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.threads import REPLY_MARK, hash_draft
+from bot.errors import ProviderError
+from bot.ports.collections import Collection
+from handlers.cards.publisher import GONE, Card, CardPublisher, MessageRef
+from handlers.transport.poster import Poster, slack_time
+from handlers.transport.rate_limits import REPLY
+from handlers.transport.slack_clients import translate_slack_errors
+
+
+class AuditCards:
+    """Speaks in one ops channel and changes replies where they stand."""
+
+    def __init__(self, client: WebClient, poster: Poster, publisher: CardPublisher, *, ops_channel: str) -> None:
+        self._client, self._poster, self._publisher, self._ops_channel = client, poster, publisher, ops_channel
+
+    def show(self, reply: AutoReply) -> tuple[str, str]:
+        """Bring the card in line, or post it; returns where it stands."""
+        card = Card(
+            name="an automatic reply's card",
+            text=audit_text(reply),
+            blocks=audit_blocks(reply),
+            mark=ids.audit_block_id(reply.id),
+        )
+        at = MessageRef.on_file(reply.card_channel, reply.card_ts)
+        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=reply.at)
+
+    def withdraw(self, reply: AutoReply) -> None:
+        """Put the withdrawal in the place of the reply, its mark kept; the other messages of a long one are deleted."""
+        assert reply.posted_message_id is not None
+        text, digest = withdrawal_text(reply), hash_draft(reply.reply)
+        mark = f"{REPLY_MARK}{reply.id}:{digest}"
+        note = Card(name="the reply", text=text, blocks=marked([section(text)], mark), mark=None)
+        self._publisher.update(MessageRef(reply.chat_id, reply.posted_message_id), note)
+        thread_ts = reply.thread_id.split(".", 2)[2]
+        first = ids.reply_block_id(reply.thread_id, digest, 0).rpartition(":")[0]
+        for message in self._poster.thread(reply.chat_id, thread_ts, what="read the thread"):
+            if any(str(block.get("block_id")).startswith(f"{first}:") for block in message.get("blocks") or []):
+                self._delete(reply.chat_id, str(message["ts"]))
+
+    def _delete(self, channel: str, ts: str) -> None:
+        try:
+            with translate_slack_errors("take back the reply"):
+                self._client.chat_delete(channel=channel, ts=ts)
+        except ProviderError as error:
+            if error.code not in GONE:
+                raise
+
+
+class RecheckCards:
+    """Speaks in one ops channel; links citations where the code host is known."""
+
+    def __init__(self, publisher: CardPublisher, *, ops_channel: str, link_to: LinkTo) -> None:
+        self._publisher, self._ops_channel, self._link_to = publisher, ops_channel, link_to
+
+    def show(self, recheck: Recheck) -> tuple[str, str]:
+        """Bring the card in line, or post it; returns where it stands."""
+        card = Card(
+            name="a note's card",
+            text=recheck_text(recheck),
+            blocks=recheck_blocks(recheck, link_to=self._link_to),
+            mark=ids.recheck_block_id(recheck.id),
+            is_waiting=recheck.outcome is RecheckOutcome.OPEN,
+        )
+        at = MessageRef.on_file(recheck.card_channel, recheck.card_ts)
+        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=recheck.at)
+
+
+DONE_EVENT: Final = "triage_proposal"
+
+
+class ProposalCards:
+    """Speaks in one ops channel and in the threads proposals came from.
+
+    `not_allowed` returns the commands of a proposal's task that may not run.
+    """
+
+    def __init__(
+        self,
+        publisher: CardPublisher,
+        poster: Poster,
+        *,
+        ops_channel: str,
+        bot_user_id: str,
+        not_allowed: Callable[[Proposal], list[str]],
+    ) -> None:
+        self._publisher, self._poster = publisher, poster
+        self._ops_channel, self._bot_user_id, self._not_allowed = ops_channel, bot_user_id, not_allowed
+
+    def show(self, proposal: Proposal) -> tuple[str, str]:
+        """Bring the card in line, or post it; returns where it stands."""
+        card = Card(
+            name="the proposal",
+            text=proposal_text(proposal),
+            blocks=proposal_blocks(proposal, not_allowed=self._not_allowed(proposal)),
+            mark=ids.proposal_block_id(proposal.id),
+            is_waiting=proposal.standing is ProposalStatus.OPEN,
+        )
+        at = MessageRef.on_file(proposal.card_channel, proposal.card_ts)
+        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=proposal.at)
+
+    def say_done(self, proposal: Proposal) -> str:
+        """Post the line in the asker's thread and return its ts."""
+        answer = self._poster.post(
+            proposal.chat_id,
+            done_text(proposal),
+            what="tell the asker",
+            rank=REPLY,
+            thread_ts=proposal.thread_ts,
+            metadata={"event_type": DONE_EVENT, "event_payload": {"proposal": proposal.id}},
+        )
+        return str(answer["ts"])
+
+    def find_said(self, proposal: Proposal) -> str | None:
+        """Return the ts of the line, if it stands in the thread; metadata decides, the text where there is none."""
+        messages = self._poster.thread(proposal.chat_id, proposal.thread_ts, what="look for what was said")
+        ours = (m for m in messages if m.get("user") == self._bot_user_id)
+        return next((str(m["ts"]) for m in ours if _is_line(m, proposal)), None)
+
+
+def _is_line(message: dict[str, Any], proposal: Proposal) -> bool:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") == DONE_EVENT:
+        return bool(metadata.get("event_payload") == {"proposal": proposal.id})
+    since = slack_time(proposal.said_intent) if proposal.said_intent else 0.0
+    return message.get("text") == done_text(proposal) and float(message["ts"]) >= since
+
+
+log = logging.getLogger(__name__)
+
+CARDS_A_TICK: Final = 3
+"""Slack takes about one post a second in a channel, and the drafts' cards go there too."""
+
+
+class SuggestionCards:
+    """Shows suggestions."""
+
+    def __init__(self, publisher: CardPublisher, store: Collection[Suggestion], *, ops_channel: str) -> None:
+        self._publisher, self._store, self._ops_channel = publisher, store, ops_channel
+
+    def tick(self) -> None:
+        """Bring a few cards up to date; what the chat refuses is tried again."""
+        behind = [one for one in self._store.all() if _is_behind(one)]
+        for suggestion in behind[:CARDS_A_TICK]:
+            try:
+                self.show(suggestion)
+            except ProviderError:
+                log.info("a suggestion's card waits", extra={"action": "suggestion_card_waits"}, exc_info=True)
+                return
+
+    def show(self, suggestion: Suggestion) -> None:
+        """Bring a suggestion's card in line, or post it.
+
+        Raises:
+            ProviderError: Slack refused it.
+            StoreError: where it stands cannot be written down; it is found again.
+        """
+        card = Card(
+            name="a suggestion",
+            text=suggestion_text(suggestion),
+            blocks=suggestion_blocks(suggestion),
+            mark=ids.suggestion_block_id(suggestion.id),
+            is_waiting=suggestion.is_waiting,
+        )
+        at = MessageRef.on_file(suggestion.card_channel or self._ops_channel, suggestion.card_ts)
+        stands = self._publisher.publish(self._ops_channel, card, at=at, recorded_at=suggestion.at)
+        place = {"card_channel": stands.channel, "card_ts": stands.ts, "card_shows": suggestion.status}
+        self._store.change(suggestion.id, lambda now: now.evolve(**place))
+
+
+def _is_behind(suggestion: Suggestion) -> bool:
+    """Whether a card is missing or shows something else; a decision is shown once it is carried out."""
+    if suggestion.card_shows == suggestion.status:
+        return False
+    return suggestion.is_waiting or (suggestion.settled_at is not None and suggestion.card_ts is not None)

@@ -1,0 +1,138 @@
+"""The evidence dialogue: marks, claims, lines among their neighbours, all of it inert and within Slack's limits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from slack_sdk.models.views import View
+
+from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
+from bot.casework.checks.evidence_reader import (
+    CommitFacts,
+    EvidenceMissing,
+    NumberedLine,
+    Shown,
+    ShownCitation,
+    ShownLines,
+)
+from bot.domain.citations.links import code_links
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.limits import texts, view_as_slack_takes_it
+from tests.builders import REF, THREAD_ID
+from tests.sampling import pairs
+
+LINK_TO = code_links("git@github.com:acme/shop.git")
+LINES = ShownLines(
+    (
+        NumberedLine(9, "def limit():", quoted=False),
+        NumberedLine(10, "    limit = 5", quoted=True),
+        NumberedLine(11, "    return limit", quoted=False),
+    )
+)
+
+
+def a_citation(shown: Shown = LINES, mark: bool | None = True, reason: str = "", **changes: Any) -> ShownCitation:
+    ref = REF.model_copy(update={"supports_claim": "Retries stop after 5.", **changes})
+    return ShownCitation(ref, mark, reason, ref.quote, shown)
+
+
+def seen(view: View) -> str:
+    """Return all that can be read, checked."""
+    found = view_as_slack_takes_it(view)
+    assert len(json.dumps(found)) <= 250_000
+    return "\n".join(texts(found))
+
+
+def test_a_citation_shows_its_lines_among_their_neighbours() -> None:
+    """Numbered, the quoted ones marked, with the claim, the mark and the way to the code host."""
+    shown = seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
+    assert "   9  def limit():\n→ 10      limit = 5\n  11      return limit" in shown
+    assert (
+        f"*<https://github.com/acme/shop/blob/{'a' * 40}/app/retry.py#L10-L12|app/retry.py:10-12>* at aaaaaaa" in shown
+    )
+    assert "✓ verified" in shown
+    assert "for: Retries stop after 5." in shown
+    assert f"triage verify {THREAD_ID} --lines" in shown
+
+
+def test_a_refuted_quotation_stands_beside_what_is_really_there() -> None:
+    """And the check's own words say why."""
+    lines = ShownLines(tuple(line._replace(quoted=False) for line in LINES.lines))
+    shown = seen(evidence_modal(THREAD_ID, [a_citation(lines, False, "the quote is not there")], LINK_TO))
+    assert "✗ refuted" in shown
+    assert "Quoted, but not in the source:\n```\nlimit = 5\n```" in shown
+    assert "the quote is not there" in shown
+
+
+def test_a_commit_shows_subject_author_and_date() -> None:
+    """With its page on the code host."""
+    sha = "b" * 40
+    facts = CommitFacts(sha=sha, subject="Retry <!here> less", author="Eve & Co", date="2026-01-05")
+    citation = a_citation(facts, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None, quote="Retry less")
+    shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
+    assert f"<https://github.com/acme/shop/commit/{sha}|commit {sha[:12]}>" in shown
+    assert "Retry &lt;!here&gt; less\nEve &amp; Co · 2026-01-05" in shown
+    assert "Quoted from its message:\n```\nRetry less\n```" in shown
+
+
+def test_what_code_cannot_check_says_so() -> None:
+    """No lines, but the quotation, and why there is no more."""
+    outside = EvidenceMissing("it is outside the codebase")
+    citation = a_citation(outside, None, "nobody can look that up", kind=EvidenceKind.EXTERNAL_DOC, ref="the wiki")
+    shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
+    assert "? cannot be checked by code" in shown
+    assert "? 1 cannot be checked by code: please check it yourself" in shown
+    assert "nobody can look that up · Not shown: it is outside the codebase." in shown
+    assert "Quoted:\n```\nlimit = 5\n```" in shown
+
+
+@pytest.mark.parametrize(("kind", "mark"), pairs(HOSTILE, [True, False, None], per_row=1))
+def test_no_evidence_breaks_the_dialogue(kind: str, mark: bool | None) -> None:
+    """Hostile text as file content, name, quote, claim, reason, subject and author, as often as there is room."""
+    text = HOSTILE[kind]
+    lines = text.split("\n")
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
+    for shown in (
+        ShownLines(tuple(NumberedLine(n, line, quoted=n % 2 == 0) for n, line in enumerate(lines, 1))),
+        CommitFacts(sha=text, subject=text, author=text, date="2026-01-05"),
+        EvidenceMissing(text),
+    ):
+        seen(
+            evidence_modal(
+                THREAD_ID, [ShownCitation(ref, mark, text, text, shown)] * MAX_CITATIONS, LINK_TO, left_out=3
+            )
+        )
+
+
+def test_more_lines_than_slack_takes_are_counted() -> None:
+    """As many as one section holds, the first ones."""
+    lines = ShownLines(tuple(NumberedLine(n, "value = 1 < 2 & 3", quoted=True) for n in range(1, 1_001)))
+    shown = seen(evidence_modal(THREAD_ID, [a_citation(lines)], LINK_TO))
+    last = max(int(line.split()[1]) for line in shown.splitlines() if line.startswith("→"))
+    assert 60 < last < 1_000
+    assert f"… {1_000 - last} more lines" in shown
+
+
+def test_more_citations_than_slack_takes_are_counted() -> None:
+    """The whole dialogue is limited too; what is left out can be read on the bot's machine."""
+    lines = ShownLines(tuple(NumberedLine(n, "词" * 200, quoted=True) for n in range(1, 100)))
+    citation = a_citation(lines, False, "词" * 300, quote="词" * 1_500, supports_claim="词" * 400, ref="词" * 200)
+    found = view_as_slack_takes_it(evidence_modal(THREAD_ID, [citation] * MAX_CITATIONS, LINK_TO, left_out=2))
+    assert len(json.dumps(found)) <= 250_000
+    shown = "\n".join(texts(found))
+    left = MAX_CITATIONS + 2 - shown.count("✗ refuted")
+    assert left > 2
+    assert f"{left} more are not shown here. `triage verify" in shown
+
+
+def test_without_evidence_the_dialogue_says_so() -> None:
+    """An empty view would be refused."""
+    assert "cites nothing" in seen(evidence_modal(THREAD_ID, [], LINK_TO))
+
+
+def test_while_it_is_looked_up_nothing_of_the_draft_is_shown() -> None:
+    """Permission is not certain yet."""
+    assert seen(loading_modal()).count("Looking up the citations") == 1

@@ -1,0 +1,80 @@
+"""The buttons under a reply, and what approvers read of one that did not help."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from blocks import ids
+from blocks.cards.reply_cards import (
+    MAX_SECTIONS,
+    feedback_buttons,
+    not_helpful_blocks,
+    not_helpful_text,
+    reply_messages,
+    votes_line,
+)
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
+from bot.domain.questions.feedback import Feedback, Vote, Votes
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.threads import PendingReason, ThreadStatus
+from bot.errors import InputError
+from tests.builders import NOW, THREAD_ID, a_return, in_status
+
+STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+HOSTILE = "<!channel> <https://evil.example|x> `code` *bold*\n> " * 40
+
+
+def some_feedback(**changes: object) -> Feedback:
+    votes = {"U1": Vote(is_helpful=False, at=NOW), "U2": Vote(is_helpful=True, at=NOW + timedelta(minutes=1))}
+    return Feedback.model_validate(
+        {"id": "0" * 16, "thread_id": THREAD_ID, "question": "Why?", "votes": votes} | changes
+    )
+
+
+@pytest.mark.parametrize("draft", ["Yes.", "word " * 10_000, "- a\n" * 9_000, "```\n" + "x\n" * 20_000 + "```"])
+def test_every_message_of_a_reply_has_room_for_the_buttons(draft: str) -> None:
+    """Slack counts the text of all blocks, and the blocks."""
+    buttons = feedback_buttons(STATE)
+    for blocks in reply_messages(draft):
+        assert chars_of([*blocks, buttons]) <= MESSAGE_BLOCK_CHARS
+        assert len(blocks) + 1 <= MAX_SECTIONS + 1 <= MESSAGE_BLOCKS
+
+
+def test_a_button_names_the_reply_and_nothing_else_is_read() -> None:
+    """As hostile as any value."""
+    shown = feedback_buttons(STATE).to_dict()
+    assert [one["action_id"] for one in shown["elements"]] == [ids.HELPFUL, ids.NOT_HELPFUL]
+    thread_id, reply_id = ids.decode_feedback(shown["elements"][0]["value"])
+    assert (thread_id, len(reply_id)) == (THREAD_ID, 16)
+    for value in ("", None, "x", f"{THREAD_ID}|", f"../x|{reply_id}", f"{THREAD_ID}|{reply_id}0"):
+        with pytest.raises(InputError):
+            ids.decode_feedback(value)
+
+
+def test_votes_are_shown_where_there_are_any() -> None:
+    """Each kind by itself."""
+    assert votes_line(Votes()) == []
+    assert "👍 2 helpful" in str(votes_line(Votes(2, 0))[0].to_dict())
+    assert "👍 2 helpful · 👎 1 not helpful" in str(votes_line(Votes(2, 1))[0].to_dict())
+
+
+def test_what_approvers_read_names_who_and_what_to_do() -> None:
+    """And the notes the reply rests on."""
+    memory = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/retries.md:3", quote="five")
+    state = STATE.evolve(investigator_return=a_return(evidence_refs=(memory,)), triage_file_path="memory/new.md")
+    shown = str([block.to_dict() for block in not_helpful_blocks(state, some_feedback(permalink="https://x.test/p1"))])
+    assert "<@U1> found this reply *not helpful* · <https://x.test/p1|open thread>" in shown
+    assert "<@U2>" not in shown
+    assert "Correct the note it rests on, or that was made of it: `memory/new.md`, `memory/retries.md`." in shown
+    assert "If a note misled it" in str([block.to_dict() for block in not_helpful_blocks(STATE, some_feedback())])
+
+
+def test_a_hostile_question_stays_text_and_within_the_limits() -> None:
+    """In the blocks and in the line for notifications."""
+    feedback = some_feedback(question=HOSTILE)
+    blocks = not_helpful_blocks(STATE, feedback)
+    assert chars_of(blocks) <= 3_000
+    assert "<!channel>" not in str([block.to_dict() for block in blocks])
+    assert "<!" not in not_helpful_text(feedback)

@@ -1,0 +1,145 @@
+"""The checks about the database and its replicas: each fault in plain words, with what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bot.cli.doctor import service_checks
+from bot.cli.doctor.command import CHECKS, DATABASE, render, run_checks
+from bot.config.environment import read_environment
+from bot.ports.replicas import Replica
+from tests.cli.doctor.test_command import patient
+from tests.postgres import driver, new_database
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+
+SECRET = "s3cret-pa55word"
+WITHOUT_DRIVER = """
+import sys
+sys.modules["psycopg"] = None
+from bot.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def a_replica(host: str, **changes: Any) -> Replica:
+    facts: dict[str, Any] = {
+        "host": host,
+        "pid": 41,
+        "version": "1.0.0",
+        "role": "all",
+        "runs_for": timedelta(hours=1),
+        "silent_for": timedelta(seconds=2),
+        "clock_ahead": timedelta(),
+    }
+    return Replica(**{**facts, **changes})
+
+
+def a_report(*replicas: Replica, **changes: Any) -> DatabaseReport:
+    driver()
+    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+
+    facts: dict[str, Any] = {
+        "server_version": "18.4",
+        "missing": (),
+        "connections": 12,
+        "max_connections": 97,
+        "clock_ahead": timedelta(),
+        "replicas": replicas,
+    }
+    return DatabaseReport(**{**facts, **changes})
+
+
+def test_a_database_at_work() -> None:
+    """Its release and its connections are named; replicas that were killed are no fault."""
+    assert service_checks.connections(a_report()).says == "PostgreSQL 18.4, 12 of 97 connections in use"
+    found = service_checks.agreement(a_report(a_replica("a"), a_replica("b", silent_for=timedelta(hours=3))))
+    assert found.ok
+    assert found.says.startswith("1 alive; process 41 on b: triage 1.0.0, role all, started 1 h ago, ⚠ no sign of life")
+
+
+def test_connections_run_out() -> None:
+    """Before the next replica cannot start."""
+    found = service_checks.connections(a_report(connections=90))
+    assert (found.ok, found.says) == (False, "90 of 97 connections in use")
+    assert "max_connections" in found.fix
+
+
+def test_clocks_are_apart() -> None:
+    """Those that are furthest apart are named: of this machine, the database and replicas that live."""
+    assert service_checks.agreement(a_report(clock_ahead=timedelta(seconds=1.9))).ok
+    here = service_checks.agreement(a_report(clock_ahead=timedelta(seconds=-300)))
+    assert here.says == "the clock of the database is 300 s ahead of that of this machine"
+    one, other = a_replica("a", clock_ahead=timedelta(seconds=1.5)), a_replica("b", clock_ahead=timedelta(seconds=-1.5))
+    both = service_checks.agreement(a_report(one, other))
+    assert both.says == "the clock of process 41 on a is 3 s ahead of that of process 41 on b"
+    assert "timedatectl" in both.fix
+    assert service_checks.agreement(a_report(one, replace(other, silent_for=timedelta(hours=1)))).ok
+
+
+def test_releases_differ() -> None:
+    """Which runs where."""
+    found = service_checks.agreement(a_report(a_replica("a"), a_replica("b", version="1.1.0")))
+    assert not found.ok
+    assert "triage 1.0.0 runs as process 41 on a; triage 1.1.0 runs as process 41 on b" in found.says
+
+
+def test_without_a_database_nothing_is_wrong(tmp_path: Path) -> None:
+    """State in files is the default."""
+    found = run_checks(patient(tmp_path), {name: CHECKS[name] for name in (DATABASE, "replicas")})
+    assert all(each.ok for each in found.values())
+
+
+def test_a_database_that_does_not_answer_is_said_once(tmp_path: Path) -> None:
+    """Without its password; what needs it is not checked."""
+    driver()
+    given = patient(tmp_path)
+    url = {"TRIAGE_DATABASE_URL": f"postgresql://triage:{SECRET}@127.0.0.1:1/triage"}
+    broken = replace(given, environment=read_environment({**given.environment.variables, **url}))
+    said = render(run_checks(broken, {name: CHECKS[name] for name in (DATABASE, "replicas", "pause")}))
+    assert said.count("the database cannot be reached") == 1
+    assert "not checked: the database cannot be used, see database:\n" in said
+    assert SECRET not in said
+
+
+def test_tables_are_missing_until_the_first_run(tmp_path: Path) -> None:
+    """And no command makes them."""
+    given, url = patient(tmp_path), new_database()
+    fresh = replace(given, environment=read_environment({**given.environment.variables, "TRIAGE_DATABASE_URL": url}))
+    for _ in range(2):
+        found = run_checks(fresh, {name: CHECKS[name] for name in (DATABASE, "pause")})
+        assert "without this release's tables" in found[DATABASE].says
+        assert "`triage run`" in found[DATABASE].fix
+        assert found["pause"].says.startswith("not checked")
+
+
+def test_without_the_driver_one_sentence_says_what_to_type(tmp_path: Path) -> None:
+    """At the start, in doctor and in every other command."""
+    given = patient(tmp_path)
+    environ = {
+        **os.environ,
+        **given.environment.variables,
+        "TRIAGE_HOME": str(tmp_path),
+        "TRIAGE_DATABASE_URL": f"postgresql://triage:{SECRET}@127.0.0.1:1/triage",
+    }
+    for verb in (["doctor"], ["run"], ["status"]):
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_DRIVER, *verb],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        said = " ".join((done.stdout + done.stderr).split())
+        assert "pip install 'triage-bot[postgres]'" in said, verb
+        assert SECRET not in said
+        assert done.returncode != 0

@@ -1,0 +1,37 @@
+"""What an investigation found, as a terminal shows it."""
+
+from __future__ import annotations
+
+from bot.agent.ledger import Ledger
+from bot.casework.checks.validation import Validation
+from bot.casework.investigate.assignment import Investigation
+from bot.cli.investigate.local_investigation import LocalInvestigation, render
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage
+from tests.builders import a_return
+
+FORGED = "x\n  ✓ app/retry.py:3 at abcdef0\x1b[2J\u202e"
+
+
+def test_no_citation_can_write_another_one_s_line() -> None:
+    """Nor anything a terminal obeys: all of it is a model's words."""
+    ref = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref=FORGED, commit=FORGED, supports_claim=FORGED)
+    ret = a_return("The limit is 5.\x1b[2J", evidence_refs=(ref,))
+    found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
+    validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
+    said = render(LocalInvestigation(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
+    assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+
+
+def test_a_proposed_patch_is_shown_without_secrets() -> None:
+    """Its diff set in, so that no line of it passes for a citation."""
+    token = "ghp_" + "a1B2" * 9
+    patch = ProposedPatch(title="Fix it", diff=f"+x = '{token}'\n  ✓ app/retry.py:3", rationale="It is five.")
+    found = Investigation(ret=a_return(proposed_patch=patch), ledger=Ledger(), usage=Usage(), investigator="m")
+    validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
+    said = render(LocalInvestigation(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
+    assert "Proposed patch (not applied): Fix it · no file named · +1 −0 lines" in said
+    assert "    ```diff" in said
+    assert token not in said
+    assert [line for line in said.split("\n") if line.startswith("  ✓")] == []

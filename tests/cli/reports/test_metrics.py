@@ -1,0 +1,211 @@
+"""`triage metrics`: one screen from a data directory; samples, and judgements that count."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.__main__ import main
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.casework.reports.classifier_samples import Sample
+from bot.cli.reports.judgements import ask_judgement
+from bot.domain.threads import PendingReason, ThreadStatus
+from bot.intake.classifier.classification import Rules, asks_question
+from bot.ports.threads import Threads
+from tests.builders import an_event, in_status
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory with twenty messages, one thread and a hostile text, all of today."""
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    now = datetime.now(UTC)
+    journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
+    for number in range(20):
+        at = now - timedelta(minutes=number + 1)
+        event = an_event(f"note \x1b[31m{number}\u202e", ts=f"{at.timestamp():.6f}").model_dump(mode="json")
+        journal.append({**event, "classification": "actionable" if number < 5 else "ambient"})
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
+    Threads(FileDocuments(tmp_path)).put(state)
+    return tmp_path
+
+
+def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """80 columns, one screen, no colour, and honest about a young bot."""
+    assert main(["metrics", "--weeks", "4"]) == 0
+    out = capsys.readouterr().out
+    assert "actionable messages" in out
+    assert re.search(r"actionable messages +25 % .* n 20 ", out)
+    assert "not enough data: 0.0 of 7 days were recorded" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+    assert main(["metrics"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= 40
+
+
+def test_json_has_every_criterion(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With value, n and verdict apart."""
+    assert main(["metrics", "--json", "--weeks", "2"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert list(said["criteria"]) == [f"AC-{number:02}" for number in range(1, 12)]
+    assert said["criteria"]["AC-01"]["value"] == 0.25
+    assert said["criteria"]["AC-01"]["ok"] is None
+    assert said["counts"]["verdicts"] == {"pass": 1, "bounce": 0, "escalate": 0}
+    assert len(said["weeks"]) == 2
+
+
+def test_each_week_says_how_many_judged_messages_were_misclassified(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the criteria, by the week they were judged in."""
+    now = datetime.now(UTC)
+    for number in range(4):
+        judged = {"at": now.isoformat(), "by": "ana", "chat_id": "C1", "message_id": str(number)}
+        record = {**judged, "classification": "ambient", "right": number > 0}
+        NdjsonJournal(home / "judgements.ndjson").append(record)
+    assert main(["metrics", "--weeks", "2"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{now:%Y-%m-%d} 25 % of 4 ignored messages deserved work" in said
+    assert f"{now - timedelta(weeks=1):%Y-%m-%d} nothing was judged" in said
+    assert main(["metrics", "--weeks", "2", "--json"]) == 0
+    weeks = json.loads(capsys.readouterr().out)["weeks"]
+    assert [week["misclassified"]["ignored"] for week in weeks] == [{"n": 4, "wrong": 1}, {"n": 0, "wrong": 0}]
+
+
+def test_a_home_that_is_not_there_is_measured_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And nothing is created."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["metrics", "--home", str(tmp_path / "none")]) == 0
+    assert "no message was recorded" in capsys.readouterr().out
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_baseline_is_taken_from_the_config(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`baseline_reply_s` of triage.yml."""
+    (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\nbaseline_reply_s: 600\n")
+    assert main(["metrics"]) == 0
+    assert "≤ 10.5 min" in capsys.readouterr().out
+
+
+def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that there is, of both kinds."""
+    assert main(["metrics", "--sample", "20"]) == 0
+    out = capsys.readouterr().out
+    assert (out.count("ambient, C1"), out.count("actionable, C1")) == (15, 5)
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sample filled in: judged messages are not drawn again, and AC-11 has them; what is left null is not judged."""
+    assert main(["metrics", "--sample", "5", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["classification"] for line in lines] == ["ambient"] * 3 + ["actionable"] * 2
+    for line, right in zip(lines, (True, False, None, True, False), strict=True):
+        line["right"] = right
+    filled = home / "filled.ndjson"
+    filled.write_text("\n".join(map(json.dumps, lines)))
+    assert main(["metrics", "--judge", str(filled)]) == 0
+    assert "4 judgements recorded, 2 of them wrong" in capsys.readouterr().out
+    assert main(["metrics", "--sample", "20"]) == 0
+    assert capsys.readouterr().out.count("ambient, C1") == 13
+    assert main(["metrics"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"wrongly ignored +50 % .* n 2 ", out)
+    assert "50 % of 2 judged messages taken for work deserved none" in " ".join(out.split())
+
+
+def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole or not at all, and the line is named."""
+    filled = home / "filled.ndjson"
+    good = '{"chat_id": "C1", "message_id": "1.1", "classification": "ack", "right": true}'
+    for bad in ("nonsense", "[]", '{"right": "maybe"}'):
+        filled.write_text(f"{good}\n{bad}\n")
+        assert main(["metrics", "--judge", str(filled)]) == 1
+        assert "line 2" in capsys.readouterr().err
+    assert main(["metrics", "--judge", str(home / "none")]) == 1
+    assert not (home / "judgements.ndjson").exists()
+
+
+def test_what_was_said_before_the_input_ended_counts() -> None:
+    """Skipped ones do not, and nonsense is asked again."""
+    found = [Sample("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
+    judged = ask_judgement(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
+    assert [(each.message_id, each.right) for each in judged] == [("0.1", True), ("2.1", False)]
+
+
+def test_the_question_is_about_what_was_done_with_the_message() -> None:
+    """Ignored, or investigated."""
+    asked: list[object] = []
+    found = [Sample("C1", f"{kind}.1", kind, "7", "hello") for kind in ("ack", "actionable")]
+    ask_judgement(found, by="ana", stdin=io.StringIO("y\ny\n"), say=asked.append)
+    assert [str(line)[:24] for line in asked[1::2]] == ["right to ignore it? [y]e", "right to investigate it?"]
+
+
+def test_no_sdk_is_loaded() -> None:
+    """Neither Slack's nor a model's."""
+    code = (
+        "import sys, bot.cli.reports.metrics; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_picture_of_the_week_is_written_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A newer one takes its place, whole."""
+    for _ in range(2):
+        assert main(["metrics", "--picture", "week.png"]) == 0
+        assert capsys.readouterr().out.startswith(f"{home / 'week.png'}: the last 7 days, to ")
+        assert (home / "week.png").read_bytes().startswith(b"\x89PNG")
+    assert not list(home.glob("*tmp*"))
+
+
+@pytest.mark.parametrize("name", ["triage.yml", "state", "nowhere/week.png"])
+def test_a_picture_replaces_nothing_but_a_picture(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """A slip of the pen costs no file."""
+    (home / "triage.yml").write_text("ops_channel: C0OPS\n")
+    assert main(["metrics", "--picture", name]) != 0
+    assert name in capsys.readouterr().err
+    assert (home / "triage.yml").read_text() == "ops_channel: C0OPS\n"
+    assert not list(home.glob("*.png"))
+
+
+@pytest.mark.parametrize("more", [["--days", "30"], ["--json"], ["--weeks"], ["--sample", "5"]])
+def test_a_picture_is_of_seven_days_and_nothing_else(
+    home: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    """What it cannot show is refused, not left out silently."""
+    assert main(["metrics", "--picture", "week.png", *more]) == 2
+    assert f"leave out {more[0]}" in " ".join(capsys.readouterr().err.split())
+    assert not (home / "week.png").exists()
+
+
+def test_judgements_train_the_teams_own_weights(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One command, offline; too few judgements are refused; the file is used once triage.yml names it."""
+    (home / "triage.yml").write_text("classifier: {}\n")
+    assert main(["metrics", "--train"]) == 1
+    assert "too few" in capsys.readouterr().err
+    said = [("the kettle whistles in hall five again", True), ("we painted hall six", False)] * 8
+    for number, (content, asks) in enumerate(said):
+        message = an_event(content, ts=f"1795165{number:03}.000100").model_dump(mode="json")
+        NdjsonJournal(home / "events-classified.ndjson").append({**message, "classification": "ambient"})
+        judged = {"at": "2026-01-01T00:00:00Z", "by": "ana", "classification": "ambient", "right": not asks}
+        place = {name: message[name] for name in ("chat_id", "message_id")}
+        NdjsonJournal(home / "judgements.ndjson").append({**judged, **place})
+    assert main(["metrics", "--train"]) == 0
+    assert "16 judged messages" in capsys.readouterr().out
+    own = Rules(weights=home / "classifier-weights.json")
+    assert own.problem is None
+    assert asks_question("the kettle whistles in hall nine", own)
+    assert not asks_question("the kettle whistles in hall nine", Rules())

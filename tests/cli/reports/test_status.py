@@ -1,0 +1,168 @@
+"""`triage status`: the data directory as anybody with a terminal sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_engine import FileStore
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.severity import Severity
+from bot.domain.threads import PendingReason, ThreadStatus
+from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.intake.presence import Presence, this_process
+from bot.ports.code import CLONE_STANDINGS, CloneStanding
+from bot.ports.collections import Collection
+from bot.ports.replicas import Role
+from bot.ports.threads import Threads
+from bot.release import program_version
+from tests.builders import THREAD_ID, in_status
+from tests.cli.typed import Said, typed
+from tests.postgres import new_database
+
+TRIAGE = f"triage {program_version()}"
+CONNECTION = "slack/connection.json"
+
+
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+def status(folder: Path, *args: str, home: str = "") -> Said:
+    """Run it in `folder`."""
+    return typed(["status", *args], folder, {**os.environ, "TRIAGE_HOME": home, "COLUMNS": "80"})
+
+
+def test_what_waits_is_printed(tmp_path: Path) -> None:
+    """Counts first, then a line for each open thread; damaged files are named last."""
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.BOUNCED, question="why is the night export late?"))
+    (tmp_path / "state" / "T1.C1.9.9.json.corrupt").write_text("{")
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{TRIAGE} at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
+    assert re.search(r"^  [0-9.]+ (bytes|KiB) on disk$", done.stdout, re.MULTILINE)
+    assert "why is the night export late?" in done.stdout
+    assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+def test_the_columns_of_open_threads_stand_in_line(tmp_path: Path) -> None:
+    """However long the words for how they stand are."""
+    threads = Threads(FileDocuments(tmp_path))
+    for number, reason in enumerate((PendingReason.APPROVAL, PendingReason.DISAGREEMENT)):
+        waiting = in_status(ThreadStatus.PENDING_USER, reason, question="when does it run?")
+        threads.put(waiting.evolve(thread_id=f"T1.C1.17951652{number:02}.000100"))
+    shown = [line for line in status(tmp_path, "--home", str(tmp_path)).stdout.splitlines() if "when does" in line]
+    assert len(shown) == 2
+    assert len({line.index("when does") for line in shown}) == 1
+
+
+def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) -> None:
+    """With the number of each."""
+    page = OpenFinding(key="k", task="t", text="red", severity=Severity.PAGE, first_at=NOW, last_at=NOW)
+    states = SessionMemory(FileStore(tmp_path))
+    states.save("shop", lambda state: state.with_findings(page))
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert "\n  1 open finding (1 page): 🚨 shop (1)\n" in done.stdout
+
+
+def test_clones_that_cannot_be_fetched_are_named(tmp_path: Path) -> None:
+    """The others are counted."""
+    now = datetime.now(UTC)
+    clones = Collection(FileDocuments(tmp_path), CLONE_STANDINGS)
+    well = CloneStanding(address="a", fetched_at=now - timedelta(minutes=4))
+    for name, standing in {
+        "docs": well,
+        "infra": well.evolve(fetched_at=now - timedelta(hours=2), problem="no route"),
+        "shop": well,
+        "web": CloneStanding(address="b", progress="Receiving objects: 45%"),
+    }.items():
+        clones.put(name, standing, version=0)
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert "  infra was fetched 2 h ago, and cannot be now: no route\n" in done.stdout
+    assert "  web is being cloned: Receiving objects: 45%\n" in done.stdout
+    assert "  2 clones fetched, the oldest 4 min ago\n" in done.stdout + "\n"
+
+
+@pytest.mark.parametrize(
+    ("age_s", "changes", "code"),
+    [(5, {}, 0), (3600, {}, 1), (5, {"connected_since": None}, 1), (5, {"stopped_at": NOW}, 1)],
+)
+def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
+    tmp_path: Path, age_s: int, changes: dict[str, Any], code: int
+) -> None:
+    """Alive and connected is 0; silent for an hour, without connection, and stopped are 1."""
+    at = datetime.now(UTC) - timedelta(seconds=age_s)
+    seen = Presence(**this_process(), at=at, started_at=at, **{"connected_since": at, **changes})
+    (tmp_path / CONNECTION).parent.mkdir()
+    (tmp_path / CONNECTION).write_text(seen.model_dump_json())
+    assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code
+
+
+def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
+    assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == 1
+    assert status(tmp_path, "--home", str(tmp_path)).returncode == 0
+
+
+def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
+    """Ready to paste."""
+    path = str(tmp_path / "escalations" / THREAD_ID / "transcript.log")
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.ESCALATED, escalation_transcript_path=path))
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert f"\n    tail -f {path}\n" in done.stdout
+
+
+def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) -> None:
+    """The same `.env` as for `triage run`; the environment and `--home` win over it."""
+    (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path / 'filed'}\n")
+    env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
+    argv = [sys.executable, "-m", "bot", "status"]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=180)
+    assert done.stdout.startswith(f"{TRIAGE} at {tmp_path / 'filed'}\n")
+    assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"{TRIAGE} at {tmp_path / 'said'}\n")
+    assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"{TRIAGE} at /none\n")
+
+
+def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) -> None:
+    """An unknown user's home, a file, and a folder where the journal should be: exit code 2 and one line each."""
+    file = tmp_path / "file"
+    file.write_text("")
+    (tmp_path / "home" / "events.ndjson").mkdir(parents=True)
+    for home, words in (
+        ("~nosuchuser", "TRIAGE_HOME (or its default, ~/.triage) is not a usable path"),
+        (str(file), f"cannot read {file}: Not a directory"),
+        (str(tmp_path / "home"), f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
+    ):
+        done = status(tmp_path, home=home)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert " ".join(done.stderr.split()).startswith(f"triage: fix this first: - {words}")
+        assert "Traceback" not in done.stderr
+
+
+def test_replicas_of_a_database_are_listed(tmp_path: Path) -> None:
+    """With release and role; nothing is said of them where state is kept in files.
+
+    On a busy machine `status` may come so late that the replica counts as silent, so its being alive is not asserted.
+    """
+    url = new_database()
+    from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+
+    (tmp_path / ".env").write_text(f"TRIAGE_DATABASE_URL={url}\n")
+    PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.WORK, timedelta())
+    done = status(tmp_path, home=str(tmp_path / "home"))
+    words = " ".join(done.stdout.split())
+    assert f"process {os.getpid()} on {socket.gethostname()}: triage 1.0.0, role work" in words
+    seen = json.loads(status(tmp_path, "--json", home=str(tmp_path / "home")).stdout)
+    (replica,) = seen["replicas"]
+    assert (replica["pid"], replica["role"]) == (os.getpid(), "work")
+    (tmp_path / ".env").unlink()
+    assert "role" not in status(tmp_path, home=str(tmp_path / "home")).stdout

@@ -1,0 +1,121 @@
+"""`triage migrate` as a person types it: what is counted, what is refused, and that no password is ever said."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.storage.files.file_engine import FileStore
+from bot.cli.storage.migrate import refuse_password
+from bot.errors import InputError
+from bot.ports.collections import EVENTS
+from tests.builders import an_event
+from tests.composition.test_state_move import files, sorted_all
+from tests.postgres import driver, new_database
+
+PASSWORD = "s3cret-Passw0rd"
+
+
+def command(folder: Path, words: list[str], **more: str) -> list[str]:
+    """Return the words to run in a process of its own."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "TRIAGE_HOME": str(folder / "home"), "TZ": "UTC", **more}
+    return ["env", "-i", *(f"{name}={value}" for name, value in env.items()), sys.executable, "-m", "bot", *words]
+
+
+def triage(folder: Path, words: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command."""
+    return subprocess.run(command(folder, words, **more), cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def a_home(folder: Path, messages: int) -> Path:
+    """Return a data directory of so many messages."""
+    home = folder / "home"
+    journal = FileStore(home).journal(EVENTS)
+    journal.append(an_event(ts="1.000001").model_dump(mode="json"))
+    line = (home / "events.ndjson").read_text()
+    lines = [line.replace('"message_id":"1.', f'"message_id":"{number}.') for number in range(1, messages + 1)]
+    (home / "events.ndjson").write_text("".join(lines))
+    sorted_all(home)
+    return home
+
+
+def test_state_moves_there_and_back_and_is_counted(tmp_path: Path) -> None:
+    """Both sides stand in a table; afterwards each start is told where the state is."""
+    url, home = new_database(), a_home(tmp_path, 3)
+    there = triage(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url)
+    assert there.returncode == 0, there.stderr
+    assert ["events", "3", "3"] in [line.split() for line in there.stdout.splitlines()]
+    status = triage(tmp_path, ["status"])
+    assert (status.returncode, "set TRIAGE_DATABASE_URL" in status.stderr) == (2, True)
+    back = triage(tmp_path, ["migrate", "--to", "back"], TRIAGE_DATABASE_URL=url)
+    assert back.returncode == 0, back.stderr
+    assert ["events", "3", "3"] in [line.split() for line in back.stdout.splitlines()]
+    assert (tmp_path / "back" / "events.ndjson").read_bytes() == (home / "events.ndjson").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "to", [f"postgresql://triage:{PASSWORD}@db/triage", f"postgres://triage@db/triage?password={PASSWORD}"]
+)
+def test_an_address_with_a_password_is_refused(to: str) -> None:
+    """Every user of the machine reads it in the process list; it is not repeated."""
+    with pytest.raises(InputError, match="process list") as refused:
+        refuse_password(to)
+    assert PASSWORD not in str(refused.value)
+
+
+def test_no_password_is_said(tmp_path: Path) -> None:
+    """Neither where the login is refused nor where nobody answers."""
+    a_home(tmp_path, 1)
+    url = f"postgresql://triage:{PASSWORD}@127.0.0.1:1/triage"
+    refused = triage(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url)
+    assert refused.returncode == 1
+    assert PASSWORD not in refused.stdout + refused.stderr
+
+
+def test_a_move_without_an_address_says_what_to_set(tmp_path: Path) -> None:
+    """The address is read from the environment."""
+    a_home(tmp_path, 1)
+    refused = triage(tmp_path, ["migrate", "--to", "postgresql"])
+    assert (refused.returncode, "TRIAGE_DATABASE_URL is not set" in refused.stderr) == (2, True)
+
+
+def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
+    """The directory is as it was and the database empty, and the same command then does it all."""
+    url, home = new_database(), a_home(tmp_path, 20_000)
+    words = command(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url)
+    before, killed = files(home), 0
+    for _ in range(3):
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _until_it_writes(url, process)
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        assert files(home) == before
+        assert _records(url) == 0
+    assert killed == 3
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert _records(url) == 20_001
+
+
+def _until_it_writes(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Return a moment after the move has begun to write."""
+    with driver().connect(url, autocommit=True) as connection:
+        while process.poll() is None:
+            if connection.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY triage%'"
+            ).fetchone():
+                break
+            time.sleep(0.005)
+    time.sleep(random.uniform(0, 0.1))
+
+
+def _records(url: str) -> int:
+    with driver().connect(url, autocommit=True) as connection:
+        return int(connection.execute("SELECT count(*) FROM triage_records").fetchone()[0])

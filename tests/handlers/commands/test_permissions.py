@@ -1,0 +1,301 @@
+"""Who may what with `/triage`: every command by everybody, and nothing secret to anybody who may not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.approvers import Approvers
+from bot.casework.pause import PauseSwitch
+from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.weekly_review import build_review
+from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.heartbeat.sessions.session_inbox import Assigning
+from bot.ports import Person
+from bot.ports.collections import AUTONOMY, SingleDocument
+from bot.ports.threads import Threads
+from handlers.buttons.playbook_buttons import SuggestionActions
+from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.heartbeat_command import HeartbeatCommand
+from handlers.commands.pollinate_command import PollinateCommand
+from handlers.commands.report_commands import autonomy_command, metrics_command, review_command, status_command
+from handlers.commands.tiers_command import TiersCommand
+from tests.blocks.limits import texts
+from tests.builders import in_status
+from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.casework.office import Office
+from tests.casework.past import metrics_of
+from tests.fakes import MemorySingle
+from tests.heartbeat.builders import OWNERS
+from tests.heartbeat.clockwork import START, Clockwork
+from tests.heartbeat.garden import Garden, with_task
+from tests.payloads import payload
+from tests.sampling import examples
+
+APPROVER, OWNER, STRANGER, GUEST = "U2", "U0ANN", "U0EVE", "U0GUEST"
+SECRET = "zq7"
+CHANGES = [path for path, spec in MANUAL.items() if spec.changes != NOTHING]
+FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", "<interval>": "15m", "<text>": "Look"}
+
+
+class Everything:
+    """All commands over one data directory in which every text of a person or a model holds SECRET."""
+
+    def __init__(self, folder: Path) -> None:
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        (folder / "garden").mkdir()
+        self.works = works = Clockwork(folder, "shop", every="30m", active_hours=hours)
+        self.playbook = folder / "shop" / "HEARTBEAT.md"
+        self.playbook.write_text(f"## Quick\n- {SECRET} tree\n## Hourly\n## Daily\n")
+        self.garden = Garden(
+            folder / "garden", shop=with_task("hourly", f"{SECRET}: `df -h`"), api=with_task("quick", "x")
+        )
+        (self.suggestion, *_) = self.garden.pollination.run()
+        self.home = folder / "threads"
+        Threads(FileDocuments(self.home)).put(
+            in_status(
+                ThreadStatus.PENDING_USER,
+                PendingReason.APPROVAL,
+                question=f"why {SECRET}?",
+                permalink=f"https://acme.slack.com/{SECRET}",
+                draft_pending=f"because {SECRET}",
+            )
+        )
+        beat = {"ts": START, "session_id": "shop", "workspace_dir": "/x", "reason": Wake.INTERVAL, "preview": SECRET}
+        works.record.append(Envelope(**beat, result=BeatResult.SENT, indicator=Indicator.ALERT))
+        screened = {"prescreen": "none", "why": f"pre-screen: {SECRET} is quiet again"}
+        works.record.append(Envelope(**beat, **screened, result=BeatResult.OK_EMPTY, indicator=Indicator.OK))
+        works.workspace.groups["C0OPS"] = frozenset({APPROVER, GUEST})
+        works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
+        self.approvers.refresh()
+        self.pausing = PauseSwitch(FileDocuments(self.home), works.clock)
+        self.asked: list[str] = []
+        self.opened: list[object] = []
+        office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
+        (sent, *_) = live_four_weeks(office.past, office.clock.now(), {0: Resolution.AUTO}, question=f"why {SECRET}?")
+        office.record_sent(sent)
+        self.past, self.reviewed_at = FileStore(folder / "week"), office.clock.now()
+        live_four_weeks(
+            self.past, self.reviewed_at, {47: Resolution.DISMISSED}, question=f"why {SECRET}?", channel="C2"
+        )
+        self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
+        self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
+
+    def _table(self) -> dict[str, Any]:
+        works, garden = self.works, self.garden
+        casework = CaseworkCommands(
+            store=FileStore(self.home),
+            approvers=self.approvers,
+            pausing=self.pausing,
+            show_cards=lambda: None,
+            show_week=lambda: self.asked.append("week"),
+            ask=lambda question, _: self.asked.append(question) or "",
+            clock=works.clock,
+        )
+        heartbeat = HeartbeatCommand(
+            owners=OWNERS,
+            sessions=works.sessions,
+            store=works.store,
+            controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+            assigning=Assigning(works.sessions, works.mail),
+            record=works.record,
+            zones=works.zones,
+            approvers=self.approvers,
+            clock=works.clock,
+        )
+        tiers = TiersCommand(
+            owners=OWNERS,
+            sessions=works.sessions,
+            desk=TaskCommands(
+                works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
+            ),
+            approvers=self.approvers,
+            open_view=lambda _, view: self.opened.append(view),
+        )
+        office = SuggestionActions(
+            owners=OWNERS,
+            sessions=garden.sessions,
+            store=garden.suggestions,
+            desk=garden.desk,
+            cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
+            approvers=self.approvers,
+        )
+        return {
+            "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
+            "metrics": metrics_command(metrics_of(self.home, works.clock)),
+            "review": review_command(
+                lambda: build_review(self.past, Rollups(self.past), self.reviewed_at), self.approvers
+            ),
+            "autonomy": autonomy_command(self.arming, self.approvers),
+            **casework.table(),
+            "heartbeat": heartbeat,
+            "tiers": tiers,
+            "pollinate": PollinateCommand(office=office, pollination=garden.pollination),
+        }
+
+    def type(self, text: str, *, by: str, team: str = "T1") -> str:
+        """Type a command and return all that is answered, ephemerally and within Slack's limits."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": text, "user_id": by, "team_id": team}
+        self.commands(lambda **given: answers.append(given), body, lambda **given: answers.append(given))  # type: ignore[arg-type]
+        assert all(given["response_type"] == "ephemeral" for given in answers)
+        said = [words for given in answers for words in texts(given.get("blocks") or [])]
+        assert all(len(words) <= 3_000 for words in said)
+        assert all(len(given.get("blocks") or []) <= 50 for given in answers)
+        return "\n".join(said)
+
+    def standing(self) -> str:
+        """Return everything a command could have changed."""
+        return json.dumps(
+            [
+                self.playbook.read_text(),
+                sorted(self.works.overrides.by_id()),
+                sorted(self.works.jobs.waiting),
+                self.works.store.inbox("shop"),
+                self.pausing.is_paused,
+                self.asked,
+                len(self.opened),
+                dict(self.switch.read()),
+                [one.status for one in self.garden.suggestions.all()],
+            ],
+            default=str,
+        )
+
+
+@pytest.fixture
+def everything(tmp_path: Path) -> Everything:
+    return Everything(tmp_path)
+
+
+def line_of(everything: Everything, path: str) -> str:
+    """Return a line that a command's form allows."""
+    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "")
+    for name, word in {**FILLED, "<id>": everything.suggestion.id, "<question>": "Why five?"}.items():
+        form = form.replace(name, word)
+    return form.strip()
+
+
+@pytest.mark.parametrize(("by", "team"), [(STRANGER, "T1"), (GUEST, "T1"), (APPROVER, "T9"), (OWNER, "T9"), ("", "")])
+def test_who_may_not_learns_nothing_and_changes_nothing(everything: Everything, by: str, team: str) -> None:
+    """Every command as the manual writes it: by a stranger, a guest of the ops channel, and other workspaces."""
+    before = everything.standing()
+    for path, spec in MANUAL.items():
+        seen = everything.type(line_of(everything, path), by=by, team=team)
+        assert seen, path
+        assert SECRET not in seen, path
+        assert everything.standing() == before, path
+        if team != "T1":
+            assert seen.startswith(OTHER_TEAM), path
+        elif spec.changes != NOTHING and spec.who in (APPROVERS, APPROVERS_OR_OWNER):
+            assert "nly approvers" in seen, path
+
+
+def test_an_approver_sees_all_and_is_told_what_next(everything: Everything) -> None:
+    """Each line of the manual that changes nothing."""
+    for path in sorted(set(MANUAL) - set(CHANGES)):
+        seen = everything.type(line_of(everything, path), by=APPROVER)
+        assert "nly approvers" not in seen, path
+        assert "There is no" not in seen, path
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_an_approver_may_all_and_is_told_what_next(everything: Everything, path: str) -> None:
+    """Each line of the manual that changes something does what it says there, for them."""
+    if path in ("tiers remove", "tiers move"):
+        everything.type("tiers shop", by=APPROVER)
+    before = everything.standing()
+    seen = everything.type(line_of(everything, path), by=APPROVER)
+    assert "nly approvers" not in seen
+    assert "There is no" not in seen
+    is_change = MANUAL[path].changes != NOTHING and " " in MANUAL[path].form.replace("…", "").strip()
+    if is_change and path not in ("tiers", "heartbeat on", "pollinate run", "investigate"):
+        assert everything.standing() != before
+    if path in ("pause", "investigate"):
+        assert everything.standing() != before
+
+
+def test_the_review_says_which_to_approvers_alone(everything: Everything) -> None:
+    """Everybody sees how many."""
+    assert "Dismissed: 1" in everything.type("review", by=OWNER)
+    assert f"why {SECRET}?" not in everything.type("review", by=OWNER)
+    seen = everything.type("review", by=APPROVER)
+    assert f"|thread> · why {SECRET}? · it is another limit" in seen
+    assert "→ read the reasons" in seen
+
+
+@pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily", "edit quick"])
+def test_an_owner_may_change_their_own_session_and_nothing_of_casework(everything: Everything, verb: str) -> None:
+    """The session's owner, who is no approver."""
+    assert SECRET in everything.type("tiers shop", by=OWNER)
+    before = everything.standing()
+    assert "Only approvers" in everything.type("pause", by=OWNER)
+    assert everything.standing() == before
+    everything.type(f"tiers shop {verb}", by=OWNER)
+    assert everything.standing() != before
+    for seen in (everything.type(text, by=OWNER) for text in ("open", "status", "brief")):
+        assert f"why {SECRET}" not in seen
+
+
+STEERING = {word for path in MANUAL for word in path.split()}
+ARGUMENTS = {"shop", "api", "1", "9", "-1", "quick", "hourly", "15m", "default", "anyway", "help", "/triage"}
+ODD = {
+    "`",
+    "“",
+    "\u00a0",
+    "<@U0ANN|ann>",
+    "<#C1|shop>",
+    "<!channel>",
+    ":tada:",
+    "🎉",
+    "x" * 300,
+    "\ud800",
+    "\u202e",
+    "```",
+}
+WORDS = st.sampled_from(sorted(STEERING | ARGUMENTS | ODD))
+
+
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(WORDS, max_size=6),
+    by=st.sampled_from([STRANGER, GUEST, ""]),
+    glue=st.sampled_from([" ", "\u00a0", "  \t"]),
+)
+def test_whatever_a_stranger_types_is_answered_and_tells_and_changes_nothing(
+    everything: Everything, words: list[str], by: str, glue: str
+) -> None:
+    """Any words in any order."""
+    before = everything.standing()
+    seen = everything.type(glue.join(words), by=by)
+    assert seen
+    assert SECRET not in seen
+    assert "<!channel" not in seen
+    assert everything.standing() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pause shop", "resume now", "heartbeat off shop docs", "tiers shop remove 1 2", "pollinate run twice", "puase"],
+)
+def test_what_is_not_quite_a_command_is_not_done(everything: Everything, text: str) -> None:
+    """More words than it takes, or not its word: refused with what was meant, and nothing happens by guess."""
+    everything.type("tiers shop", by=APPROVER)
+    before = everything.standing()
+    seen = everything.type(text, by=APPROVER)
+    assert "othing was" in seen
+    assert "/triage" in seen
+    assert everything.standing() == before

@@ -1,0 +1,415 @@
+"""`/triage tiers …`: listed for and changed by who may, and a number never means another task than was seen."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from blocks import ids
+from bot.casework.approvers import Approvers
+from bot.domain.tiers import Tier
+from bot.errors import ProviderError
+from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.ports import Person
+from handlers.buttons.decision_handler import say_beside
+from handlers.buttons.playbook_buttons import NO_TASKS_OF_YOURS, TierButtons
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.tiers_command import TiersCommand
+from tests.blocks.limits import texts
+from tests.fakes import MemorySingle
+from tests.heartbeat.builders import OWNERS
+from tests.heartbeat.clockwork import START, Clockwork
+from tests.payloads import payload
+
+APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
+PLAYBOOK = """# Heartbeat
+## Timestamps
+- Last quick: 2026-11-21T11:50:00Z
+- Last hourly: 2026-11-21T11:40:00Z
+- Last daily: (never)
+## Quick
+- [x] Tree: `git status --porcelain`
+- [ ] Deploys <!channel> & <@U1>
+## Hourly
+- [ ] Disk: `df -h`
+  - over 90 % is bad
+## Daily
+- [ ] Stale branches
+"""
+
+
+class Edge:
+    """The command over a clockwork with one session; what was opened, said and acknowledged."""
+
+    def __init__(self, folder: Path) -> None:
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        self.works = works = Clockwork(folder, "shop", "tooling", every="30m", active_hours=hours)
+        self.file = folder / "shop" / "HEARTBEAT.md"
+        self.file.write_text(PLAYBOOK)
+        works.workspace.groups["C0OPS"] = frozenset({APPROVER})
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
+        self.approvers.refresh()
+        self.stored = MemorySingle()
+        self.opened: list[dict[str, Any]] = []
+        self.told: list[str] = []
+        self.acks: list[dict[str, Any]] = []
+        self.shown: list[dict[str, Any]] = []
+        self.expired = False
+        self.start()
+
+    def start(self) -> None:
+        """Start a process on what is on disk."""
+        works = self.works
+        self.tiers = TiersCommand(
+            owners=OWNERS,
+            sessions=works.sessions,
+            desk=TaskCommands(
+                works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
+            ),
+            approvers=self.approvers,
+            open_view=self._open,
+        )
+        self.buttons = TierButtons(
+            works.sessions,
+            OWNERS,
+            self.tiers.desk,
+            self.approvers,
+            say=say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS"),
+        )
+
+    def views_open(self, *, trigger_id: str, view: Any) -> dict[str, Any]:
+        """Be Slack's client."""
+        if self.expired:
+            raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
+        self.opened.append(view.to_dict())
+        return {"ok": True, "view": {"id": "V1"}}
+
+    def views_update(self, *, view_id: str, view: Any) -> None:
+        """Be Slack's client."""
+        if self.expired:
+            raise SlackApiError("refused", {"ok": False, "error": "not_found"})
+        assert view_id == "V1"
+        self.shown.append(view.to_dict())
+
+    def _open(self, trigger_id: str, view: Any) -> None:
+        if self.expired:
+            raise ProviderError("Slack could not open the dialogue: expired_trigger_id")
+        self.opened.append(view.to_dict())
+
+    def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
+        """Type a command and return what it says."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
+        CommandDispatcher({"tiers": self.tiers}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+        [given] = answers
+        assert given["response_type"] == "ephemeral"
+        said = list(texts(given["blocks"]))
+        assert all(len(words) <= 3_000 for words in said)
+        return "\n".join(said)
+
+    def press(self, value: object, by: str = APPROVER) -> None:
+        """Click an Edit button."""
+        body = payload("block_actions")
+        body["user"] = {**body["user"], "id": by, "team_id": "T1"}
+        self.buttons.actions[f"{ids.EDIT_TIER}:daily"](lambda **_: None, body, {"value": value}, self)
+
+    def submit(self, text: str | None, *, metadata: object = None, by: str = APPROVER, team: str = "T1") -> Any:
+        """Submit the dialogue that was opened last; return what it shows in the end, or the answer that kept it."""
+        self.shown.clear()
+        view = self.opened[-1]
+        block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
+        body = payload("view_submission")
+        body["user"] = {**body["user"], "id": by, "team_id": team}
+        values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
+        sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
+        submitted = {**sent, "id": "V1", "state": {"values": values}}
+        self.buttons.views[ids.TIER_VIEW](lambda **answer: self.acks.append(answer), body, submitted, {}, self)
+        return {"response_action": "update", "view": self.shown[-1]} if self.shown else self.acks[-1]
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text()
+
+    @property
+    def prefilled(self) -> str:
+        [box] = [block for block in self.opened[-1]["blocks"] if block["type"] == "input"]
+        return str(box["element"].get("initial_value", ""))
+
+
+@pytest.fixture
+def edge(tmp_path: Path) -> Edge:
+    """A shop with four tasks."""
+    return Edge(tmp_path)
+
+
+def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Edge) -> None:
+    """On one screen; nothing in a task notifies anybody. A playbook is not for everybody's eyes."""
+    seen = edge.types("shop", OWNER)
+    assert (
+        "*Quick, at every beat · due now · last ran 10 min ago*\n1. Tree: `git status --porcelain`\n2. Deploys" in seen
+    )
+    assert "*Hourly · due now · last ran 20 min ago*\n3. Disk: `df -h` (+1 lines)" in seen
+    assert "*Daily · due now · never ran*\n4. Stale branches" in seen
+    assert "Not among `commands` in triage.yml, so never run: `df -h (task 3)`" in seen
+    assert "<!channel>" not in seen
+    assert "<@U1>" not in seen
+    assert "Edit quick" in seen
+    other = edge.types("shop", OTHER)
+    assert other == f"{NO_TASKS_OF_YOURS} What is due: /triage tiers shop due"
+
+
+def test_what_is_due_next_is_said_per_tier(edge: Edge) -> None:
+    """The daily tier has run, so the hourly one waits for its hour."""
+    edge.file.write_text(PLAYBOOK.replace("daily: (never)", "daily: 2026-11-21T11:40:00Z"))
+    seen = edge.types("shop due", OTHER)
+    assert "*Due now in shop: quick.*" in seen
+    assert "hourly: due in 40 min, with the beat in " in seen
+    assert "daily: due in 23 h, with the beat in " in seen
+
+
+def test_a_task_is_added_and_the_undo_undoes_it(edge: Edge) -> None:
+    """The answer names the number that the new list gave it; what may not run is said at once."""
+    said = edge.types("shop add hourly Certificates:  `openssl x509 -in a`", OWNER)
+    assert "Added to the hourly tasks of shop as number 4: Certificates" in said
+    assert "`openssl x509 -in a` is not among `commands`" in said
+    assert "To undo: /triage tiers shop remove 4" in said
+    assert "  - over 90 % is bad\n- [ ] Certificates:  `openssl x509 -in a`\n" in edge.text
+    edge.types("shop remove 4", OWNER)
+    assert edge.text == PLAYBOOK
+
+
+def test_a_task_is_moved_and_the_undo_undoes_it(edge: Edge) -> None:
+    """With its details and its box; numbers count in the list of the last answer."""
+    edge.types("shop")
+    said = edge.types("shop move 1 daily")
+    assert "Moved from quick to daily in shop, now number 4: Tree" in said
+    assert "To undo: /triage tiers shop move 4 quick" in said
+    edge.types("shop move 4 quick")
+    assert sorted(edge.text.splitlines()) == sorted(PLAYBOOK.splitlines())
+
+
+def test_what_removal_takes_with_it_is_shown(edge: Edge) -> None:
+    """Details cannot be added by command, so they are not lost from sight."""
+    edge.types("shop")
+    said = edge.types("shop remove 3")
+    assert "Removed from the hourly tasks of shop: Disk" in said
+    assert "To undo: /triage tiers shop add hourly Disk: `df -h`" in said
+    assert "over 90 % is bad" in said
+
+
+def test_numbers_of_a_list_that_changed_are_refused_with_the_new_one(edge: Edge) -> None:
+    """A human wrote a task above it meanwhile; after the new list the number counts, in another process too."""
+    edge.types("shop")
+    edge.file.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- [ ] Mine\n"))
+    before = edge.text
+    said = edge.types("shop remove 1")
+    assert "The list changed since you saw it, so nothing was changed" in said
+    assert "1. Mine" in said
+    assert edge.text == before
+    edge.start()
+    assert "Removed from the quick tasks of shop: Mine" in edge.types("shop remove 1")
+
+
+def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
+    """Somebody else's list is not theirs."""
+    edge.types("shop", OWNER)
+    assert "You have not seen this list yet" in edge.types("shop remove 1", APPROVER)
+    assert edge.text == PLAYBOOK
+
+
+@pytest.mark.parametrize("text", ["add hourly x", "remove 1", "move 1 daily", "edit quick"])
+@pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
+    """Told why, and what they may do."""
+    edge.types("shop", by, team)
+    assert (NO_TASKS_OF_YOURS if team == "T1" else OTHER_TEAM) in edge.types(f"shop {text}", by, team)
+    assert edge.text == PLAYBOOK
+    assert edge.opened == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "Which session? `/triage tiers shop`, `/triage tiers tooling`"),
+        ("shopp", "did you mean shop?"),
+        ("shop remvoe 1", "Did you mean `/triage tiers shop remove` or `/triage tiers shop move`?"),
+        ("shop add hourli x", "did you mean hourly?"),
+        ("shop add", "Name a tier"),
+        ("shop add daily", "between 1 and 300 characters"),
+        ("shop add daily # Notes", "no heading"),
+        ("shop add daily <!-- x", "HTML comment"),
+        ("shop add daily Stale branches", "hold 'Stale branches' already"),
+        ("shop remove", "Which task?"),
+        ("shop remove x", "'x' is not a task's number"),
+        ("shop remove 9", "they go from 1 to 4"),
+        ("shop remove ٣", "is not a task's number"),
+        ("shop move 1", "Name a tier"),
+        ("shop move 1 quick", "already"),
+    ],
+)
+def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str) -> None:
+    """And nothing is changed."""
+    edge.types("shop")
+    assert says in edge.types(text)
+    assert edge.text == PLAYBOOK
+
+
+def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
+    """A list creates no file; adding a task does, from the template's lines that need no git."""
+    edge.file.unlink()
+    assert "has no HEARTBEAT.md yet" in edge.types("shop", OWNER)
+    assert not edge.file.exists()
+    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
+    assert "- [ ] Urgent flags above: `triage flags`\n" in edge.text
+    assert "`git" not in edge.text
+    assert "- [ ] Certificates\n" in edge.text
+
+
+def test_a_tier_is_edited_as_text(edge: Edge) -> None:
+    """Opened with its lines, saved with only the changed ones changed; the answer shows what stood there."""
+    edge.types("shop edit quick", OWNER)
+    assert edge.prefilled == "- Tree: `git status --porcelain`\n- Deploys <!channel> & <@U1>"
+    answer = edge.submit("- Tree: `git status --porcelain`\nDeploys look healthy", by=OWNER)
+    assert answer["response_action"] == "update"
+    said = "\n".join(texts(answer["view"]["blocks"]))
+    assert "+ Deploys look healthy\n- - Deploys" in said
+    assert edge.text == PLAYBOOK.replace("- [ ] Deploys <!channel> & <@U1>", "- [ ] Deploys look healthy")
+
+
+def test_the_button_opens_the_editor_for_who_may(edge: Edge) -> None:
+    """From memory, for the trigger expires; a stranger is told."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert edge.prefilled == "- Stale branches"
+    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OTHER)
+    assert edge.told == [NO_TASKS_OF_YOURS]
+    edge.expired = True
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert "expired_trigger_id" in edge.told[-1]
+
+
+def test_an_edit_of_somebody_else_is_not_overwritten_and_nothing_typed_is_lost(edge: Edge) -> None:
+    """Both texts stand in the dialogue; saving again, in sight of both, puts one in the place of the other."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    edge.file.write_text(PLAYBOOK.replace("Stale branches", "Old branches"))
+    answer = edge.submit("- My branches")
+    assert answer["response_action"] == "update"
+    assert "Old branches" in edge.text
+    edge.opened.append(answer["view"])
+    said = "\n".join(texts(answer["view"]["blocks"]))
+    assert "Somebody changed these tasks while you wrote" in said
+    assert "- Old branches" in said
+    assert edge.prefilled == "- My branches"
+    assert edge.submit(edge.prefilled)["view"]["title"]["text"] == "Saved"
+    assert edge.text == PLAYBOOK.replace("Stale branches", "My branches")
+
+
+def test_a_beat_that_ticks_boxes_is_no_conflict(edge: Edge) -> None:
+    """Boxes are code's; the line that was not edited keeps the new one."""
+    edge.press(ids.encode_tier("shop", Tier.QUICK))
+    edge.file.write_text(PLAYBOOK.replace("[x] Tree", "[ ] Tree").replace("11:50", "12:00"))
+    edge.submit(f"{edge.prefilled}\nOne more")
+    assert "- [ ] Tree" in edge.text
+    assert "- [ ] One more" in edge.text
+
+
+@pytest.mark.parametrize("text", ["# Notes", "- a\n```", "x" * 400, "- half a \ud83d smile"])
+def test_what_is_no_task_is_said_in_the_dialogue(edge: Edge, text: str) -> None:
+    """It stays open with what was typed."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    answer = edge.submit(text)
+    assert answer["response_action"] == "errors"
+    assert edge.text == PLAYBOOK
+
+
+def test_permission_is_asked_again_at_the_submit(edge: Edge) -> None:
+    """Who lost it meanwhile, and who is of another workspace, changes nothing."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    for by, team in [(OTHER, "T1"), (APPROVER, "T0OTHER"), (OWNER, "T0OTHER")]:
+        assert NO_TASKS_OF_YOURS in str(edge.submit("- x", by=by, team=team))
+        assert edge.told[-1] == f"{NO_TASKS_OF_YOURS}\nYou wrote:\n```\n- x\n```"
+    edge.works.workspace.groups["C0OPS"] = frozenset()
+    assert NO_TASKS_OF_YOURS in str(edge.submit("- x"))
+    assert edge.text == PLAYBOOK
+
+
+def test_a_submit_is_acknowledged_before_slack_is_asked_with_the_text_in_sight(edge: Edge) -> None:
+    """Slack waits 3 s; what was typed stands in the dialogue until it is saved, and comes back if it is not."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    edge.works.workspace.down = True
+    assert "Slack does not say now" in str(edge.submit("- Mine"))
+    assert edge.acks[-1]["response_action"] == "update"
+    assert "- Mine" in str(edge.acks[-1]["view"])
+    assert "```\n- Mine\n```" in edge.told[-1]
+    edge.expired = True  # the dialogue was closed meanwhile
+    edge.submit("- Mine too")
+    assert "```\n- Mine too\n```" in edge.told[-1]
+    assert edge.text == PLAYBOOK
+
+
+def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
+    """The right to a session ends with that to anything."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OWNER)
+    edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
+    assert NO_TASKS_OF_YOURS in str(edge.submit("- x", by=OWNER))
+    assert NO_TASKS_OF_YOURS in edge.types("shop add daily x", OWNER)
+    assert edge.text == PLAYBOOK
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    ["", "shop", "shop|weekly|", "../x|daily|", "nosuch|daily|", "shop|daily|zz", None.__class__, 7, ["shop"]],
+)
+def test_a_hostile_value_changes_nothing(edge: Edge, metadata: object) -> None:
+    """Neither the button nor the submit believes it."""
+    edge.press(metadata)
+    assert edge.opened == []
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert edge.submit("- x", metadata=metadata)["response_action"] == "errors"
+    assert edge.text == PLAYBOOK
+
+
+def test_a_tier_too_long_for_slack_is_not_cut(edge: Edge) -> None:
+    """Said in words, before anybody types; the list still fits a screen."""
+    many = "".join(f"- [ ] Task {n} {'x' * 200}\n" for n in range(30))
+    edge.file.write_text(f"## Quick\n{many}")
+    assert "Slack's editor holds 3,000" in edge.types("shop edit quick")
+    assert edge.opened == []
+    assert "more in HEARTBEAT.md" in edge.types("shop")
+
+
+def test_the_clock_of_these_tests(edge: Edge) -> None:
+    """The times above are seen from noon."""
+    assert edge.works.clock.now() - START < timedelta(minutes=1)
+
+
+def test_what_is_due_binds_no_number(edge: Edge) -> None:
+    """It shows none, so numbers of an older list stay what they were: refused once it changed."""
+    edge.types("shop")
+    edge.file.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- [ ] Mine\n"))
+    edge.types("shop due")
+    assert "The list changed since you saw it" in edge.types("shop remove 1")
+    assert "- [ ] Mine" in edge.text
+
+
+def test_a_full_disk_costs_the_numbers_and_not_the_list(edge: Edge) -> None:
+    """What was changed is said to be changed."""
+    edge.stored.full = True
+    assert "1. Tree" in edge.types("shop")
+    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
+    assert "You have not seen this list yet" in edge.types("shop remove 1")
+
+
+def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge) -> None:
+    """A task with bytes that are no text, and one that `add` would refuse."""
+    edge.file.write_bytes(b"## Quick\n- [ ] caf\xe9\n- [ ] see `<!-- x`\n")
+    edge.types("shop")
+    said = edge.types("shop remove 2")
+    assert "`add` cannot restore the lines shown here" in said
+    assert "To undo" not in said
+    assert "caf?" in edge.types("shop remove 1")
+    assert edge.file.read_bytes() == b"## Quick\n"
