@@ -22,6 +22,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import CodebaseUnreadable, NotCloned, ProviderError
 from tests.githttp import GitServer, Mood, git_server
 from tests.gitrepo import commit_files, git, make_repo
+from tests.sampling import pairs
 
 
 class Remote:
@@ -424,8 +425,7 @@ def test_a_full_disk_changes_nothing(remote: Remote, tmp_path: Path) -> None:
     assert remote.repo.head()
 
 
-@pytest.mark.parametrize("is_first", [True, False], ids=["clone", "fetch"])
-@pytest.mark.parametrize("after_s", [0.2, 0.6, 1.0])
+@pytest.mark.parametrize(("is_first", "after_s"), pairs([True, False], [0.2, 0.6, 1.0], per_row=1))
 def test_a_bot_that_is_killed_leaves_the_last_good_commit(
     remote: Remote, server: GitServer, is_first: bool, after_s: float
 ) -> None:
