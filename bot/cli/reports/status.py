@@ -41,7 +41,9 @@ def status_command(scope: Scope, as_json: bool, check: bool) -> int:
     def report(of_team: Path) -> str:
         disk = "" if check else disk_used(of_team)  # who checks every few seconds wants an exit code
         with reading(of_team) as store:
-            seen = overview(store, now, codebases_at(of_team), replicas=open_replicas(environment_at(of_team)))
+            seen = overview(
+                store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
+            )
             if as_json:
                 return status_json(seen, of_team, connection_state(read_presence(store.documents), now))
             return render(seen, of_team, now, disk)
