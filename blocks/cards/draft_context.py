@@ -57,7 +57,7 @@ def twin_blocks(state: ThreadState) -> list[Block]:
 
 
 def earlier_lines(state: ThreadState) -> list[Block]:
-    """Return the reply that was approved to the same question before, and whether what it cites changed since."""
+    """Return the reply that was approved to the same question before, and what it cites that stands no more."""
     earlier = state.earlier_reply
     if earlier is None or not state.is_open:
         return []
@@ -66,7 +66,7 @@ def earlier_lines(state: ThreadState) -> list[Block]:
     by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
     said = escape(plain(redact(earlier.text), EARLIER_CHARS))
     refs = ", ".join(f"`{escape(plain(ref.replace('`', ''), 90))}`" for ref in earlier.changed)
-    changed = f"\n:warning: the cited lines changed since: {refs}" if refs else ""
+    changed = f"\n:warning: the lines it cites are not there any more: {refs}" if refs else ""
     return [context(f":leftwards_arrow_with_hook: *{where}*{by}, {local_time(earlier.posted_at)}: {said}{changed}")]
 
 

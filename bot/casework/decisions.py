@@ -270,9 +270,10 @@ class Decisions:
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:
+            who = f"<@{state.approved_by}> approved this draft" if state.approved_by else "This is an automatic reply"
             return (
-                f"<@{state.approved_by}> approved this draft a moment ago; it is being posted. If Slack does not "
-                "confirm it, triage checks within a minute, then posts it or reopens the card."
+                f"{who}; it is being posted. If Slack does not confirm it, triage checks within a minute, then posts "
+                "it or reopens the card."
             )
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows the current state."

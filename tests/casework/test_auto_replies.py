@@ -14,7 +14,7 @@ from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import ConditionCode
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
-from bot.errors import Conflict, InputError, ProviderError, Unavailable
+from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, Collection
 from bot.ports.replicas import Replica
 from bot.ports.threads import Threads
@@ -175,6 +175,15 @@ def test_a_reply_slack_refuses_waits_for_a_human(tmp_path: Path) -> None:
     made.auto.tick()
     assert not sent(made)
     assert not made.audits.cards
+
+
+def test_a_click_on_a_reply_that_slack_has_not_confirmed_says_what_it_is(tmp_path: Path) -> None:
+    """Nobody approved it, so nobody is named."""
+    made = office(tmp_path)
+    made.messenger.lose, made.messenger.lost_before_posting = Unconfirmed("lost"), True
+    made.asked(ASKED, mention=True)
+    with pytest.raises(Conflict, match="This is an automatic reply; it is being posted"):
+        made.decisions.dismiss(made.click(), by=BEN, reason=None)
 
 
 def test_a_disarmed_switch_is_noticed_at_the_next_draft(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_an_earlier_answer_says_which_cited_lines_changed_since(office: Office) 
     assert unchanged.earlier_reply is not None and changed.earlier_reply is not None  # noqa: PT018
     assert (unchanged.earlier_reply.changed, changed.earlier_reply.changed) == ((), (ref,))
     said = json.dumps([block.to_dict() for block in card_blocks(changed, link_to=lambda _: None)])
-    assert "the cited lines changed since" in said
+    assert "the lines it cites are not there any more" in said
     assert ref in said
 
 
