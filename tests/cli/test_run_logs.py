@@ -8,17 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from bot.cli.run import FIELD_CHARS, log_to_stderr
+from tests.cli.typed import log_settings
 
 
 @pytest.fixture
 def log() -> Iterator[logging.Logger]:
     """One of ours; the handlers and levels of before come back."""
-    root, before = logging.getLogger(), logging.getLogger().handlers[:]
-    levels = {name: logging.getLogger(name).level for name in ("", "bot", "handlers")}
-    yield logging.getLogger("bot.test")
-    root.handlers[:] = before
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
+    with log_settings():
+        yield logging.getLogger("bot.test")
 
 
 def test_a_line_names_what_it_is_about(log: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:

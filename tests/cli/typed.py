@@ -6,6 +6,7 @@ A process of its own costs a second of the processor; it is started where signal
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ def typed(words: Sequence[str], folder: Path, env: Mapping[str, str], stdin: str
         chdir(folder),
         _environment({"COLUMNS": "80", **env}),
         _input(stdin),
+        log_settings(),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -58,3 +60,17 @@ def _input(text: str) -> Iterator[None]:
         yield
     finally:
         sys.stdin = before
+
+
+@contextmanager
+def log_settings() -> Iterator[None]:
+    """Put back what a command says about the log: it holds for the process."""
+    loggers = [logging.getLogger(name) for name in (None, "bot", "handlers")]
+    levels = [each.level for each in loggers]
+    handlers = list(loggers[0].handlers)
+    try:
+        yield
+    finally:
+        loggers[0].handlers[:] = handlers
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)

@@ -367,7 +367,7 @@ def test_a_session_with_a_rota_gets_its_team_as_any_other(company: Path) -> None
     chosen = load_settings(written).sessions["shop"]
     assert (first.team, chosen.team, first.owner) == ("pay", "web", chosen.owner)
     written.replace(company / "triage.yml")
-    done = init(company, typed=["", "-", "C0OPS", "", "", "", ""])
+    done = init(company, lines=["", "-", "C0OPS", "", "", "", ""])
     assert done.returncode == 0, done.stderr
     after = load_settings(written)
     assert (after.sessions["shop"].team, after.sessions["shop"].owner) == (None, first.owner)

@@ -26,7 +26,7 @@ from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
 from tests.model_server.script import Part, Role, Script, Turn, single
 
-SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
+SCRIPTS = Path(__file__).parents[2] / "model_server" / "scripts"
 KEY = "sk-scripted-0123456789abcdef"
 
 
