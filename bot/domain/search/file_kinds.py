@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from bot.domain.tables import Alternatives, Parts, fill, read_table
@@ -67,6 +68,7 @@ def is_secret_file(path: str) -> bool:
     return bool(_SECRET.search(end)) and not _SAMPLE.search(end)
 
 
+@lru_cache(maxsize=4096)  # an index asks four times about each file of a batch
 def file_kind(path: str) -> FileKind:
     """Return what the file at `path` is for; the first rule that fits decides.
 
