@@ -174,7 +174,7 @@ class FixOpening:
         except ProviderError as error:
             if error.code is None:  # it took too long
                 raise Unavailable(str(error)) from error
-            raise FixRefused(_host_refusal(str(error), _NEXT.get(str(error.code), ""))) from error
+            raise FixRefused(host_refusal(error, _NEXT.get(str(error.code), ""), self._secrets)) from error
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
@@ -192,7 +192,7 @@ class FixOpening:
             raise FixRefused(Refusal(code=FixCode.NOT_APPROVED, text=said))
         if tip is not None:
             said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
-            raise FixRefused(_host_refusal(said, _AGAIN))
+            raise FixRefused(host_refusal(said, _AGAIN, self._secrets))
         commit = repo.commit(fix.commit, tree, commit_message(fix, self._secrets), at=fix.asked_at)
         fix = self._store.change(
             fix.id, lambda now: now.evolve(pushed=tuple(dict.fromkeys((*now.pushed, commit))), checked=checked)
@@ -204,13 +204,14 @@ class FixOpening:
                 raise
             todo = _NEXT.get(str(error.code), f"Change that on {self._host.name}. {_AGAIN}")
             said = f"{self._host.name} refused the branch: {error}"
-            raise FixRefused(_host_refusal(said, todo)) from error
+            raise FixRefused(host_refusal(said, todo, self._secrets)) from error
         return fix
 
     def _newest(self, repo: PatchRepo, fix: Fix, base: str) -> str:
         """Return the newest commit of the branch that the request leads to; the cited one must be in its history."""
         if repo.remote_tip(self._remote, base) is None:
-            raise FixRefused(_host_refusal(f"There is no branch `{base}` on {self._host.name}", _NO_BASE))
+            said = f"There is no branch `{base}` on {self._host.name}"
+            raise FixRefused(host_refusal(said, _NO_BASE, self._secrets))
         newest = repo.fetch(self._remote, base)
         if not repo.contains(newest, fix.commit):
             said = (
@@ -240,5 +241,11 @@ class FixOpening:
             return standing
 
 
-def _host_refusal(said: str, todo: str) -> Refusal:
-    return Refusal(code=FixCode.HOST, text=f"{said[:SAID_CHARS].rstrip('. ')}. {todo}".rstrip())
+def words_of(said: object, secrets: Collection[str]) -> str:
+    """Return what a code host or git says, as people may read it: cut, and without secrets."""
+    return redact(str(said), secrets)[:SAID_CHARS]
+
+
+def host_refusal(said: object, todo: str, secrets: Collection[str]) -> Refusal:
+    """Return a refusal in the host's words, and what to do next."""
+    return Refusal(code=FixCode.HOST, text=f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
-from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, title_of
+from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, host_refusal, title_of, words_of
 from bot.casework.fixes.fix_updates import FixUpdates
 from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
@@ -36,7 +36,6 @@ FIRST_PAUSE_S: Final = 5
 LONGEST_PAUSE_S: Final = 600
 LONGEST_ADVICE_S: Final = 3_600
 """As long is waited where the host says so."""
-SAID_CHARS: Final = 400
 GIVEN_UP: Final = f"triage tried {MAX_TRIES} times and tries no more. Press Open draft PR again when that works."
 NO_TOKEN: Final = (
     "triage opens no PRs for this codebase, so the patch is a file in this card's thread, with what to type."  # noqa: S105
@@ -121,7 +120,7 @@ class Fixes:
         except (Unavailable, StoreError) as error:
             changes = self._later(fix, error)
         except TriageError as error:
-            changes = _refused(self._host_refusal(error))
+            changes = _refused(host_refusal(error, "", self._desk.known_secrets))
         else:
             changes = {"status": request.status, "request": request, "looked_at": self._desk.clock.now()}
         if "status" in changes:
@@ -142,19 +141,15 @@ class Fixes:
         tries = self._tries.get(fix.id, (0, self._desk.clock.now()))[0] + 1
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
-            return _refused(self._host_refusal(error, GIVEN_UP))
+            return _refused(host_refusal(error, GIVEN_UP, self._desk.known_secrets))
         advised_s = error.retry_after_s if isinstance(error, ProviderError) else None
         pause_s = max(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S), min(advised_s or 0, LONGEST_ADVICE_S))
         self._tries[fix.id] = tries, self._desk.clock.now() + timedelta(seconds=pause_s)
-        return {"waits": self._host_refusal(error).text}
+        return {"waits": words_of(error, self._desk.known_secrets)}
 
     def _is_due(self, fix: Fix) -> bool:
         known = self._tries.get(fix.id)
         return known is None or known[1] <= self._desk.clock.now()
-
-    def _host_refusal(self, error: TriageError, todo: str = "") -> Refusal:
-        said = redact(str(error), self._desk.known_secrets)[:SAID_CHARS]
-        return Refusal(code=FixCode.HOST, text=f"{said}. {todo}" if todo else said)
 
     def _wanted(
         self, state: ThreadState, patch: ProposedPatch, place: PatchPlace, *, by: str, team: str, name: str

@@ -245,6 +245,20 @@ def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost, st
     assert (len(host.pulls), len(host.branches())) == (1, 1)
 
 
+def test_a_hosts_words_hold_no_secret(tmp_path: Path, host: CodeHost) -> None:
+    """Nor do those of a hook; a host that repeats what it was sent does not put it on a card."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    desk = Desk(tmp_path, host)
+    host.faults = [Fault(pattern="POST .*/pulls", status=403, body={"message": f"no access with {token[:40]}"})]
+    code, said = refusal(desk)
+    assert (code, "no access with" in said, token[:40] in said) == (FixCode.HOST, True, False)
+    hook = host.bare / "hooks" / "pre-receive"
+    hook.write_text(f"#!/bin/sh\necho 'no push with {token[:40]}' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    code, said = refusal(Desk(tmp_path, host, GOOD.replace("7", "9")))
+    assert (code, "no push with" in said, token[:40] in said) == (FixCode.HOST, True, False)
+
+
 @pytest.mark.parametrize("base", [None, "main"])
 def test_a_wrong_token_is_told_at_once(tmp_path: Path, host: CodeHost, base: str | None) -> None:
     """In the host's own words, also where git would be the first to show it."""
