@@ -13,12 +13,12 @@ from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, mention, section, truncate
-from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, counted, period
+from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.paging import Paging
 from bot.domain.severity import SIGNS, WORDS, Severity
-from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.humanize import counted, duration, time_ago, utc_text
 from bot.domain.threads import Resolution
 
 MAX_DRAFTS: Final = 15

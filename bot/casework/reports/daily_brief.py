@@ -17,7 +17,7 @@ from bot.casework.reports.measures import measure_total, middle, recent_records,
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings, overview, thread_line
 from bot.casework.reports.thread_facts import ThreadFacts
-from bot.domain.text.humanize import duration
+from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.ports import Store
@@ -140,8 +140,3 @@ def period(brief: DailyBrief) -> str:
     """Return how long it looks back; a day is said in hours, for "the last 1 d" is no English."""
     time = brief.now - brief.since
     return "24 h" if time == WINDOW else duration(time)
-
-
-def counted(number: int, one: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {one}{'s' * (number != 1)}"

@@ -20,6 +20,7 @@ from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
+from bot.domain.text.humanize import counted
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
@@ -47,9 +48,9 @@ def config(patient: DoctorContext) -> HealthCheck:
         return wrong("; ".join(error.problems), fix)
     by_team = settings.by_team().values()
     chats, sessions = sum(len(team.watched_chats) for team in by_team), len(settings.sessions)
-    teams = f"{_counted(len(by_team), 'team')}, " if settings.teams else ""
+    teams = f"{counted(len(by_team), 'team')}, " if settings.teams else ""
     path = find_config(patient.config, process_home(patient.home))
-    return well(f"{path}: {teams}{_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
+    return well(f"{path}: {teams}{counted(chats, 'watched chat')}, {counted(sessions, 'session')}")
 
 
 def secrets(path: Path) -> HealthCheck:
@@ -142,7 +143,7 @@ def sessions(patient: DoctorContext) -> HealthCheck:
         return wrong("; ".join(problems), "fix that; triage heartbeat list shows the sessions")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
     new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
-    return well(f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
+    return well(f"{counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
 
 
 def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
@@ -157,10 +158,6 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
     if playbook is not None and playbook.is_effectively_empty:
         return f"{name}: its HEARTBEAT.md has no tasks, so nothing is checked"
     return None
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _run(*argv: str) -> str | None:

@@ -30,6 +30,7 @@ from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
 from bot.errors import InputError
@@ -101,7 +102,7 @@ def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, confi
         findings += found
     if not thread.strip():
         print(
-            f"{_counted(len(answers), 'thread')}: {_sum(findings)}"
+            f"{counted(len(answers), 'thread')}: {_sum(findings)}"
             if answers
             else f"No thread in {home} cites anything."
         )
@@ -191,11 +192,7 @@ def _sum(findings: Sequence[Finding]) -> str:
         "not checkable by code": oks.count(None),
     }
     said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{_counted(len(findings), 'citation')}{f': {said}' if said else ''}"
-
-
-def _counted(number: int, one: str) -> str:
-    return f"{number} {one}{'s' * (number != 1)}"
+    return f"{counted(len(findings), 'citation')}{f': {said}' if said else ''}"
 
 
 def _shown(ref: EvidenceRef, reader: EvidenceReader) -> list[str]:

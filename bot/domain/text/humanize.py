@@ -36,6 +36,15 @@ def duration(time: timedelta) -> str:
     return f"{seconds} s"
 
 
+def counted(number: int, one: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "card"), counted(2, "card")
+    ('1 card', '2 cards')
+    """
+    return f"{number} {one}{'s' * (number != 1)}"
+
+
 def ordinal(number: int) -> str:
     """Return a number as a place in an order.
 
