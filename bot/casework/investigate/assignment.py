@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nlargest
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
@@ -162,9 +163,9 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
         other for other in desk.store.open_threads() if other.thread_id != state.thread_id and other.twin_of is None
     ]
     asked = _stems(state.question)
-    ranked = sorted(others, key=lambda other: (_likeness(asked, other.question), other.started_at), reverse=True)
+    nearest = nlargest(MAX_SUMMARIES, others, key=lambda other: (_likeness(asked, other.question), other.started_at))
     lines: list[str] = []
-    for line in map(_summary, ranked[:MAX_SUMMARIES]):
+    for line in map(_summary, nearest):
         if count_tokens([*lines, line]) > SUMMARY_TOKENS:
             break
         lines.append(line)

@@ -25,9 +25,10 @@ def asked(state: ThreadState) -> Asked:
 
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:
     """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
-    is_open = first.is_open and first.post_intent is None and first.twin_of is None and not first.is_settled
-    was_parted = any(known.thread_id == twin.thread_id and known.is_apart for known in first.twins)
-    return is_open and first.team_id == twin.team_id and first.thread_id != twin.thread_id and not was_parted
+    is_other = first.team_id == twin.team_id and first.thread_id != twin.thread_id and first.twin_of is None
+    if not is_other or not first.is_open or first.post_intent is not None or first.is_settled:
+        return False
+    return not any(known.thread_id == twin.thread_id and known.is_apart for known in first.twins)
 
 
 def raised_by(first: ThreadState, twin: ThreadState, at: datetime, again_after: timedelta | None) -> ThreadState:

@@ -34,8 +34,7 @@ _Contents = dict[str, dict[str, Any]]
 class _Folder(Storage):
     """A TinyDB storage of one table whose documents are files.
 
-    TinyDB reads all documents to change one, in place: it gets a copy of that one, `changing`, and the others as they
-    are.
+    TinyDB reads a table to change one of its documents, in place: it gets a copy of that one, `changing`, and no other.
     """
 
     def __init__(self, files: JsonFiles) -> None:
@@ -48,20 +47,18 @@ class _Folder(Storage):
         }
 
     def read(self) -> dict[str, _Contents]:
-        """Return every document, the one that is about to be changed as a copy."""
+        """Return a copy of the document that is about to be changed, if there is one."""
         known = self.contents.get(self.changing)
-        return {_TABLE: {**self.contents, self.changing: dict(known)} if known is not None else dict(self.contents)}
+        return {_TABLE: {self.changing: dict(known)} if known is not None else {}}
 
     def write(self, data: dict[str, _Contents]) -> None:
-        """Write the documents that are not the ones on disk; raises StoreError when the disk refuses."""
-        contents = data.get(_TABLE, {})
-        for doc_id, content in contents.items():
-            if self.contents.get(doc_id) is not content:
-                self._files.put(doc_id, dict(content))
-                self.contents[doc_id] = copy.deepcopy(dict(content))
-        for doc_id in self.contents.keys() - contents.keys():
-            self._files.put(doc_id, None)
-            del self.contents[doc_id]
+        """Write or delete the document that was changed; raises StoreError when the disk refuses."""
+        content = data.get(_TABLE, {}).get(self.changing)
+        self._files.put(self.changing, None if content is None else dict(content))
+        if content is None:
+            self.contents.pop(self.changing, None)
+        else:
+            self.contents[self.changing] = copy.deepcopy(dict(content))
 
 
 class _Table(Table):
