@@ -24,7 +24,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
 from bot.ports import Clock
-from bot.runtime.config_reload import rename_refused
+from bot.runtime.config_reload import ops_channels_taken, rename_refused
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
 from bot.team import Team
@@ -222,13 +222,14 @@ class ConfigReload:
         new, gone = wanted.keys() - running.keys(), running.keys() - wanted.keys()
         if not wanted.keys() & running.keys():
             raise ConfigError("no team of before is left in the file; stop triage and start it to change them all")
-        if renamed := [
+        ops_channels = {name: running[name].reload.ops_channel for name in running}
+        if problems := [
             rename_refused(old, name)
             for old in sorted(gone)
             for name in wanted
-            if name in new and wanted[name].ops_channel == running[old].reload.ops_channel
-        ]:
-            raise ConfigError(*renamed)
+            if name in new and wanted[name].ops_channel == ops_channels[old]
+        ] + list(ops_channels_taken(ops_channels, wanted)):
+            raise ConfigError(*problems)
         with self._code.reopened(settings):
             with self._teams.opened({name: wanted[name] for name in wanted if name in new}):
                 kept = [name for name in running if name in wanted]

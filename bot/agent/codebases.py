@@ -165,7 +165,7 @@ class CodebaseLinks:
 
     def __init__(self, codebases: Codebases, host_of: Callable[[str], CodeHost | None]) -> None:
         self._codebases, self._host_of = codebases, host_of
-        self._known: dict[Path, LinkTo] = {}
+        self._known: dict[tuple[GitRepo, CodeHost | None], LinkTo] = {}
 
     def __call__(self, ref: EvidenceRef) -> str | None:
         """Return the URL; None where there is none."""
@@ -176,9 +176,9 @@ class CodebaseLinks:
         return self._of(repo, ref.model_copy(update={"ref": f"{path}{colon}{lines}"}))
 
     def _of(self, repo: GitRepo, ref: EvidenceRef) -> str | None:
-        if repo.root not in self._known:
+        host = self._host_of(next((one.id for one in self._codebases if one.repo is repo), ""))
+        if (repo, host) not in self._known:
             if repo.resolve("HEAD") is None:
                 return None
-            name = next((one.id for one in self._codebases if one.repo is repo), "")
-            self._known[repo.root] = code_links(repo.remote_url(), self._host_of(name))
-        return self._known[repo.root](ref)
+            self._known[repo, host] = code_links(repo.remote_url(), host)
+        return self._known[repo, host](ref)

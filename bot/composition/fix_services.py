@@ -55,13 +55,14 @@ class CodeHosts:
 
     def __init__(self, host: CodeHost | None, environment: Environment, process: ProcessCode) -> None:
         self._host, self._environment, self._process = host, environment, process
-        self._known: dict[GitRepo, HostAccess] = {}
+        self._known: dict[tuple[GitRepo, CodeHost | None], HostAccess] = {}
 
     def access(self, codebase: Codebase) -> HostAccess | None:
         """Return access to a codebase's host; None without a token, or where the host is not known."""
-        if codebase.repo not in self._known and (found := self._find(codebase)) is not None:
-            self._known[codebase.repo] = found
-        return self._known.get(codebase.repo)
+        key = (codebase.repo, self._process.code_host(codebase.id, default=self._host))
+        if key not in self._known and (found := self._find(codebase)) is not None:
+            self._known[key] = found
+        return self._known.get(key)
 
     def client(self, codebase: Codebase) -> CodeHostClient | None:
         """Return who opens pull requests for a codebase; None where nobody does."""

@@ -70,7 +70,7 @@ class CloneService:
         self.follow(settings)
 
     def follow(self, settings: Mapping[str, CodebaseSettings]) -> None:
-        """Keep the clones of other codebases from now on; raises StoreError."""
+        """Keep the clones of other codebases from now on; raises StoreError, ProviderError."""
         for codebase, one in settings.items():
             if one.url is None:
                 continue
@@ -79,6 +79,8 @@ class CloneService:
             if known is None or known.address != clone.address:
                 self._clones[codebase] = clone
                 self._tried_at.pop(codebase, None)
+                if known is not None:
+                    clone.prepare()  # also where a file was refused, and its address goes back to what was read
             self._settings[codebase] = one
         self._named = tuple(codebase for codebase, one in settings.items() if one.url is not None)
         for gone in self._stored.by_id().keys() - set(self._named):

@@ -6,7 +6,7 @@ A file that cannot be used changes nothing. `bot/teams.py` reads it and has each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from bot.config.environment import TEAMS
@@ -115,6 +115,22 @@ then add cash
         f" sessions: stop triage, `mv {TEAMS}/{old} {TEAMS}/{new}` in the data directory, start triage. To begin anew:"
         f" take {old} out, reload, and then add {new}"
     )
+
+
+def ops_channels_taken(running: Mapping[str, str], wanted: Mapping[str, Settings]) -> Iterator[str]:
+    """Yield why the file cannot be taken over under way: an ops channel stays its team's until a restart.
+
+    `running` has the ops channel of each team that runs. Until then nobody else may have it, or watch it.
+    """
+    for old, channel in running.items():
+        if old not in wanted or wanted[old].ops_channel == channel:
+            continue
+        for name, settings in wanted.items():
+            is_own = name not in running and settings.ops_channel == channel
+            if is_own or any(chat.chat_id == channel for chat in settings.watched_chats):
+                yield (
+                    f"teams.{name}: {channel} stays the ops channel of {old} until a restart; stop triage and start it"
+                )
 
 
 def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:

@@ -75,9 +75,11 @@ def _may(team: TeamListeners, typed: TypedCommand) -> bool:
     """Whether somebody may see what this command says of a team."""
     if team.approvers.belongs(*typed.who) or typed.channel_id == team.ops_channel:
         return True
-    word = typed.line.word(0)
-    owned = team.owned(typed.user_id) if word in _SESSION_AT or word == "pollinate" else frozenset()
-    return bool(owned) if word == "pollinate" else typed.line.word(_SESSION_AT.get(word, 0)) in owned
+    word, verb = typed.line.word(0), typed.line.word(1)
+    if word not in (*_SESSION_AT, "pollinate") or (word, verb) == ("heartbeat", "list"):
+        return False
+    owned = team.owned(typed.user_id)
+    return bool(owned) if word == "pollinate" else typed.line.word(_SESSION_AT[word]) in owned
 
 
 def _is_open(team: TeamListeners, typed: TypedCommand) -> bool:

@@ -13,7 +13,8 @@ from bot.agent.codebases import Codebase
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.composition.fix_services import CodeHosts
 from bot.config.environment import Environment, read_environment
-from bot.config.settings import load_settings
+from bot.config.settings import Settings, load_settings
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.fakes import FakeClock
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import write_config
@@ -32,11 +33,11 @@ class Opened:
     """The codebases of a process, and what opens their hosts."""
 
     def __init__(self, folder: Path, *names: str, variables: dict[str, str], **more: Any) -> None:
-        given = {name: {"path": str(make_repo(folder / name, {"a.txt": "a\n"}))} for name in names}
+        self._folder = folder
+        self._given = {name: {"path": str(make_repo(folder / name, {"a.txt": "a\n"}))} for name in names}
         for name in names:
             git(folder / name, "remote", "add", "origin", REMOTES[name])
-            given[name] |= more.get(name, {})
-        settings = load_settings(write_config(folder / "home", folder, codebases=given))
+        self.settings = settings = self._read(more)
         self.environment: Environment = read_environment({"TRIAGE_HOME": str(folder / "home"), **variables})
         store = FileStore(folder / "home")
         self.process: ProcessCode = open_process_code(
@@ -44,6 +45,15 @@ class Opened:
         )
         self.members = {one.id: one for one in self.process.members(settings)}
         self.hosts = CodeHosts(settings.code_host, self.environment, self.process)
+
+    def _read(self, more: dict[str, Any]) -> Settings:
+        given = {name: {**one, **more.get(name, {})} for name, one in self._given.items()}
+        return load_settings(write_config(self._folder / "home", self._folder, codebases=given))
+
+    def again(self, **more: Any) -> None:
+        """Read the file again, which says more of the codebases."""
+        with self.process.reopened(self._read(more)):
+            pass
 
     def token(self, name: str) -> str | None:
         codebase: Codebase = self.members[name]
@@ -90,3 +100,15 @@ def test_a_host_whose_name_does_not_say_its_kind_is_told_by_the_codebase(opened:
     """`code_host` of the codebase."""
     variables = {"TRIAGE_GITEA_TOKEN": KEY.format(1)}
     assert opened("odd", variables=variables, odd={"code_host": "gitea"}).token("odd") == KEY.format(1)
+
+
+def test_a_code_host_that_is_named_later_is_gone_by_at_once(opened: Any) -> None:
+    """As soon as triage.yml was read again; the repository itself is the same."""
+    office = opened("odd", variables={"TRIAGE_GITEA_TOKEN": KEY.format(1), "TRIAGE_GITLAB_TOKEN": KEY.format(2)})
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a.txt:1", commit="1" * 40, quote="a")
+    link_to = office.process.of_team(office.settings).link_to
+    assert (office.token("odd"), link_to(ref)) == (None, None)
+    for number, (host, form) in enumerate({"gitea": "/src/commit/", "gitlab": "/-/blob/"}.items(), start=1):
+        office.again(odd={"code_host": host})
+        assert office.token("odd") == KEY.format(number)
+        assert form in str(link_to(ref))

@@ -256,6 +256,17 @@ def test_codebases_come_and_go_under_way(keeping: Keeping) -> None:
     assert read_clones(keeping.documents)["infra"].fetched_at == keeping.clock.now()
 
 
+def test_an_address_that_comes_back_is_read_at_once(keeping: Keeping) -> None:
+    """A triage.yml with another branch was refused: what was read before is read on, without a fetch."""
+    keeping.tick()
+    before, service = keeping.repo.head(), keeping.service
+    url, asked = keeping.server.url("infra.git"), keeping.server.requests
+    service.follow({"infra": CodebaseSettings(url=url, branch="next")})
+    service.open("infra")
+    service.follow({"infra": CodebaseSettings(url=url)})
+    assert (keeping.repo.head(), keeping.server.requests) == (before, asked)
+
+
 def test_an_opened_clone_can_be_used_once_it_is_there(keeping: Keeping) -> None:
     """The repository is opened before anything was fetched."""
     repo = keeping.service.open("infra")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Listener:
 class RecordedTeam:
     """A team whose ops channel is a list."""
 
-    def __init__(self, reload: TeamReload | None, said: list[str]) -> None:
+    def __init__(self, reload: TeamReload | TakenOver | None, said: list[str]) -> None:
         self.reload: Any = reload
         self.said = said
 
@@ -241,6 +242,22 @@ teams:
 PLATFORM = "  plat: {ops_channel: C0PLATOPS, channels: [{chat_id: C0HELP}]}\n"
 
 
+@dataclass
+class TakenOver:
+    """What one team takes over: its settings, by the ops channel they name."""
+
+    ops_channel: str
+    taken: dict[str, Settings]
+    gaining: set[str]
+
+    def gains(self, settings: Settings) -> bool:
+        return settings.ops_channel in self.gaining
+
+    def take_over(self, settings: Settings) -> str:
+        self.taken[settings.ops_channel] = settings
+        return "sessions: none."
+
+
 class Company:
     """Two running teams and their triage.yml."""
 
@@ -251,17 +268,12 @@ class Company:
         self.taken: dict[str, Settings] = {}
         self.gaining: set[str] = set()
         self.said: dict[str, list[str]] = {"pay": [], "plat": []}
-        self.teams = RecordedTeams(**{name: RecordedTeam(self, said) for name, said in self.said.items()})  # type: ignore[arg-type]
+        teams = {
+            name: RecordedTeam(TakenOver(f"C0{name.upper()}OPS", self.taken, self.gaining), said)
+            for name, said in self.said.items()
+        }
+        self.teams = RecordedTeams(**teams)
         self._reload = ConfigReload(self.teams, RecordedCode())
-
-    ops_channel = "C0PLATOPS"
-
-    def gains(self, settings: Settings) -> bool:
-        return settings.ops_channel in self.gaining
-
-    def take_over(self, settings: Settings) -> str:
-        self.taken[settings.ops_channel] = settings
-        return "sessions: none."
 
     def write(self, text: str) -> None:
         self.config.write_text(text)
@@ -299,6 +311,30 @@ def test_a_team_under_another_name_is_refused_with_what_to_type(tmp_path: Path) 
     assert "`mv teams/plat teams/infra` in the data directory, start triage" in company.said["pay"][0]
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        "  plat: {ops_channel: C0PLATOPS, channels: [{chat_id: C0HELP}, {chat_id: C0PAYOPS}]}\n",
+        PLATFORM + "  new: {ops_channel: C0PAYOPS}\n",
+    ],
+    ids=["watched by another", "a new team's"],
+)
+def test_an_ops_channel_that_is_still_in_use_is_nobody_elses(tmp_path: Path, others: str) -> None:
+    """Its team has it until a restart, so until then nobody else reads or asks there."""
+    company = Company(tmp_path)
+    company.write(COMPANY.replace("C0PAYOPS", "C0PAYOPS2") + others)
+    assert company.taken == {}
+    assert "C0PAYOPS stays the ops channel of pay until a restart; stop triage and start it" in company.said["pay"][0]
+
+
+def test_two_teams_may_exchange_their_ops_channels_at_a_restart(tmp_path: Path) -> None:
+    """Until then each has its own."""
+    company = Company(tmp_path)
+    both = (COMPANY + PLATFORM).replace("C0PAYOPS", "C0X").replace("C0PLATOPS", "C0PAYOPS").replace("C0X", "C0PLATOPS")
+    company.write(both)
+    assert all("was read again" in said for [said] in company.said.values())
+
+
 def test_one_team_does_not_become_several_under_way(tmp_path: Path) -> None:
     """The data of the one team is handed over at a start."""
     company = Company(tmp_path)
@@ -310,6 +346,6 @@ def test_one_team_does_not_become_several_under_way(tmp_path: Path) -> None:
 def test_who_gains_a_channel_takes_it_before_the_other_lets_go(tmp_path: Path) -> None:
     """At no moment is it nobody's."""
     company = Company(tmp_path)
-    company.gaining = {"C0PLATOPS"}
+    company.gaining.add("C0PLATOPS")
     company.write(COMPANY + PLATFORM)
     assert list(company.taken) == ["C0PLATOPS", "C0PAYOPS"]

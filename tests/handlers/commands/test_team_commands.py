@@ -220,7 +220,7 @@ def test_an_owner_outside_the_team_has_the_commands_of_their_session() -> None:
     office = Office(owned={"UDORA": "payments"})
     office.type("heartbeat run payments-session", by="UDORA")
     assert office.done == ["payments: heartbeat run payments-session"]
-    for text in ("status", "heartbeat list", "heartbeat log other", "tiers other"):
+    for text in ("status", "heartbeat list", "heartbeat list payments-session", "heartbeat log other", "tiers other"):
         office.type(text, by="UDORA")
         assert office.done == []
     office.type("pollinate", by="UDORA")
