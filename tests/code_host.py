@@ -31,6 +31,8 @@ class Fault:
     pattern: str
     status: int = 500
     body: Any = None
+    page: str | None = None
+    """What is answered instead of JSON."""
     headers: Mapping[str, str] = field(default_factory=dict)
     takes_effect: bool = False
 
@@ -146,6 +148,7 @@ class CodeHost:
                 "body": body.get("description") or body.get("body") or "",
                 "draft": bool(body.get("draft")) or body["title"].startswith(("Draft:", "WIP:")),
                 "state": "open",
+                "sha": self.branches()[head],
             }
         )
         return 201, self._shown(self.pulls[-1])
@@ -169,7 +172,7 @@ class CodeHost:
             "merged_at": "2026-11-20T10:00:00Z" if state == "merged" else None,
             "draft": one["draft"],
             "body": one["body"],
-            "head": {"sha": self.branches().get(one["head"], ""), "ref": one["head"]},
+            "head": {"sha": self.branches().get(one["head"], one["sha"]), "ref": one["head"]},
         }
 
 
@@ -212,7 +215,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fail(self, fault: Fault) -> None:
         if fault.status:
-            self._send(fault.status, json.dumps({} if fault.body is None else fault.body).encode(), fault.headers)
+            body = json.dumps({} if fault.body is None else fault.body) if fault.page is None else fault.page
+            self._send(fault.status, body.encode(), fault.headers)
         else:
             self.close_connection = True
             self.connection.close()

@@ -124,11 +124,16 @@ class GitHubClient:
     def look(self, number: int) -> PullRequest:
         """Return how it stands, with its check runs, its commit statuses and the last review of each reviewer."""
         one = self._at.get(HostPull, f"/pulls/{number}")
-        runs = self._at.get(_Runs, f"/commits/{one.head.sha}/check-runs", per_page=100).check_runs
-        status = self._at.get(CombinedStatus, f"/commits/{one.head.sha}/status", per_page=100)
-        reviews = self._at.get(tuple[HostReview, ...], f"/pulls/{number}/reviews", per_page=100)
-        said = [*map(_of_run, runs), *(_of_status(each.state) for each in status.statuses or ())]
-        return one.as_request().evolve(checks=together(said), review=latest_review(reviews))
+        commit = f"/commits/{one.head.sha}"
+        runs = self._at.get_allowed(_Runs, f"{commit}/check-runs", per_page=100)
+        status = self._at.get_allowed(CombinedStatus, f"{commit}/status", per_page=100)
+        reviews = self._at.get_allowed(tuple[HostReview, ...], f"/pulls/{number}/reviews", per_page=100)
+        said = [_of_run(run) for run in runs.check_runs] if runs else []
+        said += [_of_status(each.state) for each in (status.statuses if status else None) or ()]
+        is_hidden = runs is None or status is None
+        return one.as_request().evolve(
+            checks=together(said), hides_checks=is_hidden, review=latest_review(reviews or ())
+        )
 
 
 def together(said: Iterable[Checks]) -> Checks:
@@ -197,9 +202,10 @@ class GiteaClient:
     def look(self, number: int) -> PullRequest:
         """Return how it stands, with its commit's combined status and the last review of each reviewer."""
         one = self._at.get(HostPull, f"/pulls/{number}")
-        status = self._at.get(CombinedStatus, f"/commits/{one.head.sha}/status")
-        reviews = self._at.get(tuple[HostReview, ...], f"/pulls/{number}/reviews", limit=_PAGE)
-        return one.as_request().evolve(checks=_checks(status), review=latest_review(reviews))
+        status = self._at.get_allowed(CombinedStatus, f"/commits/{one.head.sha}/status")
+        reviews = self._at.get_allowed(tuple[HostReview, ...], f"/pulls/{number}/reviews", limit=_PAGE)
+        checks: Checks = _checks(status) if status else "none"
+        return one.as_request().evolve(checks=checks, hides_checks=status is None, review=latest_review(reviews or ()))
 
 
 def _checks(status: CombinedStatus) -> Checks:

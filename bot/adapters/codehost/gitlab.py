@@ -14,7 +14,6 @@ from bot.adapters.codehost.github import HostRepository
 from bot.adapters.codehost.host_requests import TIMEOUT_S, HostAnswer, HostRequests
 from bot.domain.citations.links import CodeRepository
 from bot.domain.fixes.fixes import Checks, FixStatus, NewPullRequest, PullRequest
-from bot.errors import ProviderError
 
 _CHECKS: Final[dict[str, Checks]] = {"success": "passed", "skipped": "passed", "failed": "failed", "canceled": "failed"}
 
@@ -78,12 +77,5 @@ class GitLabClient:
     def look(self, number: int) -> PullRequest:
         """Return how it stands, with its newest pipeline and whether somebody approved it."""
         one = self._at.get(_MergeRequest, f"/merge_requests/{number}")
-        return one.as_request().evolve(review="approved" if self._is_approved(number) else "none")
-
-    def _is_approved(self, number: int) -> bool:
-        try:
-            return bool(self._at.get(_Approvals, f"/merge_requests/{number}/approvals").approved_by)
-        except ProviderError as error:
-            if error.code is None:
-                raise
-            return False  # not every edition says
+        approvals = self._at.get_allowed(_Approvals, f"/merge_requests/{number}/approvals")  # not every edition has it
+        return one.as_request().evolve(review="approved" if approvals and approvals.approved_by else "none")

@@ -1,12 +1,16 @@
 """One repository's part of a code host's HTTP interface: what was said is returned, what was refused is an error.
 
 The token goes into one header and no redirect is followed. An error carries the host's own words, never the request.
+Source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api (secondary limits have no field)
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
 import requests
@@ -18,6 +22,11 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 TIMEOUT_S: Final = 20
 MAX_BYTES: Final = 4_000_000
 SAID_CHARS: Final = 300
+LEAST_PAUSE_S: Final = 60
+"""After a secondary limit of GitHub that does not say how long it lasts."""
+_NO_JSON: Final = " without JSON, as something between triage and the host may answer"
+_SECONDARY: Final = "secondary rate limit"
+_DIGITS: Final = re.compile(r"\d{1,12}", re.ASCII)
 _CODES: Final = requests.codes
 Shape = TypeVar("Shape")
 
@@ -37,6 +46,15 @@ class HostRequests:
     def get(self, shape: type[Shape], path: str, **query: str | int) -> Shape:
         """Return what stands there; raises ProviderError, Unavailable where trying again helps."""
         return self._shaped(shape, self._call("GET", path, params=query))
+
+    def get_allowed(self, shape: type[Shape], path: str, **query: str | int) -> Shape | None:
+        """Return what stands there, None where the host refuses that; raises Unavailable."""
+        try:
+            return self.get(shape, path, **query)
+        except Unavailable:
+            raise
+        except ProviderError:
+            return None
 
     def post(self, shape: type[Shape], path: str, body: Mapping[str, Any]) -> Shape:
         """Create something; raises as `get` does, and Unconfirmed where it may have been created."""
@@ -59,6 +77,7 @@ class HostRequests:
                 headers={"Accept": "application/json", **headers},
                 timeout=self._timeout_s,
                 allow_redirects=False,
+                auth=_as_given,
                 **what,
             )
         except (requests.ConnectTimeout, requests.exceptions.SSLError):
@@ -81,14 +100,12 @@ class HostRequests:
     def _refusal(self, method: str, answer: requests.Response, body: Any) -> ProviderError:
         """Return the error for an answer that is none; a limit of requests is no refusal."""
         status = answer.status_code
-        said = one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS) or f"HTTP {status}"
-        wait = answer.headers.get("Retry-After", "")
-        is_limit = status == _CODES.too_many_requests or (
-            status == _CODES.forbidden and (bool(wait) or answer.headers.get("X-RateLimit-Remaining") == "0")
+        said = (
+            one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS)
+            or f"HTTP {status}{_NO_JSON if _is_done(answer) else ''}"
         )
-        if is_limit:
-            retry_after_s = float(wait) if wait.isdigit() else None
-            return Unavailable(f"{self._name} limits requests now: {said}", retry_after_s=retry_after_s)
+        if _is_limit(answer, said):
+            return Unavailable(f"{self._name} limits requests now: {said}", retry_after_s=_pause_s(answer.headers))
         if status >= _CODES.server_error or _is_done(answer):  # a proxy answers for a host that may have done it
             kind = Unconfirmed if method == "POST" else Unavailable
             return kind(f"{self._name} failed: {said}")
@@ -97,6 +114,41 @@ class HostRequests:
 
 def _is_done(answer: requests.Response) -> bool:
     return answer.status_code // 100 == 2
+
+
+def _as_given(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """Leave a request as it is; where nothing is said, requests puts a login of ~/.netrc in place of the token."""
+    return request
+
+
+def _is_limit(answer: requests.Response, said: str) -> bool:
+    if answer.status_code != _CODES.forbidden:
+        return bool(answer.status_code == _CODES.too_many_requests)
+    is_spent = answer.headers.get("X-RateLimit-Remaining", "") == "0"
+    return is_spent or "Retry-After" in answer.headers or _SECONDARY in said.casefold()
+
+
+def _pause_s(headers: Mapping[str, str]) -> float:
+    """Return how long a host wants to be left alone; its times are held against its own clock."""
+    wait, reset = headers.get("Retry-After", ""), headers.get("X-RateLimit-Reset", headers.get("RateLimit-Reset", ""))
+    if _DIGITS.fullmatch(wait):
+        return float(wait)
+    now, until = _date(headers.get("Date", "")), _date(wait)
+    if now is None:
+        return LEAST_PAUSE_S
+    if until is not None:
+        return max(0.0, (until - now).total_seconds())
+    is_spent = headers.get("X-RateLimit-Remaining", headers.get("RateLimit-Remaining")) == "0"
+    return max(0.0, float(reset) - now.timestamp()) if is_spent and _DIGITS.fullmatch(reset) else LEAST_PAUSE_S
+
+
+def _date(text: str) -> datetime | None:
+    """Return an HTTP date; None where it is none."""
+    try:
+        found = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 def _words(body: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
 from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, host_refusal, title_of, words_of
-from bot.casework.fixes.fix_updates import FixUpdates
+from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
 from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 MAX_TRIES: Final = 12
 FIRST_PAUSE_S: Final = 5
 LONGEST_PAUSE_S: Final = 600
-LONGEST_ADVICE_S: Final = 3_600
-"""As long is waited where the host says so."""
 GIVEN_UP: Final = f"triage tried {MAX_TRIES} times and tries no more. Press Open draft PR again when that works."
 NO_TOKEN: Final = (
     "triage opens no PRs for this codebase, so the patch is a file in this card's thread, with what to type."  # noqa: S105
@@ -127,7 +125,8 @@ class Fixes:
             self._tries.pop(fix.id, None)
         outcome = str(changes.get("status", "waits"))
         log.info("a draft PR: %s", outcome, extra={"action": "fix_carried_out", "thread_id": fix.thread_id})
-        self._store.change(fix.id, lambda now: now.evolve(**{"waits": None, **changes, "is_shown": False}))
+        after = {"waits": None, **changes, "is_shown": False}
+        self._store.change(fix.id, lambda now: now.evolve(**after) if now.status is FixStatus.OPENING else now)
 
     def _opening(self, fix: Fix) -> FixOpening:
         codebase = self._codebases.of(fix)
@@ -195,7 +194,9 @@ def _again(now: Fix, wanted: Fix) -> Fix:
     if now.status is FixStatus.OPENING:
         raise Conflict(f"<@{now.asked_by}> has already asked for it; the card shows how it goes.")
     if now.status is FixStatus.CLOSED:
-        raise Conflict("Its draft PR was closed where the card's link leads; reopen it there.")
+        raise Conflict(
+            "Its draft PR was closed. Reopen it where the card's link leads; the card shows it within an hour."
+        )
     if now.status is not FixStatus.REFUSED:
         raise Conflict("There is a draft PR already; the card links to it.")
     return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)

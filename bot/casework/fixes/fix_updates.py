@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from bot.casework.card_marks import ClientOf
+from bot.casework.fixes.fix_opening import words_of
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patch_of
@@ -20,6 +21,13 @@ log = logging.getLogger(__name__)
 
 
 LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)
+LOOK_AT_CLOSED_AFTER: Final = timedelta(hours=1)
+CLOSED_FOR: Final = timedelta(days=30)
+"""How long a closed request is looked at: people reopen them."""
+LEAST_PAUSE_S: Final = 60
+LONGEST_ADVICE_S: Final = 3_600
+"""As long a host is left alone where it says so."""
+NO_CLIENT: Final = "triage has no token for its codebase, or that left triage.yml"
 ENDED: Final = (FixStatus.REFUSED, FixStatus.MERGED, FixStatus.CLOSED)
 LOOKS_AT_ONCE: Final = 10
 """Requests followed in one go, those first that were not looked at for longest."""
@@ -43,6 +51,7 @@ class FixUpdates:
     ) -> None:
         self._desk, self._store, self._files = desk, store, files
         self._codebases, self._client_of, self._keep = codebases, client_of, keep
+        self._silent_until: dict[str, datetime] = {}
 
     def show_all(self) -> None:
         """Show every fix that is not shown as it stands; what the chat refuses now is tried again."""
@@ -55,41 +64,44 @@ class FixUpdates:
                     log.info("a fix is shown later: %s", error, extra=extra)
 
     def follow(self) -> None:
-        """Ask the code hosts about the open requests; what is news is shown at the next `show_all`."""
+        """Ask the code hosts about the open requests, and those closed lately; `show_all` shows what is news."""
         at = self._desk.clock.now()
         self._remove_old(at)
         due = sorted((fix for fix in self._store.all() if _is_due(fix, at)), key=_looked_at)
-        silent: set[str] = set()
         for fix in due[:LOOKS_AT_ONCE]:
-            if fix.codebase in silent:
+            if timedelta() < self._silent_until.get(fix.codebase, at) - at <= timedelta(seconds=LONGEST_ADVICE_S):
                 continue
-            if (now := self._look(fix)) is None:
-                silent.add(fix.codebase)
+            try:
+                now, unseen = self._look(fix)
+            except Unavailable as error:
+                log.info("a pull request is looked at later: %s", error, extra={"action": "fix_unseen"})
+                pause_s = min(max(error.retry_after_s or 0, LEAST_PAUSE_S), LONGEST_ADVICE_S)
+                self._silent_until[fix.codebase] = at + timedelta(seconds=pause_s)
             else:
-                self._store.change(fix.id, partial(_seen, now=now, at=at))
+                self._store.change(fix.id, partial(_seen, now=now, unseen=unseen, at=at))
 
     def _remove_old(self, at: datetime) -> None:
         """Remove what ended long ago; the card of a thread that is still open goes on showing it."""
         for fix in self._store.all():
-            is_old = self._keep is not None and fix.is_shown and at - _looked_at(fix) > self._keep
+            is_old = self._keep is not None and fix.is_shown and at - (fix.closed_at or _looked_at(fix)) > self._keep
             if is_old and fix.status in ENDED and self._desk.store.get(fix.thread_id) is None:
                 self._store.remove(fix.id)
 
-    def _look(self, fix: Fix) -> PullRequest | None:
-        """Return how an open request stands, as it was known where the host refuses; None where it is silent now."""
+    def _look(self, fix: Fix) -> tuple[PullRequest, str | None]:
+        """Return how a request stands; as it was known where nobody says, and why. Raises Unavailable."""
         assert fix.request is not None
         codebase = self._codebases.of(fix)
         client = self._client_of(codebase) if codebase else None
         if client is None:
-            return fix.request
+            return fix.request, NO_CLIENT
         try:
-            return client.look(fix.request.number)
-        except Unavailable as error:
-            log.info("a pull request is looked at later: %s", error, extra={"action": "fix_unseen"})
-            return None
-        except ProviderError:
-            log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
-            return fix.request
+            return client.look(fix.request.number), None
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            if fix.unseen is None:
+                log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
+            return fix.request, words_of(error, self._desk.known_secrets)
 
     def _show(self, fix: Fix) -> None:
         """Name the request in a draft that waits, show the card, and put what a check printed below it."""
@@ -118,16 +130,21 @@ def _naming(now: ThreadState, fix: Fix) -> ThreadState | None:
     return now.evolve(fix_url=fix.request.url).with_draft(with_fix_link(str(now.draft_pending), fix.request.url))
 
 
-def _seen(fix: Fix, now: PullRequest, at: datetime) -> Fix:
+def _seen(fix: Fix, now: PullRequest, unseen: str | None, at: datetime) -> Fix:
     """Return a fix as its host shows the request; the card follows where that is news."""
-    is_shown = fix.is_shown and now == fix.request
-    return fix.evolve(request=now, status=now.status, looked_at=at, is_shown=is_shown)
+    is_shown = fix.is_shown and (now, unseen) == (fix.request, fix.unseen)
+    closed_at = fix.closed_at or at if now.status is FixStatus.CLOSED else None
+    return fix.evolve(
+        request=now, unseen=unseen, status=now.status, closed_at=closed_at, looked_at=at, is_shown=is_shown
+    )
 
 
 def _is_due(fix: Fix, at: datetime) -> bool:
-    if fix.status is not FixStatus.OPEN or fix.request is None:
+    is_closed = fix.status is FixStatus.CLOSED and at - (fix.closed_at or _looked_at(fix)) < CLOSED_FOR
+    if fix.request is None or not (is_closed or fix.status is FixStatus.OPEN):
         return False
-    return fix.looked_at is None or not timedelta() <= at - fix.looked_at < LOOK_AGAIN_AFTER
+    pause = LOOK_AT_CLOSED_AFTER if is_closed else LOOK_AGAIN_AFTER
+    return fix.looked_at is None or not timedelta() <= at - fix.looked_at < pause
 
 
 def _looked_at(fix: Fix) -> datetime:

@@ -46,6 +46,8 @@ class PullRequest(FrozenValue):
     checks: Checks = "none"
     review: Review = "none"
     is_draft: bool = True
+    hides_checks: bool = False
+    """Whether the token may not see all of its checks."""
 
 
 class NewPullRequest(NamedTuple):
@@ -87,6 +89,10 @@ class Fix(FrozenValue):
     request: PullRequest | None = None
     looked_at: AwareDatetime | None = None
     """When the code host was last asked how the pull request stands."""
+    unseen: str | None = None
+    """In the host's words, why it did not say that the last time."""
+    closed_at: AwareDatetime | None = None
+    """When the pull request was first seen closed; None while it is open."""
     is_shown: bool = False
     """Whether the card shows it as it stands."""
     version: int = 0

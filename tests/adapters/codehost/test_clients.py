@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from pydantic import SecretStr
 
 from bot.adapters.codehost.github import GiteaClient, GitHubClient
 from bot.adapters.codehost.gitlab import GitLabClient
+from bot.adapters.codehost.host_requests import LEAST_PAUSE_S
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import FixStatus, NewPullRequest
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -101,6 +105,64 @@ def test_every_refusal_says_whether_to_try_again(
         assert refused.value.retry_after_s == 7
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "said", "least_s", "most_s"),
+    [
+        (403, {"Retry-After": "7"}, "no", 7, 7),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "+3000"}, "no", 2_000, 3_060),
+        (429, {"RateLimit-Remaining": "0", "RateLimit-Reset": "+3000"}, "no", 2_000, 3_060),
+        (429, {"Retry-After": "date"}, "no", 2_000, 3_060),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "-3000"}, "no", 0, 0),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"}, "no", LEAST_PAUSE_S, LEAST_PAUSE_S),
+        (403, {}, "You have exceeded a secondary rate limit.", LEAST_PAUSE_S, LEAST_PAUSE_S),
+        (429, {"Retry-After": "soon"}, "no", LEAST_PAUSE_S, LEAST_PAUSE_S),
+        (429, {"X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "+3000"}, "no", LEAST_PAUSE_S, LEAST_PAUSE_S),
+    ],
+)
+def test_a_limit_says_how_long_it_lasts(
+    tmp_path: Path, status: int, headers: dict[str, str], said: str, least_s: float, most_s: float
+) -> None:
+    """In seconds, as a date, or as the time of its end; that is held against the host's own clock."""
+    now = time.time()
+    times = {"date": formatdate(now + 3_000, usegmt=True), "+3000": f"{now + 3_000:.0f}", "-3000": f"{now - 3_000:.0f}"}
+    with CodeHost(tmp_path / "host") as host:
+        given = {name: times.get(value, value) for name, value in headers.items()}
+        host.faults = [Fault(pattern="^GET", status=status, body={"message": said}, headers=given)]
+        with pytest.raises(Unavailable) as refused:
+            connect(host).default_branch()
+    assert refused.value.retry_after_s is not None
+    assert least_s <= refused.value.retry_after_s <= most_s
+
+
+def test_a_login_of_the_machines_user_takes_the_place_of_no_token(host: CodeHost, tmp_path: Path) -> None:
+    """As ~/.netrc has one where people push by hand."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login joe password his-own\n")
+    netrc.chmod(0o600)
+    os.environ["NETRC"] = str(netrc)
+    try:
+        assert connect(host).default_branch() == "main"
+    finally:
+        del os.environ["NETRC"]
+
+
+def test_what_the_token_may_not_see_of_a_request_hides_nothing_else(host: CodeHost) -> None:
+    """A token for pull requests may not be one for checks; whether it is merged is seen all the same."""
+    client = connect(host)
+    client.open(NEW)
+    host.merge(1)
+    host.faults = [
+        Fault(pattern=f"GET .*/{one}", status=403) for one in ("check-runs", "status", "reviews", "approvals")
+    ]
+    seen = client.look(1)
+    assert (seen.status, seen.checks, seen.review) == (FixStatus.MERGED, "none", "none")
+    assert seen.hides_checks is (host.kind != "gitlab")
+    assert client.look(1).hides_checks is False
+    host.faults = [Fault(pattern="GET .*/(reviews|approvals)", status=503)]
+    with pytest.raises(Unavailable):
+        client.look(1)
+
+
 def test_a_look_that_fails_is_no_unconfirmed_effect(host: CodeHost) -> None:
     """It is only tried again."""
     for status in (0, 502):
@@ -114,4 +176,11 @@ def test_an_answer_of_another_form_is_an_error(host: CodeHost) -> None:
     """A proxy's page, or a host of another age."""
     host.faults = [Fault(pattern="^GET", status=200, body=["surprise"])]
     with pytest.raises(ProviderError, match="in a form that triage does not know"):
+        connect(host).default_branch()
+
+
+def test_a_page_for_people_is_no_answer(host: CodeHost) -> None:
+    """Something between may show one, and what it stands for may work later."""
+    host.faults = [Fault(pattern="^GET", status=200, page="<html>Sign in</html>")]
+    with pytest.raises(Unavailable, match="HTTP 200 without JSON"):
         connect(host).default_branch()

@@ -462,6 +462,92 @@ def test_what_ended_is_removed_after_a_while(tmp_path: Path, host: CodeHost) -> 
     assert desk.store.all() == []
 
 
+def test_what_is_reopened_is_followed_again(tmp_path: Path, host: CodeHost) -> None:
+    """A request that somebody closed may go on; after a month it is left alone."""
+    desk = Desk(tmp_path, host, keep=timedelta(days=90))
+    opened(desk)
+    host.pulls[0]["state"] = "closed"
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    assert (desk.fix.status, desk.fix.closed_at) == (FixStatus.CLOSED, desk.office.clock.now())
+    asked = len(host.requests)
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    assert len(host.requests) == asked
+    host.pulls[0] |= {"state": "open", "draft": False}
+    desk.office.clock.advance(3_600)
+    desk.updates.follow()
+    assert desk.fix.request is not None
+    assert (desk.fix.status, desk.fix.closed_at, desk.fix.request.is_draft) == (FixStatus.OPEN, None, False)
+    git(host.bare, "branch", "-D", desk.fix.branch)
+    host.pulls[0]["state"] = "closed"
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    for _ in range(31):
+        desk.office.clock.advance(86_400)
+        desk.updates.follow()
+    asked = len(host.requests)
+    desk.office.clock.advance(86_400)
+    desk.updates.follow()
+    assert (desk.fix.status, len(host.requests)) == (FixStatus.CLOSED, asked)
+
+
+def test_a_request_that_cannot_be_seen_is_said_on_the_card(tmp_path: Path, host: CodeHost) -> None:
+    """A token that is no longer one, or a request that is gone; what was last known stays."""
+    desk = Desk(tmp_path, host)
+    opened(desk)
+    host.faults = [Fault(pattern="GET .*/pulls/1\\?", status=404, body={"message": "Not Found"})]
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    assert (desk.fix.status, desk.fix.unseen, desk.fix.is_shown) == (FixStatus.OPEN, "GitHub says: Not Found", False)
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    assert desk.fix.unseen is None
+    desk.restart(token=False)
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    assert "no token" in str(desk.fix.unseen)
+
+
+def test_a_limited_host_is_left_alone_while_requests_are_followed(tmp_path: Path, host: CodeHost) -> None:
+    """For as long as it says; for a minute where it says nothing."""
+    desk = Desk(tmp_path, host)
+    opened(desk)
+    host.faults = [Fault(pattern="GET .*/pulls/1\\?", status=403, headers={"Retry-After": "900"})]
+    desk.office.clock.advance(400)
+    desk.updates.follow()
+    asked = len(host.requests)
+    desk.office.clock.advance(800)
+    desk.updates.follow()
+    assert (len(host.requests), desk.fix.unseen) == (asked, None)
+    desk.office.clock.advance(200)
+    desk.updates.follow()
+    assert len(host.requests) > asked
+
+
+class Overtaken(Faults):
+    """Another replica finishes before the request is made, and the host then refuses ours."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def point(self, name: str) -> None:
+        if name == "host: before a request":
+            request = PullRequest(number=7, url="https://github.com/acme/shop/pull/7")
+            self._desk.store.change(self._desk.fix.id, lambda now: now.evolve(status=FixStatus.OPEN, request=request))
+            self._desk.host.faults = [Fault(pattern="^POST .*/pulls", status=403)]
+
+
+def test_a_late_refusal_changes_no_request_that_stands(tmp_path: Path, host: CodeHost) -> None:
+    """A replica that stood still wakes up in the middle of what another one has finished."""
+    desk = Desk(tmp_path, host)
+    desk.faults = Overtaken(desk)
+    desk.restart()
+    fix = opened(desk)
+    assert (fix.status, fix.refusal, fix.request and fix.request.number) == (FixStatus.OPEN, None, 7)
+
+
 def test_a_request_is_followed_to_its_end(tmp_path: Path, host: CodeHost) -> None:
     """Asked every five minutes; what is news is shown."""
     desk = Desk(tmp_path, host)
