@@ -24,10 +24,10 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.adapters.storage.postgres.postgres_engine import PostgresStore
-from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import Resolution
-from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES
+from bot.ports.collections import REPLIES
+from bot.ports.storage import SortedMessage
 from bot.ports.threads import Threads
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
@@ -93,25 +93,23 @@ def _fill(database: Database, namespace: str, count: int) -> None:
 
 
 def _message(url: str) -> bool:
-    """Time what the disk sees of a question: its event once, its job, its class, in one transaction."""
+    """Time how a question is stored: its event once, its class, its job."""
     with ExitStack() as stack:
         database, namespace = Database(url), f"b{token_hex(8)}"
         stack.callback(database.close)
-        store, queue = (
-            PostgresStore(database, namespace, Path()),
-            ProcrastinateQueue(database, namespace, SystemClock()),
-        )
-        stack.callback(queue.close)
+        store, at = PostgresStore(database, namespace, Path()), SystemClock().now()
         bare = stack.enter_context(psycopg.connect(url))
         bare.execute("CREATE TABLE IF NOT EXISTS triage_benchmark (id bigserial PRIMARY KEY, record json NOT NULL)")
         bare.commit()
         ours, plain = list[float](), list[float]()
         for number in range(APPROVALS):
             begun = time.perf_counter()
-            with store.transaction():
-                store.append_once(EVENTS, RECORD, [("C0HELP", str(number))])
-                queue.put(ContinueThread(thread_id=f"T1.C1.{number}"))
-                store.journal(CLASSIFIED).append(RECORD)
+            work = ContinueThread(thread_id=f"T1.C1.{number}")
+            names = [("C0HELP", str(number))]
+            store.take(
+                SortedMessage(thread_id=work.key, event=RECORD, names=names, classified=RECORD, work=work, at=at),
+                is_in_flight=False,
+            )
             ours.append(time.perf_counter() - begun)
             begun = time.perf_counter()
             bare.execute("INSERT INTO triage_benchmark (record) VALUES (%s::json)", [as_json(RECORD)])

@@ -19,7 +19,7 @@ from typing import Any
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
-from bot.domain.events import Event, MessageType
+from bot.domain.events import Classification, Event, MessageType
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
@@ -27,7 +27,7 @@ from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, SharedWrites
-from bot.ports.collections import EVENTS
+from bot.ports.storage import SortedMessage, Taken
 from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
@@ -165,15 +165,23 @@ class Watcher:
 
     def _take_first(self, shared: SharedWrites, event: Event, keys: list[tuple[str, ...]]) -> bool:
         """Journal and queue an event together, unless another process has; False where it has."""
-        work = None
-        with shared.transaction():
-            is_first = shared.append_once(EVENTS, event.model_dump(mode="json"), keys)
-            if is_first:
-                work = self._sort(event)
+        for is_in_flight in (False, True):
+            found, work = self._decide(event, inflight=is_in_flight)
+            message = SortedMessage(
+                thread_id=thread_key(event),
+                event=event.model_dump(mode="json"),
+                names=keys,
+                classified=_classified(event, found),
+                work=work,
+                at=self._clock.now(),
+            )
+            taken = shared.take(message, is_in_flight=is_in_flight)
+            if taken is not Taken.IN_FLIGHT:
+                break
         self._remember(event, keys)
-        if isinstance(work, FollowUpArrived):
+        if taken is Taken.FIRST and isinstance(work, FollowUpArrived):
             self._on_follow_up(work)
-        return is_first
+        return taken is Taken.FIRST
 
     def force_enqueue(self, body: Body) -> ForcedEnqueue:
         """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
@@ -254,23 +262,26 @@ class Watcher:
             self._on_trouble("Messages can be stored again; waiting ones are being handled.")
         return True
 
-    def _sort(self, event: Event) -> Work | None:
-        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that.
+    def _sort(self, event: Event) -> None:
+        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
+        found, work = self._decide(event, inflight=self._in_flight(event))
+        if work is not None and event is not self._queued:
+            self._jobs.put(work)
+            self._queued = event
+            if isinstance(work, FollowUpArrived):
+                self._on_follow_up(work)
+        self._classified.append(_classified(event, found))
+
+    def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
+        """Return the class of an event, and its job if it deserves one.
 
         Whatever is written in an open thread is handed over: the thread has to know of an answer or a "never mind",
         whatever its class.
         """
-        inflight, work = self._in_flight(event), None
         found = classify(event, self._sorter.rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
-        if (found.classification == "actionable" or inflight) and event is not self._queued:
-            work = self._sorter.sort(event, found)
-            self._jobs.put(work)
-            self._queued = event
-            if isinstance(work, FollowUpArrived) and self._shared is None:
-                self._on_follow_up(work)
-        self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
-        return work
+        is_work = found.classification == "actionable" or inflight
+        return found, self._sorter.sort(event, found) if is_work else None
 
     def _in_flight(self, event: Event) -> bool:
         return self.has_open(thread_key(event))
@@ -299,6 +310,11 @@ class Watcher:
             self._seen[key] = None
         while len(self._seen) > REMEMBERED_KEYS:
             self._seen.popitem(last=False)
+
+
+def _classified(event: Event, found: Classification) -> dict[str, Any]:
+    """Return what is journaled of a class."""
+    return {**event.model_dump(mode="json"), **found.model_dump(mode="json")}
 
 
 def _identities(event: Event) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
@@ -195,15 +196,37 @@ class JobCounts(NamedTuple):
     failed: int
 
 
+class Taken(StrEnum):
+    """What became of a message that was to be taken."""
+
+    FIRST = "first"
+    """It is stored: journaled, classified and queued."""
+    KNOWN = "known"
+    """Somebody has stored it before, under one of its names."""
+    IN_FLIGHT = "in flight"
+    """Nothing was stored: its thread is worked on, or was, which whoever chose its job did not know."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SortedMessage:
+    """A message with all that is stored of it: its record and the names it is known by, its class, its job if any."""
+
+    thread_id: str
+    event: Mapping[str, Any]
+    names: Iterable[Sequence[str]]
+    classified: Mapping[str, Any]
+    work: Work | None
+    at: datetime
+
+
 class SharedWrites(Protocol):
     """What a store can do that other processes write to as well."""
 
-    def transaction(self) -> AbstractContextManager[object]:
-        """Enter; all that this thread writes inside, jobs included, is committed at the end, or nothing. StoreError."""
-        ...
+    def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
+        """Store all of a message at once, or nothing; raises StoreError.
 
-    def append_once(self, journal: str, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
-        """Append a record unless one is there that is known by one of these names; False where it is."""
+        With `is_in_flight` its job was chosen as that of a thread that is worked on.
+        """
         ...
 
 

@@ -15,7 +15,7 @@ from tests.crashes.victim import Moment
 _PUTS: Final = re.compile(r"\s*(INSERT INTO|UPDATE) triage_documents\b")
 _MOVES: Final = re.compile(r"\s*WITH gone AS \(\s*DELETE FROM triage_documents.*INSERT INTO triage_archive", re.DOTALL)
 _DELETES: Final = re.compile(r"\s*DELETE FROM triage_documents\b")
-_APPENDS: Final = re.compile(r"SELECT triage_append\(")
+_APPENDS: Final = re.compile(r"SELECT triage_(?:append|take)\(")
 _JOBS: Final = (
     ("procrastinate_defer_jobs", 'rename queue/.tmp-job -> queue/user_job\n"attempts": 0'),
     ("procrastinate_retry_job", "rename queue/running/user_job -> queue/user_job"),

@@ -151,15 +151,15 @@ STEPS: Final = (
 
 _ONE_WRITE: Final = (
     "question journaled",
+    "before the job",
     "job queued, record not sorted",
+    "before the sorted record",
     "attempt counted, not claimed",
     "recovery: question queued again",
 )
-"""Between two writes of files; a database does both in one statement or transaction."""
-_UNDONE: Final = ("before the job", "before the sorted record")
-"""In the midst of that transaction."""
+"""Between two writes of files; a database does both in one statement."""
 DATABASE_STEPS: Final = tuple(
-    replace(step, left={"events": 0, "jobs": 0, "classified": 0}) if step.name in _UNDONE else step
+    replace(step, kill=after(JOURNAL)) if step.name == "after the sorted record" else step
     for step in STEPS
     if step.name not in _ONE_WRITE
 )

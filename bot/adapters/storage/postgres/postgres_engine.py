@@ -5,8 +5,6 @@ Each replica has a folder of its own for what stays files; runs write their fold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Condition
 from typing import Any, Final
@@ -15,9 +13,10 @@ from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
+from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
-from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, as_json
+from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, names_of
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_pace import PostgresPace
 from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
@@ -25,7 +24,8 @@ from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolder
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.ports import Clock, JobCounts
-from bot.ports.collections import DECISIONS, THREADS
+from bot.ports.collections import CLASSIFIED, DECISIONS, EVENTS, THREADS
+from bot.ports.storage import SortedMessage, Taken
 
 
 class PostgresDecisions:
@@ -69,13 +69,19 @@ class PostgresStore:
         """How replicas write together."""
         return self
 
-    def transaction(self) -> AbstractContextManager[object]:
-        """Enter; all that this thread writes inside, jobs included, is committed at the end, or nothing."""
-        return self._database.transaction()
-
-    def append_once(self, journal: str, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
-        """Append a record unless one is there that is known by one of these names; False where it is."""
-        return self.journal(journal).append_once(record, identities)
+    def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
+        """Store a message, its class and its job in one statement, unless one of its names is there."""
+        job: list[Any] = [tables.lock_of(self._namespace, message.thread_id), None, None, None]
+        if message.work is not None:
+            job = tables.values_of(self._namespace, tables.new_job(message.work, at=message.at))
+        given = [
+            *(self._namespace, EVENTS, as_json(message.event), names_of(message.names)),
+            *(CLASSIFIED, as_json(message.classified)),
+            *(is_in_flight, THREADS.name, message.thread_id),
+        ]
+        with self._database.writing() as connection:
+            [(taken,)] = connection.execute(_TAKE, [*given, *job]).fetchall()
+        return Taken(taken)
 
     def journal(self, name: str) -> PostgresJournal:
         """Return a journal by its name."""
@@ -90,6 +96,9 @@ class PostgresStore:
             ).fetchall()
         counts = {str(status): int(count) for status, count in rows}
         return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))
+
+
+_TAKE: Final = "SELECT triage_take(%s, %s, %s::json, %s, %s, %s::json, %s, %s, %s, %s, %s, %s, %s::jsonb)"
 
 
 class PostgresEngine:

@@ -37,8 +37,7 @@ class PostgresJournal:
 
         While another process is about to write a record, whoever appends waits until that one has committed.
         """
-        names = sorted({as_json(identity) for identity in identities})
-        given = [self._namespace, self._name, as_json(record), names]
+        given = [self._namespace, self._name, as_json(record), names_of(identities)]
         with self._database.writing() as connection:
             return connection.execute(_APPEND, given).fetchone() == (True,)
 
@@ -101,6 +100,11 @@ class PostgresJournal:
             yield record
         else:
             self.bad_lines += 1
+
+
+def names_of(identities: Iterable[Sequence[str]]) -> list[str]:
+    """Return names as the table has them."""
+    return sorted({as_json(identity) for identity in identities})
 
 
 _APPEND: Final = "SELECT triage_append(%s, %s, %s::json, %s)"

@@ -79,10 +79,8 @@ class ProcrastinateQueue:
 
     def put(self, work: Work) -> Job:
         """Store a job and tell of it, in every process; part of this thread's transaction if there is one."""
-        epoch_ms = int(self._clock.now().timestamp() * 1000)
-        job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=epoch_ms, job_id="")
         with self._database.writing() as connection:
-            return tables.insert(connection, self._namespace, job)
+            return tables.insert(connection, self._namespace, tables.new_job(work, at=self._clock.now()))
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""

@@ -21,7 +21,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import JsonbDumper
 
 from bot.adapters.storage.queued_jobs import decode_job, encode_job
-from bot.domain.jobs import Job, JobKind
+from bot.domain.jobs import Job, JobKind, Work
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
@@ -44,6 +44,16 @@ class QueueState(NamedTuple):
     busy: set[str]
 
 
+def new_job(work: Work, *, at: datetime) -> Job:
+    """Return a job for it that has no id yet: its row numbers it."""
+    return Job(kind=work.kind, key=work.key, work=work, epoch_ms=int(at.timestamp() * 1000), job_id="")
+
+
+def values_of(namespace: str, job: Job) -> list[Any]:
+    """Return what a job's row holds: its lock, the name of its task, its priority and its arguments."""
+    return [lock_of(namespace, job.key), type(job.work).__name__, PRIORITIES[job.kind], json.dumps(_args(job))]
+
+
 def insert(connection: Connection, namespace: str, job: Job) -> Job:
     """Store a job and return it with its id."""
     queued = _manager(connection).defer_job(
@@ -63,15 +73,12 @@ def restore(connection: Connection, namespace: str, job: Job, status: str, worke
     """Store a job that was in another engine, behind what is there; one that ran belongs to a worker."""
     is_doing = status == "doing"
     connection.execute(
-        "INSERT INTO procrastinate_jobs (queue_name, task_name, priority, lock, args, status, worker_id) "
+        "INSERT INTO procrastinate_jobs (queue_name, lock, task_name, priority, args, status, worker_id) "
         "VALUES (%s, %s, %s, %s, %s::jsonb, %s::procrastinate_job_status, %s)",
         [
             namespace,
-            type(job.work).__name__,
-            PRIORITIES[job.kind],
-            lock_of(namespace, job.key),
             # what is stored of a job that runs does not count its attempt yet, see `start`
-            json.dumps(_args(job.model_copy(update={"attempts": job.attempts - is_doing}))),
+            *values_of(namespace, job.model_copy(update={"attempts": job.attempts - is_doing})),
             status,
             worker_id if is_doing else None,
         ],
