@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.domain.text.alarm_lexicon import WordForms, lexicon
+from bot.domain.text.alarm_measures import measures_trouble, without_improvements
 from bot.domain.text.alarm_words_cjk import tells_of_trouble as cjk_tells_of_trouble
 
 _SIGNS: Final = re.compile("[🚨🔴🔥❌❗‼⚠🆘⛔💥☠💀🧨📉🛑⁉❓❔🟥]")
@@ -44,7 +45,7 @@ def has_alarm_word(text: str) -> bool:
     >>> has_alarm_word("Kunden können sich nicht anmelden"), has_alarm_word("keine Fehler")
     (True, False)
     """
-    said = _ADDRESS.sub(" ", _folded(text))
+    said = without_improvements(_ADDRESS.sub(" ", _folded(text)))
     if (
         _SIGNS.search(said)
         or _QUESTION.search(said)
@@ -52,6 +53,7 @@ def has_alarm_word(text: str) -> bool:
         or cjk_tells_of_trouble(said)
         or _shows_a_secret(said)
         or _has_little_left(said)
+        or measures_trouble(said)
     ):
         return True
     return any(_Clause(words).tells_of_trouble for words in _clauses(said))
