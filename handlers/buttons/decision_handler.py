@@ -158,20 +158,21 @@ class DecisionHandler(Generic[Subject]):
         """Return the listener of a dialogue with one text, or with none.
 
         Args:
-            decide: As of `decides`, with what `check` returned; that is given back where it is refused.
+            decide: As of `decides`, with what `check` returned; what was typed is given back where it is refused.
             block: Where the text is typed; None is passed where it was left as it was.
             check: Returns the words that count; raises TriageError for what is wrong with them alone.
         """
 
         def listener(ack: Ack, body: Body, view: Body) -> None:
-            click = Click.submitted(body, view)
+            click, typed = Click.submitted(body, view), text_of(view, block) if block is not None else None
             try:
-                typed = check(self._read(click.value), text_of(view, block)) if block is not None else None
+                words = check(self._read(click.value), typed) if block is not None else None
             except TriageError as error:
                 ack(**errors_in(str(block), error))
                 return
             ack()
-            self._decide(click, lambda subject: decide(click, subject, typed), typed=typed)
+            # what counts may be the draft, which only who may decide may see
+            self._decide(click, lambda subject: decide(click, subject, words), typed=typed)
 
         return listener
 

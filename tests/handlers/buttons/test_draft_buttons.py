@@ -317,6 +317,11 @@ class TestSubmitEdit:
         edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words(None))
         assert edge.office.messenger.posts[0].text == a_return().draft_reply
 
+    def test_an_untouched_editor_tells_nobody_the_draft_who_may_not_decide(self, edge: Edge) -> None:
+        """Only what was typed is given back, and here nothing was."""
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), by=CARL, reply=words(None))
+        assert edge.last_word == NOT_YOURS
+
     @pytest.mark.parametrize(
         "text",
         ["", "   ", "key ghp_" + "aB3dE5" * 6, "\u200b\u2060", "\u200d\ufe0f\u2800", "It is \ud83d five.", "\udc4d"],
