@@ -19,10 +19,12 @@ from bot.agent.git.git_process import REJECTED, GitProcess
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange
-from bot.errors import InputError, ProviderError, Unavailable
+from bot.errors import InputError, ProviderError, StoreError, Unavailable
 
 AUTHOR: Final = ("triage", "triage@bot.invalid")
 TRANSFER_S: Final = 180
+_FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
+"""Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 _OVER_HTTP: Final = (
@@ -46,14 +48,14 @@ class DoesNotApply(InputError):
 
 
 class PatchRepo:
-    """A bare repository in `folder`, which must not be there yet; every method raises ProviderError when git fails."""
+    """A bare repository in `folder`, which must not be there yet; raises StoreError when git fails on this machine."""
 
     def __init__(self, codebase: GitRepo, folder: Path) -> None:
         folder.mkdir(mode=0o700)
         self._folder = folder
         borrowed = codebase.process
-        form = borrowed.run("rev-parse", "--show-object-format").decode().strip()
-        GitProcess(folder).run("init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
+        form = _local(borrowed, "rev-parse", "--show-object-format").decode().strip()
+        _local(GitProcess(folder), "init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
         objects = _git_path(borrowed, "objects")
         (folder / "objects" / "info").mkdir(exist_ok=True)
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
@@ -77,10 +79,10 @@ class PatchRepo:
 
         given = with_line_ends(diff, ends_of).encode("utf-8", "replace")
         refused = ""
-        for counted in ((), ("--recount",)):  # models miscount the lines of a hunk; git then counts itself
+        for forgiving in _FORGIVING:
             git = self._index(commit)
             try:
-                git.run("apply", "--cached", "--whitespace=nowarn", *counted, "-", given=given)
+                git.run("apply", "--cached", "--whitespace=nowarn", *forgiving, "-", given=given)
             except ProviderError as error:
                 refused = refused or str(error).partition(": ")[2].removeprefix("error: ")
                 continue
@@ -92,17 +94,17 @@ class PatchRepo:
     def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
         """Return the tree of a commit with only these files as they are in `tree`."""
         git = self._index(commit)
-        listed = self._git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+        listed = _local(self._git, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
         wanted = {os.fsencode(path) for path in paths}
         rows = [row for row in listed if row.partition(b"\t")[2] in wanted]
-        git.run("update-index", "-z", "--index-info", given=b"".join(row + b"\0" for row in rows))
+        _local(git, "update-index", "-z", "--index-info", given=b"".join(row + b"\0" for row in rows))
         return self._written(git)
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
         """Return every file in which a tree differs from a commit."""
         options = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-        raw = self._git.run(*options, "--raw", commit, tree).split(b"\0")
-        counted = self._git.run(*options, "--numstat", commit, tree).split(b"\0")
+        raw = _local(self._git, *options, "--raw", commit, tree).split(b"\0")
+        counted = _local(self._git, *options, "--numstat", commit, tree).split(b"\0")
         lines = {path: (_count(plus), _count(minus)) for plus, minus, path in (c.split(b"\t", 2) for c in counted if c)}
         pairs = zip(raw[::2], raw[1::2], strict=False)
         modes = {path: meta.decode().removeprefix(":").split(" ") for meta, path in pairs}
@@ -111,17 +113,22 @@ class PatchRepo:
             for path, (before, mode, *_) in modes.items()
         ]
 
+    def paths(self, tree: str) -> list[str]:
+        """Return the paths of all files of a tree."""
+        listed = _local(self._git, "ls-tree", "-r", "-z", "--full-tree", "--name-only", tree)
+        return [os.fsdecode(path) for path in listed.split(b"\0") if path]
+
     def added(self, commit: str, tree: str) -> str:
         """Return all lines that a tree adds to a commit, and the names of its files."""
         options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-U0", "--text")
-        diff = self._git.run("diff-tree", "-r", "-p", *options, commit, tree).decode("utf-8", "replace")
+        diff = _local(self._git, "diff-tree", "-r", "-p", *options, commit, tree).decode("utf-8", "replace")
         return "\n".join(line[1:] for line in diff.split("\n") if line.startswith("+"))
 
     def check_out(self, tree: str, folder: Path) -> None:
         """Write the files of a tree into a new folder."""
         folder.mkdir()
         git = self._index(tree).with_variables({"GIT_WORK_TREE": str(folder), "GIT_DIR": str(self._folder)})
-        git.run("checkout-index", "--all", "--force", "--quiet")
+        _local(git, "checkout-index", "--all", "--force", "--quiet")
 
     def commit(self, parent: str, tree: str, message: str, *, at: datetime) -> str:
         """Return the commit of a tree; of the same arguments it is the same one."""
@@ -131,14 +138,14 @@ class PatchRepo:
             for role in ("AUTHOR", "COMMITTER")
             for what, value in (("NAME", name), ("EMAIL", email), ("DATE", when))
         }
-        made = self._git.with_variables(who).run("commit-tree", tree, "-p", parent, given=message.encode())
+        made = _local(self._git.with_variables(who), "commit-tree", tree, "-p", parent, given=message.encode())
         return made.decode().strip()
 
     def fetch(self, remote: Remote, branch: str) -> str:
         """Return the newest commit of a remote branch; its objects are here then. Raises as `_reach` does."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._reach(remote, "fetch", *options, remote.url, f"+refs/heads/{branch}:refs/remotes/base")
-        return self._git.run("rev-parse", "--verify", "refs/remotes/base").decode().strip()
+        return _local(self._git, "rev-parse", "--verify", "refs/remotes/base").decode().strip()
 
     def remote_tip(self, remote: Remote, branch: str) -> str | None:
         """Return the commit that a remote branch stands at; None where there is none. Raises as `_reach` does."""
@@ -153,7 +160,7 @@ class PatchRepo:
 
     def contains(self, tip: str, commit: str) -> bool:
         """Whether a commit is in the history of another."""
-        return self._git.run("rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
+        return _local(self._git, "rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
 
     def push(self, remote: Remote, commit: str, branch: str, *, expected: str | None) -> None:
         """Put a commit on a remote branch that is at `expected`, None where there must be none; raises as `_reach`."""
@@ -189,12 +196,12 @@ class PatchRepo:
         for left in (file, file.with_suffix(".lock")):  # some patches have git end without tidying up
             left.unlink(missing_ok=True)
         git = self._git.with_variables({"GIT_INDEX_FILE": str(file)})
-        git.run("read-tree", "--end-of-options", tree_ish)
+        _local(git, "read-tree", "--end-of-options", tree_ish)
         return git
 
     @staticmethod
     def _written(git: GitProcess) -> str:
-        return git.run("write-tree").decode().strip()
+        return _local(git, "write-tree").decode().strip()
 
     def _to(self, remote: Remote) -> GitProcess:
         """Return git that may speak HTTP, with the token in its environment."""
@@ -208,8 +215,19 @@ class PatchRepo:
         return self._git.with_variables({**variables, **header}, *_OVER_HTTP)
 
 
+def _local(git: GitProcess, *args: str, given: bytes | None = None) -> bytes:
+    """Run git on this machine alone; raises StoreError, for nothing of that is the code host's."""
+    try:
+        return git.run(*args, given=given)
+    except ProviderError as error:
+        words = str(error).partition(": ")[2] or "it took too long"
+        raise StoreError(
+            f"git cannot work where patches are checked ({args[0]}): {words}; free space or fix its owner"
+        ) from error
+
+
 def _git_path(git: GitProcess, name: str) -> Path:
-    return git.root / os.fsdecode(git.run("rev-parse", "--git-path", name).removesuffix(b"\n"))
+    return git.root / os.fsdecode(_local(git, "rev-parse", "--git-path", name).removesuffix(b"\n"))
 
 
 def _count(text: bytes) -> int | None:

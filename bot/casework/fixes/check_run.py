@@ -9,6 +9,7 @@ that an approver has read.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import shutil
 import signal
@@ -28,10 +29,16 @@ TAIL_BYTES: Final = 64 * 1024
 _PIECE: Final = 1 << 16
 _LOOK_MS: Final = 200
 _PROBE_S: Final = 10
-_CREDENTIALS: Final = (".ssh", ".aws", ".azure", ".kube", ".docker", ".gnupg", ".config/gh", ".config/glab-cli")
+MAX_PROCESSES: Final = 4096
+TEMPORARY: Final = "tmp"
+"""Beside the folder of a check: what it sees as /tmp."""
+_CREDENTIALS: Final = (
+    *(".ssh", ".aws", ".azure", ".kube", ".docker", ".gnupg"),
+    *(".config/gh", ".config/glab-cli", ".config/gcloud"),
+)
 _NIXOS: Final = "/run/current-system"
 """Where the programs of some machines are."""
-_CREDENTIAL_FILES: Final = (".netrc", ".git-credentials", ".npmrc", ".pypirc")
+_CREDENTIAL_FILES: Final = (".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".pypirc", ".pgpass")
 
 
 class Isolation(StrEnum):
@@ -54,10 +61,11 @@ class CheckStopped(Unavailable):
 
 
 class CheckLimits(NamedTuple):
-    """What a check may take; memory is of each process."""
+    """What a check may take; memory is of each process, and so much of the disk it must leave free."""
 
     seconds: float
     memory_mb: int
+    spare_mb: int = 256
 
 
 class CheckRun(NamedTuple):
@@ -83,9 +91,10 @@ def run_check(
         CheckStopped: `stop` was set, for the bot ends.
     """
     isolation = best_isolation()
-    home = folder.parent / "home"
-    home.mkdir(exist_ok=True)
-    command = [*_isolated(isolation, folder, home, hidden), *_limited(limits), *argv]
+    home, temporary = folder.parent / "home", folder.parent / TEMPORARY
+    for own in (home, temporary):
+        own.mkdir(exist_ok=True)
+    command = [*_isolated(isolation, folder, home, temporary, hidden), *_limited(limits), *argv]
     try:
         process = subprocess.Popen(  # noqa: S603 - the operator's argv, no shell
             command,
@@ -100,14 +109,14 @@ def run_check(
         return CheckRun(None, "", f"`{argv[0]}` cannot be started: {error.strerror}", isolation)
     with process:
         try:
-            tail, in_time = _watched(process, time.monotonic() + limits.seconds, stop)
+            tail, ended = _Watch(process, folder, limits, stop).wait()
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
     text = tail.decode("utf-8", "replace").replace("\0", "\ufffd")
-    if not in_time:
-        return CheckRun(None, text, f"it took over {limits.seconds / 60:g} minutes", isolation)
+    if ended is not None:
+        return CheckRun(None, text, ended, isolation)
     return CheckRun(code, text, None if code == 0 else f"it ended with exit code {code}", isolation)
 
 
@@ -132,7 +141,7 @@ def _works(prefix: Sequence[str]) -> bool:
     return done.returncode == 0
 
 
-def _isolated(isolation: Isolation, folder: Path, home: Path, hidden: Sequence[Path]) -> list[str]:
+def _isolated(isolation: Isolation, folder: Path, home: Path, temporary: Path, hidden: Sequence[Path]) -> list[str]:
     """Return what stands before a program that is kept from the rest of the machine."""
     if isolation is not Isolation.FILES_AND_NETWORK:
         return [] if isolation is Isolation.NOTHING else _UNSHARE
@@ -141,7 +150,7 @@ def _isolated(isolation: Isolation, folder: Path, home: Path, hidden: Sequence[P
     files = [Path.cwd() / ".env", *(mine / name for name in _CREDENTIAL_FILES)]
     return [
         *("bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid", "--unshare-ipc"),
-        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),  # noqa: S108 - its own
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", str(temporary), "/tmp"),  # noqa: S108 - its own, on disk: memory has a limit
         *("--tmpfs", "/run", "--ro-bind-try", _NIXOS, _NIXOS),  # sockets of databases, containers and agents lie there
         *(part for path in folders if path.is_dir() for part in ("--tmpfs", str(path))),
         *(part for path in files if path.is_file() for part in ("--ro-bind", "/dev/null", str(path))),
@@ -151,10 +160,22 @@ def _isolated(isolation: Isolation, folder: Path, home: Path, hidden: Sequence[P
 
 
 def _limited(limits: CheckLimits) -> list[str]:
-    """Return what limits a program's memory and core dumps, and its CPU time where nothing else ends it."""
+    """Return what limits a program's memory, processes and core dumps, and its CPU time where nothing else ends it."""
     if shutil.which("prlimit") is None:
         return []
-    return ["prlimit", f"--data={limits.memory_mb << 20}", f"--cpu={int(limits.seconds) + 1}", "--core=0", "--"]
+    wanted = {
+        "data": (resource.RLIMIT_DATA, limits.memory_mb << 20),
+        "cpu": (resource.RLIMIT_CPU, int(limits.seconds) + 1),
+        "nproc": (resource.RLIMIT_NPROC, MAX_PROCESSES),
+        "core": (resource.RLIMIT_CORE, 0),
+    }
+    return ["prlimit", *(f"--{name}={_at_most(kind, value)}" for name, (kind, value) in wanted.items()), "--"]
+
+
+def _at_most(kind: int, value: int) -> int:
+    """Return a limit, or the lower one that this process must keep to itself."""
+    hard = resource.getrlimit(kind)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -162,32 +183,50 @@ def _environment(home: Path) -> dict[str, str]:
     return {**keep, "HOME": str(home), "LC_ALL": "C.UTF-8", "CI": "1", "NO_COLOR": "1", "TERM": "dumb"}
 
 
-def _watched(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> tuple[bytes, bool]:
-    """Return the last that a program prints, and whether it ended in time."""
-    assert process.stdout is not None
-    pipe, tail = process.stdout.fileno(), b""
-    looks = select.poll()
-    looks.register(pipe, select.POLLIN | select.POLLHUP)
-    while time.monotonic() < deadline:
-        if stop.is_set():
-            raise CheckStopped("The bot stops; the check is run again at the next start")
-        was_running = process.poll() is None
-        piece = os.read(pipe, _PIECE) if looks.poll(_LOOK_MS) else None
-        if piece:
-            tail = (tail + piece)[-TAIL_BYTES:]
-        elif piece is None and not was_running:
-            return tail, True
-        elif piece == b"":
-            return tail, _ended(process, deadline, stop)
-    return tail, False
+class _Watch:
+    """Reads what a program prints until it ends, or has to be ended."""
 
+    def __init__(
+        self, process: subprocess.Popen[bytes], folder: Path, limits: CheckLimits, stop: threading.Event
+    ) -> None:
+        assert process.stdout is not None
+        self._process, self._pipe = process, process.stdout.fileno()
+        self._folder, self._limits, self._stop = folder, limits, stop
+        self._deadline = time.monotonic() + limits.seconds
 
-def _ended(process: subprocess.Popen[bytes], deadline: float, stop: threading.Event) -> bool:
-    """Wait for a program that prints no more; False where it is still running at the deadline."""
-    while time.monotonic() < deadline:
-        if stop.is_set():
+    def wait(self) -> tuple[bytes, str | None]:
+        """Return the last that the program printed, and why it is to be ended; None where it has ended by itself.
+
+        Raises:
+            CheckStopped: the bot ends.
+        """
+        tail = b""
+        looks = select.poll()
+        looks.register(self._pipe, select.POLLIN | select.POLLHUP)
+        while (too_much := self._exceeded()) is None:
+            was_running = self._process.poll() is None
+            piece = os.read(self._pipe, _PIECE) if looks.poll(_LOOK_MS) else None
+            if piece:
+                tail = (tail + piece)[-TAIL_BYTES:]
+            elif piece is None and not was_running:
+                return tail, None
+            elif piece == b"":
+                return tail, self._wait_silently()
+        return tail, too_much
+
+    def _wait_silently(self) -> str | None:
+        """Wait for a program that prints no more."""
+        while (too_much := self._exceeded()) is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LOOK_MS / 1000)
+                return None
+        return too_much
+
+    def _exceeded(self) -> str | None:
+        """Return which limit is exceeded."""
+        if self._stop.is_set():
             raise CheckStopped("The bot stops; the check is run again at the next start")
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_LOOK_MS / 1000)
-            return True
-    return False
+        if time.monotonic() >= self._deadline:
+            return f"it took over {self._limits.seconds / 60:g} minutes"
+        is_full = shutil.disk_usage(self._folder).free < self._limits.spare_mb << 20
+        return f"it left less than {self._limits.spare_mb} MB of the disk free" if is_full else None

@@ -16,9 +16,17 @@ from typing import Final
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
-from bot.casework.fixes.check_run import ISOLATION_WORDS, CheckLimits, CheckRun, Isolation, run_check
+from bot.casework.fixes.check_run import ISOLATION_WORDS, TEMPORARY, CheckLimits, CheckRun, Isolation, run_check
 from bot.config.casework_settings import FixSettings
-from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchLimits, Refusal, refuse_changes, refuse_diff
+from bot.domain.fixes.patch_limits import (
+    FileChange,
+    FixCode,
+    PatchLimits,
+    Refusal,
+    refuse_changes,
+    refuse_diff,
+    refuse_twins,
+)
 from bot.domain.search.file_kinds import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
@@ -80,7 +88,9 @@ class PatchChecks:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
             raise FixRefused(Refusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
         limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
-        refused = refuse_changes(repo.changes(commit, tree), repo.added(commit, tree), limits, self._secrets)
+        changes = repo.changes(commit, tree)
+        refused = refuse_changes(changes, repo.added(commit, tree), limits, self._secrets)
+        refused = refused or refuse_twins(changes, repo.paths(tree))
         if refused is not None:
             raise FixRefused(refused)
         return tree
@@ -124,7 +134,8 @@ class PatchChecks:
         """Run the check over the files of a tree, in a folder of their own."""
         assert self._settings.check is not None
         folder = self._workshop / "tree"
-        sweep(folder)
+        for used in (folder, self._workshop / TEMPORARY):
+            sweep(used)
         repo.check_out(tree, folder)
         limits = CheckLimits(self._settings.check_limit_min * 60, self._settings.check_memory_mb)
         return run_check(self._settings.check, folder, limits=limits, hidden=self._hidden, stop=self._stop)

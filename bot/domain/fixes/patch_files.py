@@ -160,7 +160,9 @@ def _kind(line: str) -> str:
 
 
 MAX_DIFF_CHARS: Final = 20_000
-"""Of a diff that is looked at; what is longer is counted up to there."""
+"""Of a diff that is shown; the lines of what is longer are counted."""
+MAX_COUNTED_CHARS: Final = 200_000
+"""Of a diff whose files are named; one that is longer is not taken."""
 MAX_LINE_CHARS: Final = 300
 SHOWN_FILES: Final = 3
 NAME_CHARS: Final = 120
@@ -178,24 +180,18 @@ class PatchFacts(NamedTuple):
     removed: int
 
 
-def patch_facts(diff: str, *, at_most: int = MAX_DIFF_CHARS) -> PatchFacts:
-    """Return the files of a diff, each once, and how many lines it adds and removes, in its first `at_most` characters.
+def patch_facts(diff: str) -> PatchFacts:
+    """Return the files of a diff, each once, and how many lines it adds and removes.
 
     >>> patch_facts("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n-a = 1\\n+a = 2\\n+b = 3\\n")
     PatchFacts(files=('x.py',), added=2, removed=1)
     """
-    files: dict[str, None] = {}
-    added = removed = 0
-    lines = diff[:at_most].split("\n")
-    for number, line in enumerate(lines):
-        beside = lines[number + 1 : number + 2] if line.startswith("--- ") else lines[max(0, number - 1) : number]
-        if line.startswith(("+++ ", "--- ")) and any(each.startswith(("+++ ", "--- ")) for each in beside):
-            name = line[4:].split("\t")[0].strip().removeprefix("a/").removeprefix("b/")
-            files |= {name: None} if name and name != "/dev/null" else {}
-        else:
-            added += line.startswith("+")
-            removed += line.startswith("-")
-    return PatchFacts(tuple(files), added, removed)
+    lines = diff[:MAX_COUNTED_CHARS].split("\n")
+    heads = set(_head_numbers(lines))
+    names = (_name(lines[number]) for number in sorted(heads))
+    changed = [line[:1] for number, line in enumerate(lines) if number not in heads]
+    files = dict.fromkeys(name for name in names if name and name != _ABSENT)
+    return PatchFacts(tuple(files), changed.count("+"), changed.count("-"))
 
 
 def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> str:

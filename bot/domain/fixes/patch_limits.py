@@ -6,6 +6,7 @@ a patch is text of a model that read hostile messages.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -21,6 +22,7 @@ from bot.domain.text.sanitize import one_line, strip_hidden
 
 MAX_DIFF_CHARS: Final = 200_000
 MAX_PATH_CHARS: Final = 500
+MAX_NAME_BYTES: Final = 255
 SHOWN_PATH_CHARS: Final = 120
 ABSENT: Final = "000000"
 """The mode of a file that is not there."""
@@ -83,6 +85,12 @@ class _Protected(NamedTuple):
 
 _PROTECTED: Final = read_table(__file__, "protected_paths.yml", _Protected)
 _WHAT: Final = {"ci": "runs the checks themselves", "lock": "is a lock file", "git": "is a file of git's own settings"}
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(1, 10))}
+)
+"""What Windows takes for devices, whatever follows behind a dot."""
+_UNSEEN_BREAK: Final = re.compile(r"\r(?!\n|\Z)|[\x85\u2028\u2029]")
+"""A line break for some language, and none of a diff; CRLF is one."""
 _MIXED: Final = "mixes the letters of two alphabets in one word, so its name can be read as another"
 _ALIKE: Final = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LISU"})
 """Alphabets some of whose letters look like Latin ones, as the first word of their letters' Unicode names."""
@@ -120,6 +128,22 @@ def refuse_changes(
     return next(_refusals(changes, added, limits, known_secrets), None)
 
 
+def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> Refusal | None:
+    """Return why a new file is not taken beside others: some systems take its name for that of one of them.
+
+    Args:
+        changes: Every file that differs.
+        paths: All files that are there with the patch.
+    """
+    new = {_folded(one.path): one.path for one in changes if one.mode_before == ABSENT}
+    for path in paths if new else ():
+        twin = new.get(_folded(path), path)
+        if twin != path:
+            said = f"The patch adds {_shown(twin)} beside {_shown(path)}, which is the same file on some systems."
+            return Refusal(code=FixCode.OUTSIDE, text=said)
+    return None
+
+
 def is_protected(path: str, allow: Iterable[str] = ()) -> str | None:
     """Return why a file is not touched without leave, in words; None where it may be.
 
@@ -140,6 +164,9 @@ def _refusals(
         yield Refusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
     for change in changes:
         yield from filter(None, (_refuse_place(change.path), _refuse_kind(change), _refuse_name(change.path, limits)))
+        if change.mode_before == ABSENT and any(map(_is_unportable, change.path.split("/"))):
+            said = f"The patch adds {_shown(change.path)}, a name that not every system or program takes as it is."
+            yield Refusal(code=FixCode.OUTSIDE, text=said)
     lines = sum((change.added or 0) + (change.removed or 0) for change in changes)
     if len(changes) > limits.max_files or lines > limits.max_lines:
         said = (
@@ -149,6 +176,9 @@ def _refusals(
         yield Refusal(code=FixCode.TOO_LARGE, text=said)
     if strip_hidden(added)[1]:
         said = "The patch adds characters that nobody sees (directions, zero-width signs), so it is not what it shows."
+        yield Refusal(code=FixCode.HIDDEN, text=said)
+    if _UNSEEN_BREAK.search(added):
+        said = "The patch adds a line break that a diff does not show (a lone carriage return or the like)."
         yield Refusal(code=FixCode.HIDDEN, text=said)
     if kinds := find_secrets(added, known_secrets):
         said = f"The patch adds what looks like a secret ({', '.join(kinds)})."
@@ -197,6 +227,17 @@ def _fits(path: str, patterns: Iterable[str]) -> bool:
         if fnmatchcase(whole, pattern) if "/" in pattern else any(fnmatchcase(part, pattern) for part in parts):
             return True
     return False
+
+
+def _is_unportable(name: str) -> bool:
+    """Whether some systems cannot hold a file of this name, or programs read it as an option."""
+    is_device = name.partition(".")[0].casefold() in _DEVICES
+    return is_device or name[:1] == "-" or name[-1:] in (" ", ".") or len(name.encode()) > MAX_NAME_BYTES
+
+
+def _folded(path: str) -> str:
+    """Return a path as systems read it that know no case and one form of each letter."""
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _as_read(name: str) -> str:

@@ -29,6 +29,12 @@ def a_patch(diff: str = DIFF, title: str = "Raise the limit") -> ProposedPatch:
 def test_files_and_lines_are_counted() -> None:
     """Each file once, a new one by its new name; headers are no lines."""
     assert patch_facts(DIFF) == (("app/retry.py", "docs/retry.md"), 3, 1)
+    moved = "diff --git a/x.py b/y.py\nsimilarity index 100%\nrename from x.py\nrename to y.py\n"
+    assert patch_facts(moved) == (("x.py", "y.py"), 0, 0)
+    assert patch_facts("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n") == (("run.sh",), 0, 0)
+    quoted = '--- "a/gr\\303\\266\\303\\237e.py"\n+++ "b/gr\\303\\266\\303\\237e.py"\n@@ -1 +1 @@\n-a\n+b\n'
+    assert patch_facts(quoted) == (("größe.py",), 1, 1)
+    assert patch_facts("-\n" * 30_000 + DIFF).files == patch_facts(DIFF).files
     assert patch_summary(a_patch()) == "Raise the limit · app/retry.py, docs/retry.md · +3 −1 lines"
 
 
