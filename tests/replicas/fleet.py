@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from blocks import ids
@@ -108,9 +108,8 @@ class Fleet:
 
     def cards(self, ts: str) -> list[Json]:
         """Return the cards about a message in #help."""
-        marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
         messages = self.control.messages(OPS.channel_id)
-        return [m for m in messages if any(b.get("block_id") == marker for b in m.get("blocks") or [])]
+        return [m for m in messages if any(b.get("block_id") == _marker(ts) for b in m.get("blocks") or [])]
 
     def ask(self, text: str, user: str) -> str:
         """Post a message in #help; return its ts."""
@@ -123,6 +122,12 @@ class Fleet:
     def can_approve(self, ts: str) -> bool:
         """Whether a message has a draft that waits, or had one."""
         return self.is_offered(ts) or bool(self.replies(ts))
+
+    def ready(self, asked: Iterable[str]) -> list[str]:
+        """Return of which messages a draft waits, or did, by one look at each channel."""
+        cards, said = self.control.messages(OPS.channel_id), self.control.messages(HELP.channel_id)
+        offered = {b.get("block_id") for m in cards if find_element(m, ids.APPROVE) for b in m.get("blocks") or []}
+        return [ts for ts in asked if _marker(ts) in offered or find_replies(said, ts, DEMO.bot_id)]
 
     def shown(self, ts: str) -> str:
         """Return what the cards of a message show."""
@@ -148,3 +153,8 @@ class Fleet:
 
     def _log(self, number: int) -> Path:
         return self._folder / f"replica{number}.log"
+
+
+def _marker(ts: str) -> str:
+    """Return what marks the cards of a message in #help."""
+    return ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
