@@ -338,12 +338,17 @@ class TestPace:
         assert len(slack.of("chat.update")) == 1
         messenger.tell_ops("still here")
 
-    def test_progress_leaves_half_of_the_updates_to_states(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+    @pytest.mark.parametrize(
+        ("state", "progress"), [(STATE, "3 tool calls"), (in_status(ThreadStatus.AWAITING_VALIDATION), None)]
+    )
+    def test_what_nobody_has_to_act_on_leaves_half_of_the_updates_to_drafts(
+        self, slack: SlackStub, messenger: SlackMessenger, state: ThreadState, progress: str | None
+    ) -> None:
         """However many runs report."""
         for _ in range(UPDATE_BURST // 2):
-            messenger.show_card(on_card(STATE), progress="3 tool calls")
+            messenger.show_card(on_card(state), progress=progress)
         with pytest.raises(Unavailable, match="too many messages at once"):
-            messenger.show_card(on_card(STATE), progress="4 tool calls")
+            messenger.show_card(on_card(state), progress=progress)
         assert len(slack.of("chat.update")) == UPDATE_BURST // 2
         messenger.show_card(on_card(STATE))
 
