@@ -42,8 +42,9 @@ from tests.replicas.test_kills import module_of, name_of
 REPLICAS = (1, 2, 4)
 EACH = 8
 """Questions for each replica; it works on two at a time."""
-REPLY_S = 3.0
-"""How long the model is silent before each of a question's five replies."""
+REPLY_S = 6.0
+"""How long the model is silent before each of a question's five replies: more than twenty questions a minute do not go
+through Slack's 50 updates of cards a minute, however many replicas work."""
 LINEAR = 0.9
 SIZES = (100, 100_000)
 APPROVALS = 200
