@@ -21,8 +21,15 @@ from blocks.text.outgoing_text import context, escape, escape_text, fence, plain
 from blocks.text.splitting import OPTION_CHARS
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
-from bot.domain.sharing.suggestion_wording import NO_SUGGESTIONS, describe_suggestion, order, suggestion_line
-from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
+from bot.domain.sharing.suggestions import (
+    MAX_REASON_CHARS,
+    NO_SUGGESTIONS,
+    Suggestion,
+    SuggestionStatus,
+    describe_suggestion,
+    order,
+    suggestion_line,
+)
 
 WORDS_CHARS: Final = 1_200
 MAX_CHOICES: Final = 100

@@ -18,7 +18,7 @@ from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, Sec
 from blocks.text.escaping import FENCE
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
-from bot.domain.search.error_lines import error_lines
+from bot.domain.search.report_parts import error_lines
 
 MIN_LINES: Final = 12
 """A text of fewer lines is prose, whose beginning tells most."""

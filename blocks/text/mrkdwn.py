@@ -8,7 +8,7 @@ Source: docs/decisions/mrkdwn.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -29,22 +29,19 @@ _DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
 _MAX_NESTING: Final = 40
 
 
-def to_mrkdwn(markdown: str, known_users: Collection[str] = ()) -> str:
-    r"""Return Markdown as mrkdwn that broadcasts to nobody and mentions only `known_users` (user ids).
+def to_mrkdwn(markdown: str) -> str:
+    r"""Return Markdown as mrkdwn that broadcasts to nobody and mentions nobody.
 
     >>> to_mrkdwn("# Why\n**Because** of `a < b`, see [docs](https://x.io)")
     '*Why*\n\n*Because* of `a &lt; b`, see <https://x.io|docs (x.io)>'
     """
     text = re.sub(f"[{_OPEN}{_CLOSE}]", "\ufffd", markdown.encode("utf-8", "replace").decode())
     root = SyntaxTreeNode(_PARSER.parse(text))
-    return disarm_mentions(_Renderer(known_users).blocks(root.children))
+    return disarm_mentions(_Renderer().blocks(root.children))
 
 
 class _Renderer:
     """Turns one tree into text, blocks by `blocks`, what stands inside a line by `line`."""
-
-    def __init__(self, known_users: Collection[str]) -> None:
-        self._known_users = known_users
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode], gap: str = "\n\n") -> str:
         return gap.join(self._block(node) for node in nodes)
@@ -91,7 +88,7 @@ class _Renderer:
         return inner if mark in within else self._emphasis(mark, inner)
 
     def _text(self, text: str) -> str:
-        return part_ticks(escape(text, self._known_users))
+        return part_ticks(escape(text))
 
     def _emphasis(self, mark: str, inner: str) -> str:
         """Return each line of `inner` between marks, since mrkdwn's emphasis ends with its line."""

@@ -89,10 +89,8 @@ class Conversation:
         watch: Watchdog,
         meter: CostMeter,
         journal: RunLog,
-        *,
-        structured: bool,
     ) -> None:
-        self._params = fixed_params(client, request, structured=structured)
+        self._params = fixed_params(client, request)
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages

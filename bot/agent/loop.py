@@ -36,12 +36,11 @@ class AnthropicRunner:
         clock: Clock,
         monotonic: Callable[[], float],
         secrets: Collection[str] = (),
-        structured: bool = True,
         stop: threading.Event | None = None,
     ) -> None:
         """Take what all runs share; `stop`, once set, ends those under way and refuses new ones with RunStopped."""
         key = getattr(client, "api_key", None)
-        self._client, self._prices, self._structured = client, prices, structured
+        self._client, self._prices = client, prices
         self._clock, self._monotonic, self._stop = clock, monotonic, stop
         self._secrets = frozenset(secrets) | ({key} if isinstance(key, str) else set())
 
@@ -60,7 +59,7 @@ class AnthropicRunner:
         )
         try:
             with watch:
-                talk = Conversation(self._client, request, watch, meter, journal, structured=self._structured)
+                talk = Conversation(self._client, request, watch, meter, journal)
                 result = _finish(talk, request)
         except (RunFailed, Expired, Truncated, NotAnApi, *FAILURES) as error:
             failure = _explain(error, request, meter)

@@ -121,7 +121,6 @@ class Runner(Protocol):
 
     def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
-        ...
 
 
 EVERY_S: Final = 3.0

@@ -54,8 +54,7 @@ from bot.ports.collections import (
     SPEND,
 )
 from handlers.answers import ReviewMessages, ephemeral_reply
-from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.buttons.reply_buttons import AuditButtons
+from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.cards.ops_cards import AuditCards, RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands

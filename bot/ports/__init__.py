@@ -24,7 +24,6 @@ from bot.ports.chat import (
     Workspace,
     is_stranger,
 )
-from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
 from bot.ports.storage import (
     ArchivedDocument,
@@ -38,6 +37,7 @@ from bot.ports.storage import (
     Journal,
     Lease,
     Leases,
+    RunFolders,
     SharedWrites,
     Store,
     any_job,

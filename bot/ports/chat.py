@@ -82,23 +82,18 @@ class Workspace(Protocol):
 
     def person(self, user_id: str, *, fresh: bool = False) -> Person:
         """Return who a user is; `fresh` asks even where the answer is known. Raises ProviderError if it cannot say."""
-        ...
 
     def permalink(self, chat_id: str, message_id: str) -> str | None:
         """Return a link to a message, or None if it is gone."""
-        ...
 
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
-        ...
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
-        ...
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
-        ...
 
 
 Message = Mapping[str, Any]
@@ -121,11 +116,9 @@ class ChatHistory(Protocol):
 
     def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
         """Return root messages of a chat from `oldest` (a ts) on."""
-        ...
 
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
         """Return a thread's messages from `oldest` on, its root perhaps among them; empty when the root is gone."""
-        ...
 
 
 class Messenger(Protocol):
@@ -136,15 +129,12 @@ class Messenger(Protocol):
 
         `progress` is one line of plain text on how far the run under way is.
         """
-        ...
 
     def card_digest(self, state: ThreadState) -> str:
         """Return a hash of what the thread's card shows now; asks the chat nothing."""
-        ...
 
     def has_card(self, state: ThreadState) -> bool:
         """Whether the card on file still stands in the ops channel; raises ProviderError if the chat cannot say."""
-        ...
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
@@ -153,26 +143,21 @@ class Messenger(Protocol):
 
         Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
         """
-        ...
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread, once, and return its ts.
 
         Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
         """
-        ...
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply if it already stands in the thread."""
-        ...
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply of ours, because the same question was answered a moment before; raises ProviderError."""
-        ...
 
     def tell_ops(self, text: str) -> None:
         """Say one line of plain text in the ops channel."""
-        ...
 
 
 class WeekPictures(Protocol):
@@ -183,7 +168,6 @@ class WeekPictures(Protocol):
 
         Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
         """
-        ...
 
 
 class Surface(Protocol):
@@ -194,11 +178,9 @@ class Surface(Protocol):
 
         Raises ProviderError if the surface refused it, Unconfirmed if nobody can tell.
         """
-        ...
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Bring an alert that stands up to date, in place where the surface can; raises as `send` does."""
-        ...
 
 
 class ProposalChat(Protocol):
@@ -209,15 +191,12 @@ class ProposalChat(Protocol):
 
         One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
         """
-        ...
 
     def say_done(self, proposal: Proposal) -> str:
         """Post one line in the asker's thread and return its ts; raises Unconfirmed where nobody can tell."""
-        ...
 
     def find_said(self, proposal: Proposal) -> str | None:
         """Return the ts of that line, if it stands in the thread since `said_intent`."""
-        ...
 
 
 class PageRing(NamedTuple):
@@ -236,11 +215,9 @@ class PageChat(Protocol):
 
     def ring(self, rings: Sequence[PageRing]) -> None:
         """Ring in the ops channel; several pages that are due together in one message."""
-        ...
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
-        ...
 
 
 class AskerChat(Protocol):
@@ -251,15 +228,12 @@ class AskerChat(Protocol):
 
     def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
         """Put our reaction on a message; harmless where it stands already."""
-        ...
 
     def remove_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
         """Take our reaction from a message; harmless where it does not stand."""
-        ...
 
     def tell_asker(self, state: ThreadState, text: str) -> None:
         """Say a line beside the question that only its asker sees."""
-        ...
 
 
 class AuditChat(Protocol):
@@ -267,11 +241,9 @@ class AuditChat(Protocol):
 
     def show(self, reply: AutoReply) -> tuple[str, str]:
         """Bring the audit card in line, or post it; returns `(channel id, ts)`, as `RecheckChat.show`."""
-        ...
 
     def withdraw(self, reply: AutoReply) -> None:
         """Have the reply in the asker's thread say that it was taken back; harmless where it is gone or says so."""
-        ...
 
 
 class FeedbackChat(Protocol):
@@ -279,11 +251,9 @@ class FeedbackChat(Protocol):
 
     def is_told(self, state: ThreadState, feedback: Feedback) -> bool:
         """Whether that stands there."""
-        ...
 
     def tell(self, state: ThreadState, feedback: Feedback) -> None:
         """Say it, without looking first; raises Unconfirmed where nobody can tell."""
-        ...
 
 
 class RecheckChat(Protocol):
@@ -294,7 +264,6 @@ class RecheckChat(Protocol):
 
         One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
         """
-        ...
 
 
 class CardFiles(Protocol):
@@ -305,4 +274,3 @@ class CardFiles(Protocol):
 
         Raises ProviderError if the chat refused it or nobody can tell; a thread without a card gets none.
         """
-        ...

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from bot.domain.fixes.fixes import NewPullRequest, PullRequest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
-from bot.domain.search.index_gaps import IndexGaps
+from bot.domain.search.file_kinds import IndexGaps
 from bot.domain.text.humanize import time_ago
 from bot.ports.collections import CLONES, INDEX, CollectionSpec
 from bot.ports.collections import Collection as Stored
@@ -54,7 +54,6 @@ class Clones(Protocol):
 
     def before_investigation(self, codebases: Collection[str] | None = None) -> tuple[AgedClone, ...]:
         """Fetch those of `codebases` (None: all) that are older than they may be; return those that still are."""
-        ...
 
 
 def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] | None = None) -> tuple[str, ...]:
@@ -163,16 +162,12 @@ class CodeHostClient(Protocol):
 
     def default_branch(self) -> str:
         """Return the branch that pull requests lead to."""
-        ...
 
     def find(self, branch: str, marker: str) -> PullRequest | None:
         """Return the pull request of a branch, in whatever state, whose body holds the marker."""
-        ...
 
     def open(self, new: NewPullRequest) -> PullRequest:
         """Open a draft pull request; raises Unconfirmed where nobody can tell: look before trying again."""
-        ...
 
     def look(self, number: int) -> PullRequest:
         """Return how a pull request stands now, with its checks and reviews."""
-        ...

@@ -70,19 +70,15 @@ class Replicas(Protocol):
 
     def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
         """Give a sign of life; rows of those that gave none for a day go."""
-        ...
 
     def ahead(self, clock: Clock) -> timedelta | None:
         """Return how far a clock is ahead of the database's; None where the answer came too late to tell."""
-        ...
 
     def leave(self) -> None:
         """Remove this process: it stops."""
-        ...
 
     def list(self) -> Sequence[Replica]:
         """Return all, by host and process."""
-        ...
 
 
 class Rate(NamedTuple):
@@ -101,8 +97,6 @@ class SharedPace(Protocol):
 
         More than `patience_s`: nothing was taken. `spare`, less than the burst, is left of it to the rest.
         """
-        ...
 
     def hold(self, rate: Rate, key: str, seconds: float) -> None:
         """Let nobody take a slot before so many seconds have passed; a longer hold stays."""
-        ...

@@ -16,7 +16,6 @@ class PassageIndex(Protocol):
 
     def refresh(self) -> IndexReport:
         """Bring the index up to HEAD; only blobs it has not seen are read."""
-        ...
 
     def search(
         self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
@@ -26,33 +25,27 @@ class PassageIndex(Protocol):
         The words of `subject`, what was asked before, raise what holds them. With the `corpus` of several indexes the
         scores can be compared between them. A passage whose score is not `above` a limit is left out.
         """
-        ...
 
     def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
         """Return the scores of the passages that `search` returns, which are not read for it."""
-        ...
 
     def corpus(self, question: str, *, subject: str = "") -> Corpus:
         """Return how common the words of a question are here."""
-        ...
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages that share the most telling words with a text of any length, best first.
 
         None of them need cover it, and no kind of file counts more than another.
         """
-        ...
 
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name at the indexed commit, however it is capitalised, in the order of the index."""
-        ...
 
     def places_called(self, name: str) -> list[str]:
         """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
 
         A folder ends in a slash.
         """
-        ...
 
 
 class NoteIndex(Protocol):
@@ -60,14 +53,12 @@ class NoteIndex(Protocol):
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
         """Return the notes and replies nearest to a question, best first."""
-        ...
 
     def add(self, name: str, text: str) -> str:
         """Keep a note under `name` or, where that is taken, a numbered one; returns its ref, `memory/<name>.md`.
 
         The same text under the same name is kept once. Raises StoreError when the disk refuses.
         """
-        ...
 
 
 class NoteStore(Protocol):
@@ -78,28 +69,21 @@ class NoteStore(Protocol):
 
     def all(self) -> Sequence[KeptNote]:
         """Return every note that is not retired, by name; the same object while nothing has changed."""
-        ...
 
     def create(self, name: str, text: str) -> str | None:
         """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens."""
-        ...
 
     def find(self, name: str) -> str | None:
         """Return the ref of the note that was kept under a name, a retired one too."""
-        ...
 
     def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
         """Have a note cite other lines, its words untouched; False if it is not there any more."""
-        ...
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
-        ...
 
     def put(self, ref: str, whole: str) -> None:
         """Write a note with the facts above its words, over what stands there; raises InputError for no ref."""
-        ...
 
     def remove(self, ref: str) -> None:
         """Delete a note: the copy of one that another team shares no more. Harmless where there is none."""
-        ...

@@ -1,4 +1,4 @@
-"""What must survive us: documents, journals, jobs."""
+"""What must survive us: documents, journals, jobs, and the folders of runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,31 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
 from bot.ports.replicas import Replicas, SharedPace
-from bot.ports.run_folders import RunFolders
 from bot.ports.search import NoteStore
 from bot.ports.system import Clock
+
+
+class RunFolders(Protocol):
+    """A folder is named by its place below the data directory, as `runs/<run>`. Methods raise StoreError."""
+
+    def here(self, folder: str) -> Path:
+        """Return where a run of this process writes; nothing need be there yet."""
+
+    def publish(self, folder: str) -> None:
+        """Have every replica read a folder as it stands here; harmless where there is none."""
+
+    def fetch(self, folder: str) -> Path:
+        """Return where a folder can be read, as it was last published or is written here; it may not be there."""
+
+    def long_runs_since(self, moment: datetime) -> int:
+        """Return how many long runs have ended since then."""
+
+    def published_before(self, moment: datetime) -> Sequence[str]:
+        """Return folders that are kept for all replicas and were last written to before then, the oldest first."""
+
+    def withdraw(self, folders: Sequence[str]) -> None:
+        """Keep folders for all replicas no longer; what lies on a machine stays there."""
+
 
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""
@@ -64,38 +86,30 @@ class Documents(Protocol):
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        ...
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        ...
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Compare-and-set: store a value if `version` is still the stored one, 0 where there must be none.
 
         The document's version is then one higher. Raises Conflict when somebody else was faster.
         """
-        ...
 
     def delete(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if `version` is still the stored one; raises Conflict."""
-        ...
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return where people find a document, whether it is there or not."""
-        ...
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Take what cannot be read out of the collection, every byte kept; return where people find it."""
-        ...
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        ...
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document to the archive of its collection, for that moment; nothing happens where there is none."""
-        ...
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
@@ -104,11 +118,9 @@ class Documents(Protocol):
 
         With `since`, only what was archived for that moment or a later one.
         """
-        ...
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-        ...
 
 
 Position = tuple[int, int]
@@ -124,7 +136,6 @@ class Journal(Protocol):
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk; raises StoreError when it is not."""
-        ...
 
     def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
         """Yield every readable record, oldest first.
@@ -132,11 +143,9 @@ class Journal(Protocol):
         With `last_bytes`, only the records in about that much of its end. With `containing`, only those whose line
         holds that text: many times faster than reading all of them, for an id is looked for before a line is parsed.
         """
-        ...
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first; whoever stops early has read little more than it took."""
-        ...
 
     def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
         """Yield every readable record after a place, oldest first, each with the place after it.
@@ -144,16 +153,13 @@ class Journal(Protocol):
         A last line without its end is left for the next reading. Raises Conflict where the journal has no such place:
         it is not the one that was read before.
         """
-        ...
 
     def require_readable(self) -> None:
         """Raise StoreError if it is there and cannot be read: what it holds must not be done again."""
-        ...
 
     @property
     def bad_lines(self) -> int:
         """How many lines the last reading had to skip."""
-        ...
 
 
 class Lease(Protocol):
@@ -162,15 +168,12 @@ class Lease(Protocol):
     @property
     def is_held(self) -> bool:
         """Whether nobody else has taken it over, as far as is known here."""
-        ...
 
     def fenced(self) -> AbstractContextManager[None]:
         """Enter; what this thread writes inside is refused (StoreError) once another has the lease."""
-        ...
 
     def release(self) -> None:
         """Let another have it."""
-        ...
 
 
 class Leases(Protocol):
@@ -178,15 +181,12 @@ class Leases(Protocol):
 
     def hold(self, name: str) -> AbstractContextManager[None]:
         """Enter when nobody else is inside."""
-        ...
 
     def take(self, name: str) -> Lease:
         """Return the lease at once; raises ConfigError, naming the holder, where somebody has it."""
-        ...
 
     def holder(self, name: str) -> str | None:
         """Return which process has taken a lease, or None."""
-        ...
 
 
 class JobCounts(NamedTuple):
@@ -227,7 +227,6 @@ class SharedWrites(Protocol):
 
         With `is_in_flight` its job was chosen as that of a thread that is worked on.
         """
-        ...
 
 
 class Store(Protocol):
@@ -236,45 +235,36 @@ class Store(Protocol):
     @property
     def shared(self) -> SharedWrites | None:
         """How replicas write together; None where one process works on the data directory."""
-        ...
 
     @property
     def documents(self) -> Documents:
         """The documents of all collections."""
-        ...
 
     @property
     def machine(self) -> Documents:
         """The documents that are of this machine alone: how its clones and its index stand."""
-        ...
 
     @property
     def notes(self) -> NoteStore:
         """What people keep for the next question."""
-        ...
 
     @property
     def decisions(self) -> DecisionLog:
         """What was decided on suggestions."""
-        ...
 
     @property
     def runs(self) -> RunFolders:
         """What runs leave for people and later checks: runs/, escalations/."""
-        ...
 
     @property
     def files(self) -> Path:
         """The data directory on this machine."""
-        ...
 
     def journal(self, name: str) -> Journal:
         """Return a journal by its name."""
-        ...
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs there are, also beside the process that works them off."""
-        ...
 
 
 def any_job(_: Job) -> bool:
@@ -287,22 +277,18 @@ class JobQueue(Protocol):
 
     def put(self, work: Work) -> Job:
         """Store a job for it; raises StoreError when the disk refuses."""
-        ...
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
 
         What is not wanted is passed over, and holds up no other job of its key.
         """
-        ...
 
     def look_again(self) -> None:
         """Have whoever waits for work look again: what is `wanted` has changed."""
-        ...
 
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
-        ...
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place; False if that was its last attempt and it went to failed/.
@@ -310,32 +296,25 @@ class JobQueue(Protocol):
         With `count=False` the attempt is not held against it (the process is stopping, a service is down), but jobs of
         other keys go first.
         """
-        ...
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
-        ...
 
     def unclaimed(self) -> Sequence[Job]:
         """Return the jobs that nobody works on yet, in order."""
-        ...
 
     def take_given_up(self) -> Sequence[Job]:
         """Return, once each, the jobs that are not run any more because processes died of them."""
-        ...
 
     def lost_since_ms(self) -> int | None:
         """Return from when on jobs may be missing because what held them is damaged; None where none is."""
-        ...
 
     @property
     def corrupt(self) -> list[str]:
         """What holds no job, as people find it; whoever tells of one takes it out."""
-        ...
 
     def close(self) -> None:
         """Give no more signs of life; what is still claimed is returned by the next process that looks."""
-        ...
 
 
 class Engine(Protocol):
@@ -347,41 +326,32 @@ class Engine(Protocol):
     @property
     def is_shared(self) -> bool:
         """Whether other processes may work on the same state."""
-        ...
 
     def store(self, home: Path, *, is_reader: bool = False) -> Store:
         """Return what a team, or the process, keeps. With `is_reader` nothing is changed. Raises StoreError."""
-        ...
 
     def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> JobQueue:
         """Return a team's queue, which notifies `changed` of new work; raises StoreError, ConfigError."""
-        ...
 
     def leases(self, home: Path) -> Leases:
         """Return the leases of a team, or of the process."""
-        ...
 
     def teams(self) -> Sequence[str]:
         """Return the teams beside the one of old that have left something."""
-        ...
 
     @property
     def pace(self) -> SharedPace | None:
         """The rates of Slack that replicas keep together; None where one process has them to itself."""
-        ...
 
     @property
     def replicas(self) -> Replicas | None:
         """Who works on the same state; None where it is one process."""
-        ...
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where writes are refused, or less room is free."""
-        ...
 
     def close(self) -> None:
         """Let go of what is open."""
-        ...
 
 
 class DecisionLog(Protocol):
@@ -389,8 +359,6 @@ class DecisionLog(Protocol):
 
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; raises StoreError when the disk refuses."""
-        ...
 
     def text(self) -> str:
         """Return the whole of it as Markdown, empty where nothing was decided; raises StoreError."""
-        ...

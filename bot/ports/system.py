@@ -13,7 +13,6 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the current time, aware, in UTC."""
-        ...
 
 
 class Terminal(Protocol):
@@ -25,12 +24,9 @@ class Terminal(Protocol):
         It sees the variables in `env` and none of ours. Returns the name by which one attaches, None where one cannot;
         raises ProviderError when it cannot be started.
         """
-        ...
 
     def sessions(self) -> frozenset[str]:
         """Return the names of the sessions that are alive, whichever process started them."""
-        ...
 
     def end(self, session: str) -> None:
         """End a session and all that runs in it; harmless when there is none."""
-        ...

@@ -20,7 +20,6 @@ class ChannelListener(Protocol):
 
     def watch(self, chats: Sequence[WatchedChat]) -> None:
         """Go by these from now on; raises StoreError and changes nothing."""
-        ...
 
 
 class TeamReload:

@@ -40,7 +40,6 @@ class Say(Protocol):
 
     def __call__(self, click: Click, text: str, *, typed: str | None = None) -> None:
         """Say `text`, and give back what was `typed` in vain."""
-        ...
 
 
 def say_beside(tell: Ephemeral, ops_channel: str) -> Say:

@@ -15,8 +15,7 @@ from blocks.cards.playbook_cards import suggestion_list, unread_blocks
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.domain.commands.command_specs import command_names
-from bot.domain.sharing.suggestion_wording import ANYWAY, accepted, ran, rejected
-from bot.domain.sharing.suggestions import DecidedBy
+from bot.domain.sharing.suggestions import ANYWAY, DecidedBy, accepted, ran, rejected
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import Pollination
 from handlers.buttons.playbook_buttons import NO_SUGGESTION_OF_YOURS, SuggestionActions

@@ -115,11 +115,9 @@ class RequestReceiver(Protocol):
 
     def heard(self) -> None:
         """Slack sent something, not given to Bolt yet; a StoreError refuses it."""
-        ...
 
     def refused(self) -> None:
         """It could not be taken."""
-        ...
 
 
 class _Body(list[bytes]):

@@ -206,16 +206,6 @@ def test_a_retry_sends_the_same_bytes() -> None:
     assert place.asked[1] == place.asked[2]
 
 
-def test_without_structured_output_the_prompt_asks_for_the_shape() -> None:
-    """For servers that do not know `output_config`; the answer may stand in prose and fences."""
-    said = Turn(text='I looked at {this}. Here it is:\n```json\n{"text": "a } b"}\n```\nThat is all.')
-    with playing(said) as server:
-        place = bench(server, structured=False)
-        assert place.run().answer == Answer(text="a } b")
-    assert "output_config" not in place.asked[0]
-    assert '"required": ["text"]' in place.asked[0]["system"][-1]["text"]
-
-
 def test_runs_at_once_share_nothing() -> None:
     """Each one gets its own turns, tool results, counts and cost, on one client."""
     parts = tuple(

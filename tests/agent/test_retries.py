@@ -88,11 +88,10 @@ def test_people_are_told_when_to_try_again(retry_after: str | None, told: str) -
         assert told in str(bench(server).fail(limits={"total_s": 0.5}))
 
 
-@pytest.mark.parametrize("structured", [True, False])
-def test_a_web_page_is_named_as_one_and_not_asked_for_again(structured: bool) -> None:
+def test_a_web_page_is_named_as_one_and_not_asked_for_again() -> None:
     """A proxy's sign-in page or a wrong address is no reply that was cut off."""
     with playing(Turn(page=True)) as server:
-        error = bench(server, structured=structured).fail()
+        error = bench(server).fail()
     assert "no model API (text/html)" in str(error)
     assert "base_url" in str(error)
 

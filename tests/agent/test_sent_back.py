@@ -76,4 +76,4 @@ def test_a_cut_reply_of_thinking_alone_leaves_the_question_in_place() -> None:
 def test_adaptive_thinking_is_asked_of_models_that_have_it(model: str, adapts: bool) -> None:
     """Under a cloud's id as well."""
     request = RunRequest(model=model, system="s", prompt="p", answer=Answer)
-    assert ("thinking" in fixed_params(object(), request, structured=False)) is adapts
+    assert ("thinking" in fixed_params(object(), request)) is adapts

@@ -12,7 +12,7 @@ from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.journal_history import EventRecord, HeardMessages, JournalHistory, ReplyRecord
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.thread_facts import LongRun, draft_of, facts_of
+from bot.casework.reports.thread_facts import LongRun, facts_of
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition, hash_draft
 from bot.ports import Clock
@@ -33,7 +33,7 @@ def history(
 ) -> JournalHistory:
     """Return what happened; `runs` has what is left of long runs, by thread."""
     facts = [facts_of(one, (runs or {}).get(one.thread_id)) for one in threads]
-    drafts = [draft for one in facts if (draft := draft_of(one))]
+    drafts = [one for one in facts if one.qualifies]
     return JournalHistory(threads=facts, drafts=drafts, heard=HeardMessages.of(heard), **known)
 
 

@@ -184,7 +184,7 @@ def test_a_decision_survives_prose_and_any_other_field(
     assert decision.action is action
 
 
-@given(_JSON)
+@given(_UNTROUBLED)
 def test_an_action_inside_another_object_is_none(inner: object) -> None:
     """Property: only the top level decides."""
     text = json.dumps({"quoted": inner, "deeper": {"action": "none"}})

@@ -49,9 +49,8 @@ from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
-from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
-from handlers.buttons.reply_buttons import AuditButtons
+from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import status_command
 from handlers.home import HomeTab, HomeTeam

@@ -15,8 +15,7 @@ from bot.adapters.search import passage_rows as rows
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.adapters.search.stored_files import is_readable, read_file
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
-from bot.domain.search.file_kinds import may_hold_text, path_weight
-from bot.domain.search.index_gaps import IndexGaps
+from bot.domain.search.file_kinds import IndexGaps, may_hold_text, path_weight
 from bot.errors import ProviderError
 
 BATCH_FILES: Final = 500

@@ -20,7 +20,7 @@ from bot.adapters.search.passage_store import Damaged, PassageStore
 from bot.adapters.search.stored_files import shown_lines
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.index_gaps import IndexGaps
+from bot.domain.search.file_kinds import IndexGaps
 from bot.domain.search.passages import IndexReport, Passage
 from bot.domain.search.ranking import Corpus, Ranked
 from bot.domain.search.tokens import Term

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.adapters.search.stored_files import SPAN_BYTES, StoredFile, pack_spans, unpack_spans
 from bot.domain.search.definitions import Definition, DefinitionKind
-from bot.domain.search.index_gaps import IndexGaps
+from bot.domain.search.file_kinds import IndexGaps
 
 MAX_DEFINITIONS: Final = 2_000
 FILE_BITS: Final = 16

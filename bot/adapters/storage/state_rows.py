@@ -91,19 +91,15 @@ class MovableState(Protocol):
 
     def namespaces(self) -> Sequence[str]:
         """Return the process's own namespace, then those of the teams."""
-        ...
 
     def count(self, namespace: str) -> Counter[str]:
         """Return how many documents, records and jobs there are, by collection, journal and state."""
-        ...
 
     def rows(self, namespace: str) -> Iterator[Row]:
         """Yield everything, one kind after the other; archived threads, records and jobs in their order."""
-        ...
 
     def write(self, namespace: str, rows: Iterable[Row]) -> None:
         """Store what the other side yields."""
-        ...
 
 
 def parsed(raw: bytes, place: str) -> dict[str, Any] | None:

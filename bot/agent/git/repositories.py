@@ -25,11 +25,9 @@ class Repositories(Protocol):
 
     def locate(self, path: str, commit: str | None = None) -> Located:
         """Return the repository that a cited path lies in; a path without a codebase lies where its commit does."""
-        ...
 
     def holder(self, commit: str) -> GitRepo:
         """Return the repository whose HEAD contains a commit; any of them where none does."""
-        ...
 
     def heads(self) -> Mapping[Path, str]:
         """Return the SHA of every HEAD, by the repository's root.
@@ -38,7 +36,6 @@ class Repositories(Protocol):
             ConfigError: a repository has no commit.
             CodebaseUnreadable: none of them can be read.
         """
-        ...
 
 
 def revision_of(repositories: Repositories) -> str:

@@ -5,7 +5,6 @@ Tools, system and prefix blocks are the same bytes in every run of a kind: all b
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Final
 
@@ -19,29 +18,23 @@ _NO_ADAPTIVE_THINKING: Final = re.compile(
     r"claude-(?:(?:instant|[123])\b|haiku-4|(?:sonnet|opus)-4(?:-[015])?(?:[-@]20|$))"
 )
 """Families from before adaptive thinking; the API answers a request for it with 400."""
-_SHAPE: Final = "Your last message is one JSON object and nothing else, valid under this JSON schema:\n"
 
 FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
 REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
 
 
-def fixed_params(client: object, request: RunRequest, *, structured: bool) -> dict[str, Any]:
+def fixed_params(client: object, request: RunRequest) -> dict[str, Any]:
     """Return what every call of a run has in common, messages and tools aside.
 
     Args:
         client: The SDK's client; only the vendor's own API marks the growing history for caching by itself.
-        request: The run.
-        structured: Have the provider hold the answer to its schema; otherwise the prompt asks for it.
+        request: The run; the provider holds its answer to the schema.
     """
     schema = anthropic.transform_schema(request.answer)
-    texts = [request.system, *request.prefix]
-    if not structured:
-        texts.append(_SHAPE + json.dumps(schema, ensure_ascii=False))
-    system: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
+    system: list[dict[str, Any]] = [{"type": "text", "text": text} for text in (request.system, *request.prefix)]
     system[-1]["cache_control"] = _EPHEMERAL
     params: dict[str, Any] = {"model": request.model, "max_tokens": request.limits.max_tokens, "system": system}
-    if structured:
-        params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     if not _NO_ADAPTIVE_THINKING.match(bare_model_id(request.model)):
         params["thinking"] = {"type": "adaptive", "display": "summarized"}
     if isinstance(client, anthropic.Anthropic):

@@ -67,7 +67,6 @@ class Validator(Protocol):
 
         `summaries` has one line for each other open thread.
         """
-        ...
 
 
 _UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}

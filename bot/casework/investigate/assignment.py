@@ -114,7 +114,6 @@ class Investigator(Protocol):
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
         """Return a draft with its evidence, or open questions instead; raises ProviderError."""
-        ...
 
 
 QUESTION_CHARS = 100

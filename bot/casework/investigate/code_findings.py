@@ -1,15 +1,17 @@
 """What code alone finds for a question: which codebase it is about, what no search looks into, where a trace leads.
 
 What names a codebase decides first: its id, then the frames of a stack trace, then paths, then names of code that only
-some of them define; handbooks (`kind: docs`) are not looked at for frames and definitions. Else the passages of all are
-ranked together and the best of each are compared. Before every investigation clones are fetched and the indexes brought
-up to HEAD, once for a question; what is missing then stands in the investigator's return, so that "nothing found" is
-not taken for "nowhere". Writes nothing else.
+some of them define. An id is often an ordinary word ("the docs say"), so only "in infra, where …", "the shop repo" and
+the like decide; a bare mention is a hint. Handbooks (`kind: docs`) are not looked at for frames and definitions. Else
+the passages of all are ranked together and the best of each are compared. Before every investigation clones are fetched
+and the indexes brought up to HEAD, once for a question; what is missing then stands in the investigator's return, so
+that "nothing found" is not taken for "nowhere". Writes nothing else.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -21,7 +23,6 @@ from bot.casework.investigate.assignment import Assignment, Investigation, Inves
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.search.codebase_names import mentioned_codebases, named_codebases
 from bot.domain.search.file_kinds import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
@@ -245,3 +246,38 @@ def _refreshed_index(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
 
 def _in_codebase(codebase: Codebase, words: str) -> str:
     return f"{codebase.prefix} {words}" if words and codebase.prefix else words
+
+
+MAX_CHARS: Final = 4_000
+_BEFORE: Final = r"\b(?:in|inside|within|of|from|im|in der|dans|en|em|del|della)\s+(?:the\s+|our\s+)?[`'\"]?"
+_BEHIND: Final = r"[`'\"]?\s+(?:repo|repos|repository|codebase|checkout|project|repositório|repositorio|dépôt)\b"
+
+
+def named_codebases(question: str, ids: Collection[str]) -> list[str]:
+    """Return the ids that a question names as places to look in, in their own order.
+
+    >>> named_codebases("In infra, where is the queue scaled?", ["shop", "infra"])
+    ['infra']
+    >>> named_codebases("what does the shop do with a full queue?", ["shop", "infra"])
+    []
+    """
+    text = question[:MAX_CHARS]
+    return [one for one in ids if _pattern(one).search(text)]
+
+
+def mentioned_codebases(question: str, ids: Collection[str]) -> list[str]:
+    """Return the ids that stand in a question as words.
+
+    >>> mentioned_codebases("what does the shop do with a full queue?", ["shop", "infra"])
+    ['shop']
+    """
+    words = {word.lower() for word in re.findall(r"[\w-]+", question[:MAX_CHARS])}
+    return [one for one in ids if one in words]
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    word = re.escape(name)
+    return re.compile(
+        rf"{_BEFORE}{word}(?![\w-])|(?<![\w-]){word}{_BEHIND}|`{word}`|(?<![\w/.-]){word}:[\w./-]|^\s*{word}\s*[:,]",
+        re.I,
+    )

@@ -17,7 +17,7 @@ from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window, from_us, share
 from bot.casework.reports.rollup_rows import MENTIONS
 from bot.casework.reports.rollups import Allowance, Rollups
-from bot.casework.reports.thread_facts import QualifiedDraft
+from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import Arming
 from bot.domain.questions.auto_reply import DECIDED, WEEKS, AutoReply, WeekRecord, judge_record
@@ -61,7 +61,7 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
 }
 
 
-def outcome_of(draft: QualifiedDraft, taken_back: Mapping[str, AutoReply]) -> Outcome:
+def outcome_of(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> Outcome:
     """Return what became of a draft; `taken_back` has those replies by thread."""
     if draft.is_sent_back and draft.resolution in DECIDED:
         return Outcome.SENT_BACK
@@ -107,7 +107,7 @@ class AutonomyRecord:
     """What the weeks before a moment hold of drafts that qualify."""
 
     now: datetime
-    drafts: Sequence[QualifiedDraft]
+    drafts: Sequence[ThreadFacts]
     sent: Sequence[AutoReply]
     uncounted: str = ""
 
@@ -137,7 +137,9 @@ def read_record(
     mentions = {(row[1], row[2]) for row in rows}
     found = [draft for draft in rollups.drafts(since, now + A_DAY) if (draft.chat_id, draft.message_id) in mentions]
     sent = Collection(store.documents, AUTO_REPLIES).all()[::-1]
-    drafts = [draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us))]
+    drafts = [
+        draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us or draft.started_us))
+    ]
     unknown = {draft.thread_id for draft in found if draft.resolution == Resolution.AUTO} - {s.thread_id for s in sent}
     damaged = rollups.thread_rows(since, now)[1]
     problems = (
@@ -153,10 +155,9 @@ def read_case(
 ) -> AutonomyCase:
     """Return the case as it stands; raises StoreError."""
     record, start = read_record(store, rollups, now, hours), now - timedelta(weeks=WEEKS)
-    outcomes = {
-        draft: outcome_of(draft, record.taken_back) for draft in record.drafts if from_us(draft.started_us) >= start
-    }
-    false = [draft for draft, outcome in outcomes.items() if outcome.is_false]
+    recent = sorted((one for one in record.drafts if from_us(one.started_us) >= start), key=lambda one: -one.started_us)
+    outcomes = [(draft, outcome_of(draft, record.taken_back)) for draft in recent]
+    false = [one for one in outcomes if one[1].is_false]
     threads = Threads(store.documents) if false else None
     hours_set = Condition(
         code=ConditionCode.WORKING_HOURS,
@@ -169,8 +170,8 @@ def read_case(
         standing=read_arming(SingleDocument(store.documents, AUTONOMY)),
         weeks=record.weeks,
         conditions=(*judge_record(record.weeks, uncounted=record.uncounted), hours_set),
-        outcomes=Counter(outcomes.values()),
-        false=[_named(threads, one, outcomes[one]) for one in sorted(false, reverse=True)[:NAMED]] if threads else [],
+        outcomes=Counter(outcome for _, outcome in outcomes),
+        false=[_named(threads, *one) for one in false[:NAMED]] if threads else [],
         sent=[one for one in record.sent if one.posted_message_id and one.at >= start],
     )
 
@@ -188,7 +189,7 @@ def parse_arming(known: Mapping[str, Any]) -> Arming:
         return Arming()
 
 
-def _named(threads: Threads, draft: QualifiedDraft, outcome: Outcome) -> FalsePositive:
+def _named(threads: Threads, draft: ThreadFacts, outcome: Outcome) -> FalsePositive:
     state = threads.last_closed(draft.thread_id)
     return FalsePositive(
         thread_id=draft.thread_id,
@@ -200,7 +201,7 @@ def _named(threads: Threads, draft: QualifiedDraft, outcome: Outcome) -> FalsePo
 
 
 def week_records(
-    drafts: Iterable[QualifiedDraft], window: Window, taken_back: Mapping[str, AutoReply]
+    drafts: Iterable[ThreadFacts], window: Window, taken_back: Mapping[str, AutoReply]
 ) -> list[WeekRecord]:
     """Return the record of each of the weeks up to a window's end, the latest first, of what was decided on."""
     known = [(draft, outcome_of(draft, taken_back)) for draft in drafts]

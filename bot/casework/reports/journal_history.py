@@ -16,7 +16,7 @@ from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
 from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind, utc_day
 from bot.casework.reports.rollups import COMPLETE, Allowance, Backlog, Rollups
-from bot.casework.reports.thread_facts import QualifiedDraft, ThreadFacts, draft_of
+from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
 from bot.ports import Store
@@ -98,7 +98,8 @@ class JournalHistory:
 
     heard: HeardMessages = HeardMessages()
     threads: Sequence[ThreadFacts] = ()
-    drafts: Sequence[QualifiedDraft] = ()
+    drafts: Sequence[ThreadFacts] = ()
+    """Those whose first draft qualifies."""
     replies: Sequence[ReplyRecord] = ()
     spent: Sequence[SpendRecord] = ()
     judged: Sequence[Judgement] = ()
@@ -151,7 +152,7 @@ def read_past(
             mentions=frozenset((row[1], row[2]) for row in _rows(rollups, MENTIONS, longer, now)),
         ),
         threads=[*threads, *open_threads],
-        drafts=[*rollups.drafts(longer, now), *filter(None, map(draft_of, open_threads))],
+        drafts=[*rollups.drafts(longer, now), *(one for one in open_threads if one.qualifies)],
         replies=[ReplyRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, POSTED, since, now)],
         spent=[SpendRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, SPENT, since, now)],
         votes=[vote for one in read_feedback(store) for vote in one.votes.values()],

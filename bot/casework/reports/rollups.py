@@ -31,9 +31,7 @@ from bot.casework.reports.rollup_rows import (
 from bot.casework.reports.thread_facts import (
     THREAD_FORMAT,
     LongRun,
-    QualifiedDraft,
     ThreadFacts,
-    draft_of,
     facts_of,
     from_row,
 )
@@ -169,9 +167,9 @@ class Rollups:
                 break
         return [one for one in self.thread_rows(since, now)[0] if (one.closed_us or 0) >= to_us(since)]
 
-    def drafts(self, since: datetime, now: datetime) -> list[QualifiedDraft]:
-        """Return the drafts that qualify of the threads that closed on a day or later."""
-        return [QualifiedDraft(*row) for content in self._thread_days(since, now) for row in content["drafts"]]
+    def drafts(self, since: datetime, now: datetime) -> list[ThreadFacts]:
+        """Return the threads that closed on a day or later and whose first draft qualifies."""
+        return [from_row(row) for content in self._thread_days(since, now) for row in content["drafts"]]
 
     def _thread_days(self, since: datetime, now: datetime) -> list[Mapping[str, Any]]:
         found = (self._content(_id("threads", day)) for day in days_between(utc_day(since), utc_day(now)))
@@ -296,7 +294,7 @@ class Rollups:
             unreadable += document is not None and state is None
             if state is not None:
                 rows.append(facts := self.facts(state))
-                drafts += [draft] if (draft := draft_of(facts)) else []
+                drafts += [facts] if facts.qualifies else []
         self.threads_read += len(missing)
         names = [*(held["names"].split("\n") if held else []), *(one.name for one in missing)]
         stored = self._find(name)

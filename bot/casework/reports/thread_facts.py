@@ -20,7 +20,7 @@ from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 3
+THREAD_FORMAT: Final = 4
 """Of the rows; days of another format are counted anew."""
 REASON_CHARS: Final = 90
 
@@ -82,35 +82,6 @@ class ThreadFacts(NamedTuple):
     cited: Sequence[str]
     """The codebases that drafts cite."""
     long_run: LongRun | None = None
-
-
-class QualifiedDraft(NamedTuple):
-    """A first draft that might have been sent without a human, were the bot mentioned, at work."""
-
-    started_us: int
-    chat_id: str
-    message_id: str
-    resolution: str | None
-    is_risky: bool
-    is_sent_back: bool
-    drafted_us: int
-    thread_id: str
-
-
-def draft_of(facts: ThreadFacts) -> QualifiedDraft | None:
-    """Return a thread's draft if it qualifies."""
-    if not facts.qualifies:
-        return None
-    return QualifiedDraft(
-        facts.started_us,
-        facts.chat_id,
-        facts.message_id,
-        facts.resolution,
-        facts.is_risky,
-        facts.is_sent_back,
-        facts.drafted_us or facts.started_us,
-        facts.thread_id,
-    )
 
 
 def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts:

@@ -15,9 +15,11 @@ import click
 from bot.cli.arguments import VerbGroup, prints
 from bot.cli.heartbeat.command import WatchedSessions, report_damage
 from bot.cli.output import WIDTH, cut
-from bot.domain.sharing.suggestion_wording import (
+from bot.domain.sharing.suggestions import (
     ANYWAY,
     NO_SUGGESTIONS,
+    DecidedBy,
+    Suggestion,
     accepted,
     describe_outcome,
     describe_suggestion,
@@ -26,7 +28,6 @@ from bot.domain.sharing.suggestion_wording import (
     rejected,
     suggestion_line,
 )
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions

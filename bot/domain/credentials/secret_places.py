@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from bot.domain.credentials.secret_forms import Span
-from bot.domain.credentials.secret_values import is_password, is_placeholder, is_random, is_strong
+from bot.domain.credentials.secret_names import is_password, is_placeholder, is_random, is_strong
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.domain.search.index_gaps import NO_GAPS, IndexGaps
+from bot.domain.search.file_kinds import NO_GAPS, IndexGaps
 from bot.domain.search.tokens import shared_stems
 from bot.domain.secrets import find_secrets
 

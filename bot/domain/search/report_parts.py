@@ -1,13 +1,14 @@
 """The parts of a report of a fault: its title, its opening, names of code, error messages, and the rest.
 
 Pure, and linear in the text. People paste logs, lists of packages and the questions of a form; what they say themselves
-stands in the first sentences, and each part is searched for by itself, so that more text never hides it.
+stands in the first sentences, and each part is searched for by itself, so that more text never hides it. The lines
+that tell what went wrong stay where the rest of a long report is cut.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.search.stack_frames import readable_text
@@ -111,3 +112,36 @@ def _title(prose: list[str]) -> str:
     sentences = (sentence for line in prose[:20] for sentence in _SENTENCE_END.split(line[:2_000]))
     telling = (one for one in sentences if len(question_stems(one)) >= MIN_TITLE_STEMS)
     return " ".join(next(telling, prose[0] if prose else "").split()[:MAX_TITLE_WORDS])
+
+
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_CAUSES: Final = ("Caused by:", "[cause]:")
+
+
+def error_lines(lines: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines that name an error, counted from 0, the most telling first.
+
+    What a trace ends with and what it was caused by come before other lines that name an error; later ones, which are
+    nearer to the cause or to what was raised at last, before earlier ones. Indented lines are frames or their source.
+
+    >>> error_lines(["ERROR: no reply", "Traceback (most recent call last):", "  raise Gone()", "app.Gone: cart 7"])
+    [3, 0]
+    """
+    ends = {*_ends_of_tracebacks(lines)}
+    causes = {number for number, line in enumerate(lines) if line.lstrip().startswith(_CAUSES)}
+    named = {number for number, line in enumerate(lines) if line[:1].strip() and names_error(line)}
+    first = ends | causes
+    return [*sorted(first, reverse=True), *sorted(named - first, reverse=True)]
+
+
+def _ends_of_tracebacks(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the line below the frames of each of Python's tracebacks: the error and its message."""
+    margin: str | None = None
+    for number, line in enumerate(lines):
+        before, found, _ = line.partition(_TRACEBACK)
+        if found:
+            margin = before if not before.strip(" |+-") else ""
+        elif margin is not None and not line.removeprefix(margin).startswith((" ", "\t")):
+            if line.strip():
+                yield number
+            margin = None

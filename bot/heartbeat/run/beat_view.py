@@ -175,7 +175,6 @@ class FullRun(Protocol):
             RunCancelled: the view's `cancel` was set.
             RunFailed: there is no report; it says why and carries the usage.
         """
-        ...
 
 
 def measured_after(

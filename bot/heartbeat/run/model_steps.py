@@ -25,7 +25,7 @@ from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
-from bot.domain.sharing.suggestion_wording import describe_suggestion
+from bot.domain.sharing.suggestions import describe_suggestion
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session

@@ -20,8 +20,15 @@ from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_task, move_task
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.sharing.suggestion_wording import decision_line, decision_mark
-from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, Suggestion, SuggestionStatus, is_same_task
+from bot.domain.sharing.suggestions import (
+    SUGGESTION_ID,
+    DecidedBy,
+    Suggestion,
+    SuggestionStatus,
+    decision_line,
+    decision_mark,
+    is_same_task,
+)
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError

@@ -1,10 +1,12 @@
 """The parts of a report: what somebody said, apart from what they pasted."""
 
+from __future__ import annotations
+
 import time
 
 import pytest
 
-from bot.domain.search.report_parts import OPENING_WORDS, parts_of
+from bot.domain.search.report_parts import OPENING_WORDS, error_lines, parts_of
 
 REPORT = """Hi all!
 <!-- Thanks for
@@ -55,3 +57,19 @@ def test_hostile_text_takes_no_long_time(piece: str) -> None:
     started = time.process_time()
     parts_of(piece * (200_000 // len(piece)))
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Traceback (most recent call last):\n  File 'a', line 1\nclick.exceptions.Exit: 1", [2]),
+        ("  | Traceback (most recent call last):\n  |   go()\n  | KeyError: 'x'\n  +----", [2]),
+        ("a.B: no\n\tat a.B.go(B.java:1)\nCaused by: a.Gone: cart\n\tat a.C.go(C.java:1)", [2]),
+        ("ValueError: first\nERROR second", [1, 0]),
+        ("  raise ValueError('source')\n\tat a.AnException.<init>(AnException.java:1)", []),
+        ("What is the limit?\n\nThanks", []),
+    ],
+)
+def test_the_lines_that_name_an_error_are_found(text: str, expected: list[int]) -> None:
+    """Frames and their source are none, even where they name one."""
+    assert error_lines(text.split("\n")) == expected

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.admission import Admission, Refusal, spent_today
+from bot.heartbeat.schedule.session_wording import GATE
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore

@@ -1,4 +1,7 @@
-"""Port Replicas: a row for each process, with the times of the database's clock; and how a database stands.
+"""Port Replicas: a row for each process, with the times of the database's clock; and SharedPace: a row for each rate.
+
+Of a rate, one statement finds the next slot and takes it. It commits by itself, also inside a transaction or a fence of
+this thread: others must not wait for those.
 
 `triage doctor` looks at a database with one connection, and changes nothing in it.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +22,7 @@ import psycopg
 from bot.adapters.storage.postgres.database import Database, connect, translated
 from bot.adapters.storage.postgres.migrations import missing
 from bot.ports import Clock
-from bot.ports.replicas import Replica, Role
+from bot.ports.replicas import Rate, Replica, Role
 
 LATE: Final = timedelta(seconds=0.5)
 """An answer that took longer says nothing of a clock."""
@@ -118,3 +122,77 @@ def look(url: str) -> DatabaseReport:
             clock_ahead=asked_at - answered[0],
             replicas=read_replicas(connection) if has_replicas else (),
         )
+
+
+ANSWER_S: Final = 2.0
+"""How long to wait for a connection: a post is worth more than its pace."""
+FORGET_EVERY_S: Final = 3_600.0
+"""Also how old a row must be."""
+
+
+class PostgresPace:
+    """The rates of one namespace: a bot in its workspace."""
+
+    def __init__(self, database: Database, namespace: str) -> None:
+        self._database, self._namespace = database, namespace
+        self._forget_at = 0.0
+
+    def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
+        """Take the next slot and return in how many seconds it comes; more than `patience_s`: nothing was taken."""
+        interval_s = 1 / rate.per_second
+        given = {
+            "namespace": self._namespace,
+            "rate": rate.name,
+            "key": key,
+            "interval_s": interval_s,
+            "lead_s": (rate.burst - 1 - spare) * interval_s,
+            "patience_s": patience_s,
+        }
+        with self._database.apart(answer_s=ANSWER_S) as connection:
+            row = connection.execute(_RESERVE, given).fetchone()
+            if time.monotonic() >= self._forget_at:
+                self._forget_at = time.monotonic() + FORGET_EVERY_S
+                connection.execute(_FORGET, [FORGET_EVERY_S])
+        assert row is not None
+        return float(row[0])
+
+    def hold(self, rate: Rate, key: str, seconds: float) -> None:
+        """Let nobody take a slot before so many seconds have passed."""
+        with self._database.apart(answer_s=ANSWER_S) as connection:
+            connection.execute(_HOLD, [self._namespace, rate.name, key, seconds])
+
+
+_RESERVE: Final = """
+    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at)
+    VALUES (
+        %(namespace)s, %(rate)s, %(key)s,
+        statement_timestamp() + make_interval(secs => %(interval_s)s), statement_timestamp()
+    )
+    ON CONFLICT (namespace, rate, key) DO UPDATE SET (slot_at, full_at) = (
+        SELECT slot_at, CASE
+            WHEN slot_at <= statement_timestamp() + make_interval(secs => %(patience_s)s)
+            THEN greatest(known.full_at, statement_timestamp()) + make_interval(secs => %(interval_s)s)
+            ELSE known.full_at
+        END
+        FROM greatest(
+            statement_timestamp(), known.full_at - make_interval(secs => %(lead_s)s), known.held_until
+        ) AS slot_at
+    )
+    RETURNING extract(epoch FROM slot_at - statement_timestamp())
+"""
+_HOLD: Final = """
+    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at, held_until)
+    VALUES (
+        %s, %s, %s, statement_timestamp(), statement_timestamp(),
+        statement_timestamp() + make_interval(secs => %s)
+    )
+    ON CONFLICT (namespace, rate, key) DO UPDATE
+    SET held_until = greatest(known.held_until, excluded.held_until)
+"""
+_FORGET: Final = """
+    DELETE FROM triage_paces WHERE (namespace, rate, key) IN (
+        SELECT namespace, rate, key FROM triage_paces
+        WHERE greatest(full_at, held_until, slot_at) < statement_timestamp() - make_interval(secs => %s)
+        FOR UPDATE SKIP LOCKED
+    )
+"""

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from bot.ports.replicas import SILENT, Role
-from tests.postgres import new_database
+from bot.errors import Unavailable
+from bot.ports.replicas import SILENT, Rate, Role
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimits
+from handlers.transport.slack_clients import RateLimitRetry, posting_client
+from tests.fakes import FakeClock
+from tests.handlers.slack_stub import Answer, refusal, slack_stub
+from tests.postgres import new_database, new_namespace, shared_database
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
@@ -92,3 +108,183 @@ def test_a_clock_is_compared_with_the_databases(database: Database) -> None:
     assert ahead is not None
     assert abs(ahead - timedelta(hours=2)) < timedelta(minutes=5)
     assert PostgresReplicas(database).ahead(Clock(timedelta(hours=2), timedelta(seconds=1))) is None
+
+
+PROCESSES: Final = 4
+POSTS: Final = 12
+PER_SECOND: Final = 20.0
+PROGRAM: Final = f"""
+import sys, time, requests
+from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+from bot.ports.replicas import Rate
+from handlers.transport.rate_limits import RateLimiter
+database_url, namespace, server_url = sys.argv[1:]
+def wait(seconds):
+    global due
+    due = time.monotonic() + seconds
+    time.sleep(seconds)
+pace = PostgresPace(Database(database_url, max_connections=2), namespace)
+posts = RateLimiter(Rate("posts", {PER_SECOND}, {POST_BURST}), pace, wait=wait)
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range({POSTS}):
+    due = time.monotonic()
+    posts.wait_turn("C1", patience_s=60)
+    requests.post(server_url, data=str(due), timeout=60)
+"""
+
+
+class Receiver(ThreadingHTTPServer):
+    """Notes when each post arrived, and how long after it was due."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.arrived: list[tuple[float, float]] = []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        due = float(self.rfile.read(int(self.headers["Content-Length"])))
+        now = time.monotonic()
+        self.server.arrived.append((now, now - due))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+def test_four_processes_keep_the_pace_of_one() -> None:
+    """In any window at most the burst and what the rate allows; a post that was late on its way counts when due."""
+    url, namespace = shared_database()._url, new_namespace()
+    with receiver() as server, ExitStack() as stack:
+        argv = [sys.executable, "-c", PROGRAM, url, namespace, f"http://127.0.0.1:{server.server_port}/"]
+        processes = [
+            stack.enter_context(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+            for _ in range(PROCESSES)
+        ]
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline().strip() == "ready"
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        assert [process.wait(60) for process in processes] == [0] * PROCESSES
+    arrived = sorted(at for at, _ in server.arrived)
+    late_s = max(late for _, late in server.arrived)
+    assert len(arrived) == PROCESSES * POSTS
+    for first, begin in enumerate(arrived):
+        for count, end in enumerate(arrived[first:], 1):
+            assert count <= POST_BURST + (end - begin + late_s) * PER_SECOND + 1e-6
+
+
+steps = st.one_of(
+    st.tuples(st.just("ask"), st.integers(min_value=0, max_value=1)),
+    st.tuples(st.just("hold"), st.integers(min_value=1, max_value=900)),
+    st.tuples(st.just("pass"), st.integers(min_value=1, max_value=900)),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps=st.lists(steps, max_size=15), burst=st.integers(min_value=2, max_value=5))
+def test_the_statement_counts_as_a_process_does(steps: list[tuple[str, int]], burst: int) -> None:
+    """Whatever is asked, held and waited: the same waits, to the seconds that a test takes."""
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+
+    namespace, now, patience_s = new_namespace(), 0.0, 1_000.0
+    rate, own = Rate("posts", 0.01, burst), RateLimit(per_second=0.01, burst=burst)
+    pace = PostgresPace(shared_database(), namespace)
+    for step, amount in steps:
+        if step == "hold":
+            own.hold(now, amount)
+            pace.hold(rate, "C1", amount)
+        elif step == "pass":
+            now += amount
+            with shared_database().writing() as connection:
+                connection.execute(
+                    "UPDATE triage_paces SET full_at = full_at - make_interval(secs => %(s)s), "
+                    "held_until = held_until - make_interval(secs => %(s)s) WHERE namespace = %(namespace)s",
+                    {"s": amount, "namespace": namespace},
+                )
+        else:
+            wait_s = own.wait_s(now, spare=amount)
+            assert pace.reserve(rate, "C1", patience_s=patience_s, spare=amount) == pytest.approx(wait_s, abs=30)
+            if wait_s <= patience_s - 30:
+                own.take(now)
+            elif wait_s < patience_s + 30:  # who is to say
+                return
+
+
+def test_a_refusal_that_is_waited_for_slows_the_others() -> None:
+    """While the client of one process waits for the end of its 429, no other process posts to that channel."""
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+
+    pace = PostgresPace(shared_database(), new_namespace())
+    refused: list[float | None] = []
+
+    def look(asked_s: float) -> None:
+        assert asked_s == 600
+        other = RateLimits(posts_per_second=1, shared=pace).posts
+        other.wait_turn("C2")
+        with pytest.raises(Unavailable) as caught:
+            other.wait_turn("C1", patience_s=5)
+        refused.append(caught.value.retry_after_s)
+
+    with slack_stub() as slack:
+        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="600"), Answer({"ts": "1.2"}))
+        client = posting_client("xoxb-1", slack.url)
+        client.retry_handlers = [RateLimitRetry(patience_s=1_000, wait=look)]
+        one = Poster(client, RateLimits(posts_per_second=1, shared=pace).posts, reader=client, clock=FakeClock())
+        one.post("C1", "hello", what="post", rank=LINE)
+    assert refused == [pytest.approx(600, abs=30)]
+
+
+def test_posts_go_on_without_the_database(caplog: pytest.LogCaptureFixture) -> None:
+    """At the process's own rate; it is said once."""
+    from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+
+    database = Database(new_database(), max_connections=1)
+    posts = RateLimits(posts_per_second=1, shared=PostgresPace(database, new_namespace())).posts
+    posts.wait_turn("C1")
+    database.close()
+    with caplog.at_level(logging.INFO):
+        for channel in ("C1", "C2", "C3"):
+            posts.wait_turn(channel)
+        posts.hold("C1", 30)
+    assert [record.action for record in caplog.records] == ["pace_alone"]  # type: ignore[attr-defined]
+
+
+def test_rows_of_long_ago_go() -> None:
+    """Once an hour somebody who posts removes them."""
+    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+
+    namespace, rate = new_namespace(), Rate("posts", 1, 1)
+    PostgresPace(shared_database(), namespace).reserve(rate, "C-old", patience_s=0)
+    with shared_database().writing() as connection:
+        connection.execute(
+            "UPDATE triage_paces SET full_at = full_at - interval '2 h', slot_at = slot_at - interval '2 h' "
+            "WHERE namespace = %s",
+            [namespace],
+        )
+    PostgresPace(shared_database(), namespace).reserve(rate, "C-new", patience_s=0)
+    with shared_database().reading() as connection:
+        rows = connection.execute("SELECT key FROM triage_paces WHERE namespace = %s", [namespace]).fetchall()
+    assert rows == [("C-new",)]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE, NAMES, StepMark, steps_of_beat
 from bot.domain.heartbeats.beats import (
     Action,
     BeatResult,
@@ -23,7 +22,7 @@ from bot.domain.heartbeats.beats import (
 )
 from bot.domain.tiers import Tier
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_wording import beat_line, heading, path_lines
+from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_line, heading, path_lines, steps_of_beat
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 

@@ -11,7 +11,7 @@ from bot.adapters.storage.files.atomic_write import list_files
 from bot.domain.memory.rechecks import RecheckOutcome
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import NOT_YOURS
-from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.buttons.reply_buttons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
 from tests.casework.recheck_room import SEVEN, Room
 from tests.handlers.buttons.test_draft_buttons import CARL, Edge, given_back_as, words
