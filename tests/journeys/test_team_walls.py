@@ -22,6 +22,8 @@ from tests.journeys.test_crashes import running
 from tests.journeys.walled import AT_TRIAGE, PAY_OPS, RANDOM, WALLED, Walled
 
 WORKERS = "How many workers does the queue get, and what is the minimum?"
+WRONG = "What happens to session cookies whose signature is wrong, which function verifies them?"
+LENGTH = "How long may a signature of session cookies be, and which hash is signed?"
 SIMILAR = "Where are session cookies signed, and how are they verified?"
 
 
@@ -151,8 +153,8 @@ def test_the_same_question_in_both_teams_is_no_twin_and_not_answered_before(wall
     assert "nswered before" not in shown_text(walled.draft(PLAT_OPS, again_plat, ENG))
 
 
-def test_a_note_of_one_team_is_not_met_by_the_other(walled: Walled) -> None:
-    """What payments remembered is shown on payments' next card, and not on platform's."""
+def test_a_note_of_one_team_is_met_by_the_other_while_it_is_shared(walled: Walled) -> None:
+    """What payments remembered is on payments' next card; on platform's if payments shares, and not the other way."""
     ts = walled.ask(HELP, SESSIONS)
     walled.click(PAY_OPS, walled.draft(PAY_OPS, ts, HELP), ids.DISMISS, ANA.user_id)
     walled.control.wait_for(walled.control.modals.current, "the dialogue")
@@ -167,7 +169,16 @@ def test_a_note_of_one_team_is_not_met_by_the_other(walled: Walled) -> None:
     walled.card(PAY_OPS, ts, HELP, showing="remembered as `memory/")
     assert "ask Zoe" in shown_text(walled.draft(PAY_OPS, walled.ask(HELP, SIMILAR), HELP))
     assert "ask Zoe" not in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, SIMILAR), ENG))
-    assert not list((walled.home / "teams" / "platform" / "memory").glob("*.md"))
+    copies = walled.home / "teams" / "platform" / "memory"
+    assert not list(copies.rglob("*.md"))
+    copies.mkdir(exist_ok=True)
+    (copies / "own.md").write_text("Session cookies and their signature: ask Pat.\n")
+    walled.share("notes")
+    assert "ask Zoe" in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, WRONG), ENG))
+    assert not list((walled.home / "teams" / "payments" / "memory").rglob("own.md"))
+    walled.share()
+    assert [one.name for one in copies.rglob("*.md")] == ["own.md"]
+    assert "ask Zoe" not in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, LENGTH), ENG))
 
 
 def test_reports_of_one_team_hold_no_word_of_the_other(walled: Walled) -> None:

@@ -41,9 +41,15 @@ class Walled(Company):
         for name, files in zip(CODEBASES, (SHOP, INFRA), strict=True):
             if not (folder / name).exists():
                 make_repo(folder / name, files)
-        codebases = {name: {"path": str(folder / name)} for name in CODEBASES}
+        self._codebases = codebases = {name: {"path": str(folder / name)} for name in CODEBASES}
         teams = {"payments": PAYMENTS, "platform": PLATFORM}
         super().__init__(slack, control, folder / "home", folder / "shop", teams, codebases=codebases)
+
+    def share(self, *kinds: str) -> None:
+        """Have payments share these, and nothing else."""
+        self.reload({"payments": {**PAYMENTS, "share": [*kinds]}, "platform": PLATFORM}, codebases=self._codebases)
+        self.told(PAY_OPS, f"Shared with other teams now: {', '.join(kinds) or 'nothing'}.")
+        self.bot.teams.share()
 
     def draft(self, ops: DemoChannel, ts: str, channel: DemoChannel) -> Json:
         """Return a thread's card once its draft can be approved."""
