@@ -169,6 +169,8 @@ def _wrong_codebase(session: Mapping[str, Any], checkouts: Mapping[str, object])
         return None
     if "cwd" in session:
         return "stands beside `cwd`; leave one of them out"
+    if not isinstance(name, str):
+        return None  # which is refused as what it is
     if name not in checkouts:
         return f"there is no codebase {str(name)[:60]!r}; one of {', '.join(checkouts)}"
     if checkouts[name] is None:

@@ -185,8 +185,13 @@ def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[s
         team = session.get("team")
         if team is None and len(teams) > 1:
             yield f"sessions.{name}.team: is required with several teams; one of {', '.join(teams)}"
-        elif team is not None and team not in teams:
+        elif team is not None and str(team) not in teams:
             yield f"sessions.{name}.team: there is no team {str(team)[:60]!r}; one of {', '.join(teams)}"
+        else:
+            team, codebase = str(team or next(iter(teams))), str(session.get("codebase"))
+            seen = teams[team].get("codebases")
+            if codebase in _mapping(config.get("codebases")) and isinstance(seen, list) and codebase not in seen:
+                yield f"sessions.{name}.codebase: {team} does not see {codebase}; add it to teams.{team}.codebases"
 
 
 def _chats(team: Mapping[str, Any]) -> Iterator[str]:

@@ -27,7 +27,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def load(folder: Path, **config: Any) -> Settings:
-    (folder / "triage.yml").write_text(yaml.safe_dump({"codebase": "shop", **config}, sort_keys=False))
+    code = {} if "codebases" in config else {"codebase": "shop"}
+    (folder / "triage.yml").write_text(yaml.safe_dump({**code, **config}, sort_keys=False))
     return load_settings(folder / "triage.yml")
 
 
@@ -163,6 +164,29 @@ def test_a_session_may_name_a_codebase_instead_of_its_folder(folder: Path) -> No
         with pytest.raises(ConfigError) as refused:
             load_settings(folder / "triage.yml")
         assert any(problem.startswith(words) for problem in refused.value.problems)
+
+
+def test_a_session_is_about_a_codebase_that_its_team_sees(folder: Path) -> None:
+    """Its findings stand in the team's ops channel; one that nobody has is told once, as what it is."""
+    (folder / "infra").mkdir()
+    codebases = {"codebases": {"shop": {"path": "shop"}, "infra": {"path": "infra"}}}
+    teams = {"payments": {**PAY, "codebases": ["shop"]}, "platform": PLAT}
+
+    def told(team: str, codebase: str) -> list[str]:
+        sessions = {"s": {"team": team, "codebase": codebase}}
+        return [one for one in problems(folder, **codebases, teams=teams, sessions=sessions) if "sessions" in one]
+
+    assert told("payments", "infra") == [
+        "sessions.s.codebase: payments does not see infra; add it to teams.payments.codebases"
+    ]
+    assert not any("does not see" in one for one in told("payments", "api"))
+    assert load(folder, **codebases, teams=teams, sessions={"s": {"team": "platform", "codebase": "infra"}}).sessions
+
+
+@pytest.mark.parametrize("session", [{"team": ["payments"]}, {"team": {}, "cwd": "shop"}, {"codebase": ["shop"]}])
+def test_a_session_whose_team_or_codebase_is_no_name_is_refused(folder: Path, session: dict[str, Any]) -> None:
+    """In words, never with a traceback."""
+    assert problems(folder, teams={"payments": PAY, "platform": PLAT}, sessions={"s": session})
 
 
 BLOCKS = st.recursive(st.integers(), lambda inner: st.dictionaries(st.sampled_from("abc"), inner), max_leaves=8)
