@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.file_kinds import path_weight
 from bot.domain.search.question_names import HISTORY_WORDS, MAX_BARE_WORDS, Named, QuestionNames, names_in
-from bot.domain.search.tokens import stem, text_stems
+from bot.domain.search.tokens import akin_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_SUBJECTS = 4
@@ -22,12 +22,14 @@ MAX_WORDS = 20
 class Asked(NamedTuple):
     """What a question names: its definitions in the order of the question, places, and whether these are the answer.
 
-    A place is a file, or a folder that ends in a slash.
+    A place is a file, or a folder that ends in a slash. `may_answer`: the first lines of the one definition are the
+    answer if they hold what else the question says.
     """
 
     definitions: tuple[Definition, ...] = ()
     places: tuple[str, ...] = ()
     is_answer: bool = False
+    may_answer: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.definitions or self.places)
@@ -59,11 +61,11 @@ def asked_history(question: str, index: PassageIndex, *, subject: str = "") -> A
     found = _asked(names._replace(words=words), question, index)
     if found or not 0 < len(words) <= MAX_BARE_WORDS:
         return found
-    bare = names._replace(words=words, is_explicit=True, is_about_use=False).bare()
-    meant = [one.name for one in bare]
-    places = next((places for one in meant if (places := _places([one], index))), ())
-    named = (_chosen([Named(one, is_code=False)], names, question, index) for one in meant)
-    return Asked(next((tuple(one) for one in named if one), ()) if not places else (), places)
+    plain = names._replace(words=words, is_explicit=True, is_about_use=False)
+    spellings = [one.name for run in plain.bare() for one in run]
+    if places := next((places for one in spellings if (places := _places([one], index))), ()):
+        return Asked((), places)
+    return Asked(tuple(_called_so(plain, question, index) or _types_called_so(plain, question, index)))
 
 
 def _asked(names: QuestionNames, question: str, index: PassageIndex) -> Asked:
@@ -74,10 +76,34 @@ def _asked(names: QuestionNames, question: str, index: PassageIndex) -> Asked:
     chosen = members or found
     consumed = [one.name.lower() for one in members]
     if not chosen and not places:
-        chosen = next((one for each in names.bare() if (one := _chosen([each], names, question, index))), [])
-        return Asked(tuple(chosen), is_answer=bool(chosen))
+        if chosen := _called_so(names, question, index):
+            return Asked(tuple(chosen), is_answer=True)
+        chosen = _types_called_so(names, question, index)
+        consumed = [one.name.lower() for one in chosen]
     of_value = bool(chosen) and chosen[0].kind is DefinitionKind.VALUE
-    return Asked(tuple(chosen), places, names.wants_definition(of_value=of_value, consumed=consumed))
+    consumed += [word for word in names.words if chosen and _is_told_by_place(word, chosen[0])]
+    may_answer = len(chosen) == 1 and not names.is_about_use
+    return Asked(tuple(chosen), places, names.wants_definition(of_value=of_value, consumed=consumed), may_answer)
+
+
+def _called_so(names: QuestionNames, question: str, index: PassageIndex) -> list[Definition]:
+    """Return the definition that the longest run of plain words names, that of a test only if there is no other."""
+    for run in names.bare():
+        if found := _chosen(run, names, question, index):
+            return [max(found, key=lambda one: path_weight(one.path, question))]
+    return []
+
+
+def _types_called_so(names: QuestionNames, question: str, index: PassageIndex) -> list[Definition]:
+    """Return the types called as a capitalised word is written: `Email` of "the Email validator"."""
+    found = _chosen(map(Named, names.capitalised), names, question, index)
+    return [one for one in found if one.kind is DefinitionKind.TYPE and one.name in names.capitalised]
+
+
+def _is_told_by_place(word: str, definition: Definition) -> bool:
+    """Whether a word says what the path or the enclosing name does: a "validator" of `validate.py`."""
+    path = definition.path.rpartition(".")[0]
+    return bool(akin_stems(frozenset({stem(word)}), text_stems(f"{path} {definition.scope}")))
 
 
 def _chosen(named: Iterable[Named], names: QuestionNames, question: str, index: PassageIndex) -> list[Definition]:
@@ -148,7 +174,7 @@ def _rank(
         _DECLARES_ONLY.search(one.path) is not None,
         _is_built(one.path, sources),
         one.kind is DefinitionKind.VALUE,
-        -len(stems & text_stems(f"{one.path} {one.scope}")),
+        -len(akin_stems(stems, text_stems(f"{one.path} {one.scope}"))),
         one.scope.count(".") + bool(one.scope),
         not is_same,
         one.path.count("/"),

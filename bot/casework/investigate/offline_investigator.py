@@ -22,11 +22,10 @@ from bot.casework.investigate.asked_definitions import Asked, asked_definitions,
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.excerpts import (
     Excerpt,
-    excerpt_of_passage,
     excerpts_of_definition,
     excerpts_of_file,
     excerpts_of_frame,
-    whole_excerpt,
+    excerpts_of_passage,
 )
 from bot.casework.investigate.history_answer import history_answer, history_subject
 from bot.casework.investigate.offline_draft import compose_answer, compose_draft, question_back
@@ -36,9 +35,10 @@ from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import MAX_DRAFT_WORDS, InvestigatorReturn, Usage
+from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
-from bot.domain.search.question_names import asks_for_history
+from bot.domain.search.question_names import asks_for_history, in_context
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
 from bot.ports import PassageIndex
@@ -50,11 +50,8 @@ MAX_FRAMES = 3
 FRAME_LINES = (4, 2, 1, 0)
 """Lines around a frame's own, as many as there is room for."""
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
-MIN_SHARED = 2
-"""Telling words that a question of three or more shares with a passage, or nothing answers it."""
 MAX_PASSAGES = 40
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
-SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.5
 WORTH_QUOTING_OF_REPORT = 0.2
 """Of a report more files are worth a look: its parts seldom agree on one."""
@@ -153,7 +150,9 @@ class OfflineInvestigator:
         text, subject = question
         ledger.record_query("search_code", text)
         parts, places = parts_of(text), trace_places(text, self._repo, self._index, commit)
-        stems = question_stems(text) or question_stems(subject)
+        searched, before = in_context(text, subject)
+        stems = question_stems(searched) or question_stems(before)
+        named: tuple[Definition, ...] = ()
         if is_report := parts.is_report or bool(places):
             chosen = self._of_frames(places, stems, feedback, commit)
             ranked = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
@@ -161,13 +160,16 @@ class OfflineInvestigator:
             worth = WORTH_QUOTING_OF_REPORT
         else:
             asked = asked_definitions(text, self._index, subject=subject)
-            chosen = self._defining(asked, stems, feedback, commit) if asked.is_answer else []
-            passages = _with_named_first(self._index.search(text, subject=subject), asked)
+            named = asked.definitions
+            chosen = self._defining(asked, stems, feedback, commit)
+            if not asked.is_answer and not (asked.may_answer and chosen and chosen[0].answers_rest_of(stems)):
+                chosen = []
+            passages = self._with_named_first(self._index.search(searched, subject=before), asked, commit)
             worth = WORTH_QUOTING
         for passage in passages:
             if passage.score >= worth * passages[0].score:
-                chosen.extend(self._fitting(passage, stems, feedback, chosen))
-        if not any(_is_about(one, len(stems)) for one in chosen):
+                chosen.extend(self._fitting(passage, stems, feedback, chosen, named))
+        if not any(one.is_about(len(stems)) for one in chosen):
             return _Found()
         _record(chosen, ledger)
         return _Found(chosen, is_report, _lead_of(passages))
@@ -204,16 +206,38 @@ class OfflineInvestigator:
             chosen.extend(islice(fitting, 1))
         return chosen
 
+    def _with_named_first(self, passages: Sequence[Passage], asked: Asked, commit: str) -> list[Passage]:
+        """Return the passages best first, those raised that lie in what the question names."""
+        extents = [(one, self._end_of(one, commit)) for one in asked.definitions]
+        raised = [
+            replace(one, score=one.score * NAMED_WORTH)
+            if any(of.path == one.path and one.start <= end and one.end >= of.line for of, end in extents)
+            else one
+            for one in passages
+        ]
+        return sorted(raised, key=lambda one: -one.score)
+
+    def _end_of(self, definition: Definition, commit: str) -> int:
+        lines = self._repo.lines_at(commit, definition.path) if is_indexed(definition.path) else None
+        return definition_end(lines, definition.line) if lines and definition.line <= len(lines) else definition.line
+
     def _fitting(
-        self, passage: Passage, stems: frozenset[str], feedback: str, chosen: Sequence[Excerpt]
+        self,
+        passage: Passage,
+        stems: frozenset[str],
+        feedback: str,
+        chosen: Sequence[Excerpt],
+        named: Sequence[Definition],
     ) -> list[Excerpt]:
-        """Return the best lines of a passage as they stand in git, as many as there is room for; maybe none."""
+        """Return the best lines of a passage as they stand in git, as many as there is room for; maybe none.
+
+        Where it defines something `named`, these are its first lines.
+        """
         lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
         if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
             return []
-        found = [excerpt for size in SIZES if (excerpt := excerpt_of_passage(passage, stems, size))]
         spans = spans_of(passage.path, plain_text(lines))
-        excerpts = [whole for excerpt in found if (whole := whole_excerpt(excerpt, lines, spans))]
+        excerpts = list(excerpts_of_passage(passage, lines, spans, stems=stems, named=named))
         if any(excerpt.ref in feedback for excerpt in excerpts):
             return []
         return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]
@@ -222,18 +246,6 @@ class OfflineInvestigator:
 def _record(excerpts: Sequence[Excerpt], ledger: Ledger) -> None:
     for one in excerpts:
         ledger.record_read(one.path, one.start, one.end, commit=one.commit, text=one.text)
-
-
-def _with_named_first(passages: Sequence[Passage], asked: Asked) -> list[Passage]:
-    """Return the passages best first, those raised that define what the question names."""
-    places = {(one.path, one.line) for one in asked.definitions}
-    raised = [
-        replace(one, score=one.score * NAMED_WORTH)
-        if any(path == one.path and one.start <= line <= one.end for path, line in places)
-        else one
-        for one in passages
-    ]
-    return sorted(raised, key=lambda one: -one.score)
 
 
 def _is_strong(hit: MemoryHit) -> bool:
@@ -262,11 +274,6 @@ def _lead_of(passages: Sequence[Passage]) -> float:
     best = max(passages, key=lambda one: one.score)
     second = max((one.score for one in passages if one.path != best.path), default=0.0)
     return 1 - second / best.score if best.score > 0 else 0.0
-
-
-def _is_about(excerpt: Excerpt, asked: int) -> bool:
-    """Whether an excerpt answers more than one word of a question; one shared word of many is chance."""
-    return bool(excerpt.defines or excerpt.frame) or excerpt.covered >= MIN_SHARED or excerpt.covered * 2 >= asked
 
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:

@@ -74,6 +74,7 @@ _JAVASCRIPT: Final = (
     rf"{_I}{_JS_MODIFIERS}function[ \t]*+\*?[ \t]*+{_JS_NAME}[ \t]*+(?=[(<])",
     rf"{_I}{_JS_MODIFIERS}(?:const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?::[^=\n]{{1,200}})?={_FUNCTION_VALUE}",
     rf"^(?:export[ \t]++)?(?P<value>const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?=[:=;]|$)(?![ \t]*+=[ \t]*+require\b)",
+    r"^(?P<indent>[ \t]++)['\"]?(?P<name>[A-Z][A-Z0-9_]{2,})['\"]?[ \t]*+(?P<value>:|=(?!=))(?=[ \t])",
     rf"^(?P<scope>[A-Za-z_$][\w$]*+)(?:\.prototype)?\.{_JS_NAME}[ \t]*+={_FUNCTION_VALUE}",
     rf"^(?P<indent>[ \t]++){_MEMBER}(?P<method>)#?{_JS_NAME}[ \t]*+\??(?:<[^>\n]{{0,200}}>)?"
     rf"(?=\([^()\n]*$|{_PARENS}[ \t]*+(?:\{{|:[^\n]*[;{{][ \t]*+$)"

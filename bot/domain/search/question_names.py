@@ -17,6 +17,8 @@ MAX_TOKENS: Final = 64
 MAX_TOKEN_CHARS: Final = 200
 MAX_BARE_WORDS: Final = 4
 MIN_SHARE: Final = 0.6
+MAX_WORDS_OF_REFERENCE: Final = 2
+_REFERS_BACK: Final = re.compile(r"\b(?:it|its|this|that|they|them|these|those|there)\b", re.I)
 
 _SPAN: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,200})`{1,3}")
 _TOKEN: Final = re.compile(r"(?<![\w$#@./-])[\w$#@./-]*[\w$](?:::[\w$]+)*(?:\(\))?")
@@ -33,7 +35,8 @@ _EXPLICIT: Final = re.compile(
     re.I,
 )
 _ABOUT_USE: Final = re.compile(
-    r"\b(?:calls?|called|callers?|uses?|used|using|usages?|imports?|imported|why|who|whose|when|if|unless|between|vs|versus)\b",
+    r"\b(?:calls?|called|callers?|uses?|used|using|usages?|imports?|imported|why|who|whose|between|vs|versus)\b"
+    r"|^\W*(?:(?:and|but|so|since)\W+)?(?:when|if|unless)\b",
     re.I,
 )
 _DEFINITION_WORDS: Final = frozenset(
@@ -73,6 +76,8 @@ class QuestionNames(NamedTuple):
     names: tuple[Named, ...]
     files: tuple[str, ...]
     words: tuple[str, ...]
+    capitalised: tuple[str, ...]
+    """Those words that stand capitalised within a sentence, as written: a type may be called so."""
     is_explicit: bool
     """It says that it asks for a definition."""
     is_about_use: bool
@@ -86,8 +91,8 @@ class QuestionNames(NamedTuple):
         fine = _VALUE_WORDS if of_value else frozenset[str]()
         return not self.is_about_use and all(word in fine or word in consumed for word in self.words)
 
-    def bare(self) -> Iterator[Named]:
-        """Yield what the question's plain words may be called in the code, the longest first."""
+    def bare(self) -> Iterator[tuple[Named, ...]]:
+        """Yield what neighbouring plain words may be called in the code, in each way to write them, the most first."""
         most = MAX_BARE_WORDS if self.is_explicit else MAX_BARE_WORDS - 1 if self.asks_what else 0
         if self.is_about_use or len(self.words) > most:
             return
@@ -96,7 +101,9 @@ class QuestionNames(NamedTuple):
                 return
             for start in range(len(self.words) - length + 1):
                 run = self.words[start : start + length]
-                yield from (Named(name, is_code=False) for name in dict.fromkeys(("_".join(run), "".join(run))))
+                if self.names and _VALUE_WORDS.issuperset(run):
+                    continue  # "the default `keepAlive`" is no question about what is called `default`
+                yield tuple(Named(name, is_code=False) for name in dict.fromkeys(("_".join(run), "".join(run))))
 
 
 def names_in(question: str) -> QuestionNames:
@@ -114,7 +121,8 @@ def names_in(question: str) -> QuestionNames:
     rest = _without(plain, coded)
     written = [*spans, *coded]
     names = tuple(dict.fromkeys(name for one in written if (name := _named(one))))[:MAX_NAMES]
-    words = dict.fromkeys(word.lower() for word in _words(rest) if _tells(word, is_only_name=not names))
+    telling = [word for word in _words(rest) if _tells(word, is_only_name=not names)]
+    words = dict.fromkeys(word.lower() for word in telling)
     pathlike = [token for token in tokens if "/" in token and token not in coded]
     return QuestionNames(
         names=names,
@@ -122,10 +130,28 @@ def names_in(question: str) -> QuestionNames:
             :MAX_NAMES
         ],
         words=tuple(words),
+        capitalised=tuple(dict.fromkeys(one for one in telling if one[0].isupper() and not one.isupper()))[:MAX_NAMES],
         is_explicit=_EXPLICIT.search(rest) is not None,
         is_about_use=_ABOUT_USE.search(rest) is not None,
         asks_what=_ASKS_WHAT.search(rest) is not None,
     )
+
+
+def in_context(question: str, subject: str) -> tuple[str, str]:
+    """Return what to search for, and what was asked before that helps: a follow-up's words mean little alone.
+
+    >>> in_context("and where is it checked?", "what is the default body limit?")
+    ('and where is it checked?\\nwhat is the default body limit?', '')
+    >>> in_context("and connectionTimeout?", "what is the default keepAliveTimeout?")
+    ('and connectionTimeout?', 'what is the default  ?')
+    """
+    names = names_in(question)
+    if names.names:
+        text = without_markup(subject)
+        return question, _without(_SPAN.sub(" ", text), [token for token in _TOKEN.findall(text) if _is_code(token)])
+    if subject and len(names.words) <= MAX_WORDS_OF_REFERENCE and _REFERS_BACK.search(question):
+        return f"{question}\n{subject}", ""
+    return question, subject
 
 
 def _is_code(token: str) -> bool:
@@ -175,6 +201,7 @@ _FORMS: Final = (
     r"\s+(?:in|on|to|with|about|for|lately|recently|since)\b",
     r"\bwhat(?:['’]s|\s+has|\s+have)?(?:\s+(?:been|recently|lately|last|just))*\s+changed\s*(?:\?|$)",
     r"\bwhat\s+changes\s+(?:were|was|have|has|did)\b",
+    r"\bwhat\s+(?:did|has|have)\s+(?:the\s+last\s+)?(?:they|she|he|it|you|we|that|this|commit|author)\s+changed?\b",
     r"\b(?:recent|latest|last|newest)\s+(?:\w+\s+)?(?:changes?|commits?|edits?|modifications?)\b",
     r"\b(?:git\s+(?:history|log|blame)|(?:change|commit)\s+history|history\s+of|author\s+of)\b",
     rf"\bwhy\s+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}\b",

@@ -123,9 +123,14 @@ _NAMED = {stem(word): frozenset(map(stem, words)) for words in _LISTS.names for 
 MAX_QUESTION_CHARS = 40_000
 MAX_CANDIDATES = 64
 HELP = 0.5
+MIN_AKIN = 4
+"""Letters that two words of one family share at least."""
 
 _MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
+_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_COUNTED = re.compile(r"(?<=^\d\d\d)s$")
+"""The plural of a status: 404s."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _SIMPLE_WORD = re.compile(r"\w+")
 _CAPITALISED = re.compile(r"\b[a-z0-9_]*+[A-Z]\w*")
@@ -151,8 +156,10 @@ def question_terms(question: str) -> tuple[Term, ...]:
     >>> [" ".join(term.words) for term in question_terms("Where is should_retry called?")]
     ['should', 'retry', 'called', 'should retry', 'attempt']
     """
-    tokens = _WORD.findall(in_english(without_markup(question)))
-    words = _most_telling(word for token in tokens for word in _parts(token))
+    text = without_markup(question)
+    tokens = [_COUNTED.sub("", token) for token in _WORD.findall(in_english(text))]
+    code = frozenset(word.lower() for span in _CODE_SPAN.findall(text) for word in _WORD.findall(span))
+    words = _most_telling(word for token in tokens for word in _parts(token, code))
     return (
         *(Term((word,), 1.0, word) for word in words),
         *_identifiers(tokens),
@@ -172,13 +179,13 @@ def without_markup(question: str) -> str:
     return _MARKUP.sub(" ", question[:MAX_QUESTION_CHARS])
 
 
-def _parts(token: str) -> list[str]:
-    """Return the words of one token that are worth looking for."""
+def _parts(token: str, code: frozenset[str]) -> list[str]:
+    """Return the words of one token that are worth looking for; every word of `code` is, however common."""
     if _IDEOGRAPHS.search(token):
         return pairs(token)
     parts = split_identifier(token) if is_identifier(token) else [token.lower()]
     kept = [part for part in parts if len(part) > 1 and not part.isdigit()] or [p for p in parts if len(p) > 2]
-    return kept if is_identifier(token) else [part for part in kept if part not in STOP_WORDS]
+    return kept if is_identifier(token) else [part for part in kept if part not in STOP_WORDS or part in code]
 
 
 def _most_telling(words: Iterable[str]) -> list[str]:
@@ -250,6 +257,20 @@ def text_stems(text: str) -> frozenset[str]:
     """Return the stems of every word and part of an identifier in a text."""
     words = (part for token in _WORD.findall(text) for part in (split_identifier(token) or [token.lower()]))
     return frozenset(stem(word) for word in words) | frozenset(pairs(text))
+
+
+def akin_stems(stems: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Return the stems that are among others, or begin as one of them does.
+
+    >>> sorted(akin_stems(frozenset({"validator", "api"}), frozenset({"validat", "apis"})))
+    ['validator']
+    """
+    return frozenset(
+        one
+        for one in stems
+        if one in others
+        or any(min(len(one), len(other)) >= MIN_AKIN and one.startswith(other[: len(one)]) for other in others)
+    )
 
 
 def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:

@@ -18,6 +18,13 @@ FILES = {
     ),
     "src/policy.py": "RETRY_LIMIT = 5\n\n\ndef retry_policy():\n    return RETRY_LIMIT\n",
     "tests/test_client.py": "class Client:\n    pass\n",
+    "src/validate.py": "class Email:\n    pass\n",
+    "src/fields.py": "class Email:\n    pass\n",
+    "src/middleware/limits.py": "class TimeLimit:\n    pass\n",
+    "src/brokers/redis.py": "class RedisBroker:\n    pass\n",
+    "tests/conftest.py": "def redis_broker():\n    pass\n",
+    "lint.yaml": "default: false\n",
+    "src/errors.js": "const codes = {\n  ERR_BODY_TOO_LARGE: make('ERR_BODY_TOO_LARGE', 413),\n}\n",
 }
 ANSWERS = {
     "where is `Client` defined?": ["src/client.py:1"],
@@ -29,6 +36,10 @@ ANSWERS = {
     "where is the client class?": ["src/client.py:1"],
     "what is RETRY_LIMIT set to?": ["src/policy.py:1"],
     "where are `Client` and `retry_policy` defined?": ["src/client.py:1", "src/policy.py:4"],
+    "where is the TimeLimit middleware?": ["src/middleware/limits.py:1"],
+    "where is the redis broker?": ["src/brokers/redis.py:1"],
+    "where is the Email validator?": ["src/validate.py:1"],
+    "where is ERR_BODY_TOO_LARGE defined?": ["src/errors.js:2"],
 }
 
 
@@ -46,6 +57,17 @@ def test_the_definition_is_the_answer(index: SqlitePassageIndex, question: str) 
     asked = asked_definitions(question, index)
     assert [f"{one.path}:{one.line}" for one in asked.definitions] == ANSWERS[question]
     assert asked.is_answer
+
+
+def test_a_common_word_beside_an_unknown_name_names_nothing(index: SqlitePassageIndex) -> None:
+    """The setting `default` of some file is not what is asked for."""
+    assert not asked_definitions("what is the default keepAliveTimeout?", index)
+
+
+def test_a_definition_may_answer_what_a_question_says_of_it(index: SqlitePassageIndex) -> None:
+    """If its first lines say it; never where callers or reasons are asked for."""
+    assert asked_definitions("which limits does TimeLimit support?", index).may_answer
+    assert not asked_definitions("why does TimeLimit ignore limits?", index).may_answer
 
 
 def test_a_definition_helps_a_question_about_something_else(index: SqlitePassageIndex) -> None:
@@ -73,6 +95,12 @@ def test_history_is_asked_of_names_files_folders_and_words(index: SqlitePassageI
     ]
     assert [one.name for one in asked_history("who last changed the retry policy?", index).definitions] == [
         "retry_policy"
+    ]
+    assert [one.path for one in asked_history("who last touched the Email validator?", index).definitions] == [
+        "src/validate.py"
+    ]
+    assert [one.name for one in asked_history("who changed the redis broker last?", index).definitions] == [
+        "RedisBroker"
     ]
     assert [one.name for one in asked_history("who changed it?", index, subject="what is `Client`?").definitions] == [
         "Client"

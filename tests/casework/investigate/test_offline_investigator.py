@@ -391,3 +391,30 @@ def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked
     assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
     ret = investigator.investigate(assignment, run_id="r1").ret
     assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
+
+
+HOOK = (
+    "def pre_load(\n    fn=None,\n    pass_many=False,\n    pass_original=False,\n):\n"
+    '    """Register a method that runs before loading.\n\n'
+    + "".join(f"    Line {number} of many.\n" for number in range(9))
+    + '    """\n    return set_hook(fn, PRE_LOAD, many=pass_many)\n'
+)
+LINKS = "# links are checked here\ndef links_of(page):\n    return [link for link in page if is_checked(link)]\n"
+LIMIT = "def body_of(request):\n    # the limit of a body, 1 MiB by default\n    return check(request.read(), LIMIT)\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "earlier", "first"),
+    [
+        ("how do I write a pre_load hook?", "", "def pre_load("),
+        ("and where is it checked?", "what is the default body limit?", "def body_of("),
+    ],
+)
+def test_the_first_quote_is_about_what_is_named(tmp_path: Path, asked: str, earlier: str, first: str) -> None:
+    """From its definition on, however long its head is; a follow-up is about what was asked before."""
+    files = {"src/hooks.py": HOOK, "src/links.py": LINKS, "src/body.py": LIMIT}
+    repo = GitRepo(make_repo(tmp_path / "code", {**files, **OTHERS}))
+    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
+    before = (earlier,) if earlier else ()
+    assignment = Assignment(question=asked, question_type=QuestionType.OTHER, rubric="", round=1, earlier=before)
+    assert first in investigator.investigate(assignment, run_id="r1").ret.evidence_refs[0].quote

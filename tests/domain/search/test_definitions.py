@@ -50,6 +50,8 @@ export interface Options<T> {
 }
 export type Handler = (event: string) => void;
 export declare enum Color { Red }
+  ERR_LOST: make("ERR_LOST", 500),
+  return ERR_LOST
 """
 GO = """\
 package gin
@@ -95,7 +97,7 @@ CASES = {
     "a.ts": (
         JAVASCRIPT,
         "LIMIT:2 Client:3 Client.send:5 Client.of:9 Client.handle:11 walk:14 res.status:15 Client.close:16"
-        " Options:17 Options.retry:18 Handler:20 Color:21",
+        " Options:17 Options.retry:18 Handler:20 Color:21 Color.ERR_LOST:22",
     ),
     "a.go": (GO, "Version:2 ErrLost:3 MaxRetries:5 Engine:8 HandlerFunc:11 New:12 Engine.Run:13 Map:14"),
     "a.rs": (RUST, "Client:1 Client.send:3 retry:5 LIMIT:6"),

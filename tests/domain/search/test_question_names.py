@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bot.domain.search.question_names import asks_for_history, names_in
+from bot.domain.search.question_names import asks_for_history, in_context, names_in
 
 DEFINITIONS = {
     "where is `AsyncClient` defined?": "AsyncClient",
@@ -53,14 +53,36 @@ def test_a_value_may_be_asked_for() -> None:
 
 def test_plain_words_may_be_names_where_the_form_says_so() -> None:
     """As one word, together with underscores, and written together; never in a question about something else."""
-    assert [one.name for one in names_in("where is the retry policy defined?").bare()] == [
-        "retry_policy",
-        "retrypolicy",
-    ]
-    assert [one.name for one in names_in("what is a session?").bare()] == ["session"]
-    assert [one.name for one in names_in("where is the cached decorator defined?").bare()] == ["cached"]
+
+    def spellings(question: str) -> list[list[str]]:
+        return [[one.name for one in run] for run in names_in(question).bare()]
+
+    assert spellings("where is the retry policy defined?") == [["retry_policy", "retrypolicy"]]
+    assert spellings("what is a session?") == [["session"]]
+    assert spellings("where is the cached decorator defined?") == [["cached"]]
+    assert spellings("what is the default keepAliveTimeout?") == []
     assert list(names_in("why does the session expire so early?").bare()) == []
     assert list(names_in("how does bash completion know what to suggest for file arguments?").bare()) == []
+
+
+def test_a_condition_does_not_make_it_a_question_about_use() -> None:
+    """What something does when it gets nothing is about it; when it is run is not."""
+    assert not names_in("what does `send` return when the body is empty?").is_about_use
+    assert names_in("and when is `send` run?").is_about_use
+
+
+def test_a_word_capitalised_within_a_sentence_may_be_a_type() -> None:
+    """Not the first word of a request, and no abbreviation."""
+    assert names_in("Where is the Email validator of the API?").capitalised == ("Email",)
+
+
+def test_a_follow_up_is_searched_for_with_what_it_is_about() -> None:
+    """Its own name stands for the one asked about before; "it" stands for all that was asked."""
+    before = "what is the default `keep_alive`?"
+    assert in_context("and connectTimeout?", before) == ("and connectTimeout?", "what is the default  ?")
+    assert in_context("and where is it checked?", before)[0].endswith(before)
+    whole = "how is a failed payment of that customer charged again?"
+    assert in_context(whole, before) == (whole, before)
 
 
 def test_files_are_named_with_their_lines_and_folders() -> None:

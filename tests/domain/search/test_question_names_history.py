@@ -16,6 +16,8 @@ HISTORY = (
     "git blame for X",
     "latest commits?",
     "why did we change the timeout?",
+    "what did they change?",
+    "and what has the last commit changed?",
 )
 CODE = (
     "who is on call this weekend?",
@@ -25,6 +27,7 @@ CODE = (
     "big file uploads, when do they go to disk rather than memory?",
     "what is the order of commits in a batch?",
     "how are settings changed by the environment?",
+    "what did the timeout change to?",
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.search.tokens import extra_words, in_english, question_stems
+from bot.domain.search.tokens import extra_words, in_english, question_stems, question_terms
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_parts_of_names_do_not_depend_on_the_script_around_them(names: list[str]
     """A text in ASCII alone is looked through faster, and gives what it gives beside another script."""
     text = " = ".join(names)
     assert extra_words(text).split() == extra_words(f"{text} é").split()
+
+
+def test_code_is_looked_for_however_common_its_words_are() -> None:
+    """`many` is a parameter, and 404s are answers of a server."""
+    assert {"many", "true"} <= {term.about for term in question_terms("what does `many=True` do?")}
+    assert "many" not in {term.about for term in question_terms("how many of them are true?")}
+    assert "404" in {term.about for term in question_terms("where are 404s handled?")}
