@@ -9,8 +9,8 @@ from importlib import import_module
 
 import click
 
-from bot.cli.arguments import VerbGroup, words_to_type
 from bot.cli.output import terminal_words, wrapped
+from bot.cli.verb_group import VerbGroup, words_to_type
 from bot.errors import ConfigError, TriageError
 from bot.release import program_version
 

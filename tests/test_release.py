@@ -32,6 +32,12 @@ def test_the_command_prints_it() -> None:
     assert (done.returncode, done.stdout) == (0, f"triage {program_version()}\n")
 
 
+def test_it_is_printed_before_the_bot_is_loaded() -> None:
+    """Loading takes a second of the processor."""
+    code = "import sys; from bot.__main__ import main; main(['--version']); sys.exit('bot.ports' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def test_what_stands_behind_it_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
     """`--version --json` once said that there is no `--version`."""
     assert main(["--version", "--json"]) == 0

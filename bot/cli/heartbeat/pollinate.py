@@ -12,9 +12,10 @@ from pathlib import Path
 
 import click
 
-from bot.cli.arguments import VerbGroup, prints
+from bot.cli.arguments import prints
 from bot.cli.heartbeat.command import WatchedSessions, report_damage
 from bot.cli.output import WIDTH, cut
+from bot.cli.verb_group import VerbGroup
 from bot.domain.sharing.suggestions import (
     ANYWAY,
     NO_SUGGESTIONS,

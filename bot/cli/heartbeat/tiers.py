@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from bot.cli.arguments import Scope, VerbGroup, json_option, scoped
+from bot.cli.arguments import Scope, json_option, scoped
 from bot.cli.heartbeat.command import WatchedSessions
 from bot.cli.output import terminal_words, to_json, wrapped
+from bot.cli.verb_group import VerbGroup
 from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import Removals

@@ -12,8 +12,9 @@ from typing import Final
 
 import click
 
-from bot.cli.arguments import Scope, VerbGroup, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import store_at
+from bot.cli.verb_group import VerbGroup
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 from bot.ports import RunFolders, Store

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 import re2
 
@@ -17,12 +18,17 @@ _MARKS: Final = re.compile("[\u0300-\u036f]")
 
 
 class LinearPattern:
-    """A pattern in RE2's syntax; `$` and `^` mean the ends of the text."""
+    """A pattern in RE2's syntax, compiled when it is first used; `$` and `^` mean the ends of the text."""
 
     def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        self._pattern = pattern
+        self._ignore_case = ignore_case
+
+    @cached_property
+    def _compiled(self) -> Any:
         options = re2.Options()
-        options.case_sensitive = not ignore_case
-        self._compiled = re2.compile(pattern, options)
+        options.case_sensitive = not self._ignore_case
+        return re2.compile(self._pattern, options)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the start and the end of each match; matches do not overlap.

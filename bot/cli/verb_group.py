@@ -1,0 +1,50 @@
+"""A command with verbs, such as `triage heartbeat list`; `triage` itself is one.
+
+It imports nothing but Click: who types `triage --version` or `--help` does not wait for the bot to be loaded.
+"""
+
+from __future__ import annotations
+
+import click
+
+from bot.domain.text.did_you_mean import near_ones
+
+
+class VerbGroup(click.Group):
+    """A command with verbs; where `list` is one of them, it is meant where none is given."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is Click's
+        """Return the verbs in the order they are written in."""
+        return list(self.commands)
+
+    def help_of(self, verb: str) -> str:
+        """Return what a verb does, in one line."""
+        return self.commands[verb].help or ""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put in the verb that may be left out."""
+        names_a_verb = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
+        if "list" in self.commands and not names_a_verb:
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the verb and what follows it; an unknown one is a usage error that names the near ones."""
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            near = [f"`{words_to_type(ctx)} {one}`" for one in near_ones(name, known)]
+            hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(known)}."
+            ctx.fail(f"there is no command {name[:40]!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs, each with the whole of what it does."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.help_of(name)) for name in self.list_commands(ctx)])
+
+
+def words_to_type(ctx: click.Context) -> str:
+    """Return the words of a command without its arguments, such as "triage heartbeat why"."""
+    return f"{words_to_type(ctx.parent)} {ctx.info_name}" if ctx.parent else str(ctx.info_name)
