@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -19,8 +18,10 @@ from demo.headless import find_element, find_replies
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from tests import fork_server
 from tests.crashes.proxy import WithholdingProxy
 from tests.crashes.steps import Moment
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of
 from tests.kept import Kept
 from tests.replicas.database_proxy import DatabaseProxy
@@ -53,8 +54,7 @@ class Life:
             **(environment or {}),
         }
         self._log = log or self.home.parent / "bot.log"
-        self.process: subprocess.Popen[bytes] | None = None
-        self._next: subprocess.Popen[bytes] | None = None
+        self.process: ForkedProcess | None = None
         self.ts = ""
 
     def start(self, kill: Moment | None = None, withheld: str | None = None) -> None:
@@ -65,31 +65,13 @@ class Life:
     def launch(self, kill: Moment | None = None, withheld: str | None = None) -> None:
         """Start the bot and return at once."""
         module = ["tests.crashes.victim", str(self.home), kill.as_argument()] if kill else ["bot"]
-        argv = [sys.executable, "-m", *module, "run", "--config", str(self.config)]
+        argv = [*module, "run", "--config", str(self.config)]
         with self._log.open("ab") as log:
-            self.process = process = subprocess.Popen(argv, env=self._env, stdout=log, stderr=log)
+            self.process = process = fork_server.start(*argv, env=self._env, stdout=log, stderr=log)
         if self._database is not None:
             self._database.arm(kill, lambda: self._execute(process))
         if withheld is not None:
             self.proxy.withhold(withheld, lambda: self._execute(process))
-
-    def prepare(self) -> None:
-        """Load the next bot beside this one, so that `begin` starts it in no time."""
-        loaded = self.home.parent / "loaded"
-        argv = [sys.executable, "-m", "tests.crashes.loaded", str(loaded), "run", "--config", str(self.config)]
-        with self._log.open("ab") as log:
-            self._next = subprocess.Popen(argv, env=self._env, stdin=subprocess.PIPE, stdout=log, stderr=log)
-        self.control.wait_for(loaded.exists, "the next bot to be loaded")
-
-    def begin(self) -> None:
-        """Start the bot that `prepare` loaded; returns once it listens or is dead."""
-        process, self._next = self._next, None
-        assert process is not None
-        assert process.stdin is not None
-        self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the dead bot's socket to close")
-        self.process = process
-        process.stdin.close()
-        self.listen()
 
     def listen(self) -> None:
         """Return once the bot listens, or is dead."""
@@ -110,9 +92,9 @@ class Life:
 
     def end(self) -> None:
         """Kill this bot; others of the same app may live on."""
-        for process in filter(None, (self.process, self._next)):
-            process.kill()
-            process.wait()
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
     def close(self) -> None:
         """Make sure that nothing of the bot is left, and read no more of what it kept."""
@@ -246,6 +228,6 @@ class Life:
         assert process is not None
         self.proxy.hold(pattern, lambda: self._execute(process))
 
-    def _execute(self, process: subprocess.Popen[bytes]) -> None:
+    def _execute(self, process: ForkedProcess) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()

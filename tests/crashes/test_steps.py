@@ -66,10 +66,9 @@ def test_a_reply_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice
     """The next start looks before it has arrived, waits, and adopts it; nobody clicks again."""
     life.start()
     life.ask(SESSIONS)
-    life.prepare()
     life.dies_with_a_call_under_way(POSTED)
     life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="approve")
-    life.begin()
+    life.start_again()
     assert (life.left()["intent"], life.left()["replies"]) == (True, 0)
     life.proxy.release()
     life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
@@ -80,11 +79,10 @@ def test_a_reply_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice
 def test_a_card_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice(life: Life) -> None:
     """The next start looks before it has arrived, waits, and adopts it."""
     life.start()
-    life.prepare()
     life.dies_with_a_call_under_way(CARD_POSTED)
     life.ask(SESSIONS)
     life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="none")
-    life.begin()
+    life.start_again()
     life.carry_on(lambda: "may still be on its way" in life.log, "the bot to have looked in vain", decision="none")
     assert life.left()["cards"] == 0
     life.proxy.release()

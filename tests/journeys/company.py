@@ -21,6 +21,8 @@ from demo.control import Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel, DemoWorkspace
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of
 
 PAY_OPS = DemoChannel(channel_id="C0PAYOPS", name="pay-ops", members=(ANA.user_id,), is_private=True)
@@ -136,15 +138,15 @@ class CompanyProcess(CompanyHands):
     @contextmanager
     def running(
         self, teams: dict[str, Any], *, environment: Mapping[str, str] | None = None, **more: Any
-    ) -> Iterator[subprocess.Popen[bytes]]:
+    ) -> Iterator[ForkedProcess]:
         """Run `triage run` with these teams; what is left of it at the end is killed."""
         config = write_company(self.home, self.codebase, teams, **more)
         argv, env = (
-            [sys.executable, "-m", "bot", "run", "--config", str(config)],
+            ["bot", "run", "--config", str(config)],
             {**self._environment, **(environment or {})},
         )
         with self.log.open("ab") as log:
-            process = subprocess.Popen(argv, env=env, stdout=log, stderr=log)
+            process = fork_server.start(*argv, env=env, stdout=log, stderr=log)
             try:
                 self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
                 yield process
@@ -157,8 +159,8 @@ class CompanyProcess(CompanyHands):
         """Run `triage run` with these teams, and kill it without warning as soon as something is so."""
         config = write_company(self.home, self.codebase, teams, **more)
         with self.log.open("ab") as log:
-            argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-            process = subprocess.Popen(argv, env=self._environment, stdout=log, stderr=log)
+            argv = ["bot", "run", "--config", str(config)]
+            process = fork_server.start(*argv, env=self._environment, stdout=log, stderr=log)
             try:
                 while not is_so() and process.poll() is None:
                     pass  # a wait, however short, would miss what takes a millisecond
@@ -176,7 +178,7 @@ class CompanyProcess(CompanyHands):
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 
-    def reload(self, process: subprocess.Popen[bytes], told: str, teams: dict[str, Any], **more: Any) -> str:
+    def reload(self, process: ForkedProcess, told: str, teams: dict[str, Any], **more: Any) -> str:
         """Write another triage.yml, send SIGHUP, and return the log's line with `told` once it is there."""
         before = self.log.stat().st_size
         write_company(self.home, self.codebase, teams, **more)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -20,9 +18,10 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from demo.control import LIMIT_S, Control
+from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests import fork_server
 from tests.fakes import FakeClock
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
@@ -185,11 +184,10 @@ def test_two_connections_hear_everything_once(
 def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:
     """Connected while it is, and not running once it was killed."""
     home = tmp_path / "home"
-    argv = [sys.executable, "-m", "bot", "status", "--home", str(home)]
     environ = {**os.environ, "TRIAGE_HOME": str(home)}
 
     def status() -> str:
-        return subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=LIMIT_S).stdout
+        return fork_server.run("bot", "status", "--home", str(home), env=environ).stdout
 
     with running(slack, control, home, write_config(home, shop)) as process:
         control.wait_for(lambda: "connected since" in status(), "the status to say so")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +18,8 @@ from demo.control import LIMIT_S, Control
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
@@ -28,10 +28,10 @@ from tests.journeys.slow_proxy import slow_proxy
 @contextmanager
 def running(
     slack: LocalSlack, control: Control, home: Path, config: Path, *, api_url: str | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[ForkedProcess]:
     """Run `triage run` as a process of its own, behind a proxy if given; what is left of it at the end is killed."""
     env = {**os.environ, **environment_of(slack, home), **({"SLACK_API_URL": api_url} if api_url else {})}
-    process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
+    process = fork_server.start("bot", "run", "--config", str(config), env=env)
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
         yield process
@@ -144,8 +144,8 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
     home = tmp_path / "home"
     with running(slack, control, home, config) as process:
         env = {**os.environ, **environment_of(slack, home)}
-        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=LIMIT_S)
+        argv = ["bot", "run", "--config", str(config)]
+        second = fork_server.run(*argv, env=env)
         assert second.returncode == 2
         assert "already runs" in second.stderr
         process.terminate()
@@ -155,10 +155,10 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
 def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control, tmp_path: Path, config: Path) -> None:
     """SIGTERM while Slack is slow to take a reply: the home stays locked until it stands, so nobody posts it again."""
     home = tmp_path / "home"
-    argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+    argv = ["bot", "run", "--config", str(config)]
     with slow_proxy(slack.api_url, method="chat.postMessage", marker="thread_ts") as proxy:
         env = {**os.environ, **environment_of(slack, home), "SLACK_API_URL": proxy.url}
-        first = subprocess.Popen(argv, env=env)
+        first = fork_server.start(*argv, env=env)
         try:
             control.wait_for(control.modals.is_bot_connected, "the bot to connect")
             ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
@@ -169,7 +169,7 @@ def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control
             assert proxy.held.wait(LIMIT_S)
             first.terminate()
             control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot to stop listening")
-            second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=LIMIT_S)
+            second = fork_server.run(*argv, env=env)
             assert "already runs" in second.stderr
             proxy.release.set()
             assert first.wait(LIMIT_S) == 0
@@ -187,10 +187,8 @@ def test_a_public_ops_channel_is_refused_at_start(
     """Drafts would be read by everybody: the bot says so and does not start."""
     home = tmp_path / "home"
     config = write_config(home, shop, ops_channel=ENG.channel_id)
-    argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-    done = subprocess.run(
-        argv, env={**os.environ, **environment_of(slack, home)}, capture_output=True, text=True, timeout=LIMIT_S
-    )
+    argv = ["bot", "run", "--config", str(config)]
+    done = fork_server.run(*argv, env={**os.environ, **environment_of(slack, home)})
     assert done.returncode == 2
     assert "is not private" in done.stderr
     assert control.messages(ENG.channel_id) == []

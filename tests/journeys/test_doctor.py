@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from demo.control import LIMIT_S, Control
+from demo.control import Control
 from demo.slack_server import LocalSlack
+from tests import fork_server
 from tests.gitrepo import make_repo
 from tests.journeys.office import Office, environment_of
 
@@ -22,10 +21,9 @@ def test_a_running_bot_is_well(slack: LocalSlack, control: Control, tmp_path: Pa
     """Every check, within seconds, by exit code and as JSON; once it has stopped the doctor says so."""
     office = Office(slack, control, tmp_path / "home", make_repo(tmp_path / "code", {"a.py": "A = 1\n"}))
     environ = {**os.environ, **environment_of(slack, office.home)}
-    argv = [sys.executable, "-m", "bot", "doctor", "--json"]
 
     def doctor() -> tuple[int, dict[str, bool]]:
-        done = subprocess.run(argv, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
+        done = fork_server.run("bot", "doctor", "--json", env=environ, cwd=tmp_path)
         said = json.loads(done.stdout)
         return done.returncode, {check["name"]: check["ok"] for check in said["checks"]}
 

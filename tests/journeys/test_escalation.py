@@ -8,7 +8,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,8 @@ from demo.headless import find_element, find_option, shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, load_script
@@ -41,12 +42,12 @@ class Place:
         self.codebase, self.more = codebase, dict[str, str]()
 
     @contextmanager
-    def bot(self, **settings: Any) -> Iterator[subprocess.Popen[bytes]]:
+    def bot(self, **settings: Any) -> Iterator[ForkedProcess]:
         """Run `triage run`; killed without warning at the end."""
         config = write_config(self.home, self.codebase, **settings)
         model = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.url} if self.url else {}
         env = {**os.environ, **environment_of(self.slack, self.home), **model, **self.more}
-        process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
+        process = fork_server.start("bot", "run", "--config", str(config), env=env)
         try:
             self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
             yield process

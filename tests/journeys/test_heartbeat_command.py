@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pytest
 from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
+from tests import fork_server
 from tests.journeys.office import environment_of, write_config
 
 PLAYBOOK = "# Quick Tasks\n- [ ] Working tree: `git status --porcelain`\n"
@@ -30,9 +29,7 @@ class Running:
         self.env = {**os.environ, **environment_of(slack, self.home)}
         self.log = folder / "log"
         with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "bot", "run"], env=self.env, cwd=folder, stdout=log, stderr=log
-            )
+            self.process = fork_server.start("bot", "run", env=self.env, cwd=folder, stdout=log, stderr=log)
 
     def configure(self, **beat: object) -> Path:
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
@@ -41,8 +38,7 @@ class Running:
 
     def typed(self, *words: str) -> str:
         """Type `triage heartbeat …` on the terminal."""
-        command = [sys.executable, "-m", "bot", "heartbeat", *words]
-        done = subprocess.run(command, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=LIMIT_S)
+        done = fork_server.run("bot", "heartbeat", *words, env=self.env, cwd=self.home)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -23,11 +22,12 @@ from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStat
 from bot.domain.tiers import Tier
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import SUGGESTIONS, Collection
-from demo.control import LIMIT_S, Control, Json
+from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
+from tests import fork_server
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
 from tests.journeys.office import environment_of
 from tests.model_server import ModelServer
@@ -303,8 +303,7 @@ def test_the_terminal_decides_while_the_bot_runs(open_office: Open, tmp_path: Pa
     env = {**os.environ, **environment_of(slack, office.home)}
 
     def terminal(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "bot", "pollinate", *words]
-        return subprocess.run(command, env=env, cwd=office.home, capture_output=True, text=True, timeout=LIMIT_S)
+        return fork_server.run("bot", "pollinate", *words, env=env, cwd=office.home)
 
     said = terminal("run").stdout
     assert f"{OFFER}  hourly, for api, from shop" in said

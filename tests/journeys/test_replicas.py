@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.transport.rate_limits import LINE, POST_BURST
+from tests import fork_server
 from tests.builders import NOW
 from tests.journeys.office import environment_of, write_config
 from tests.postgres import driver, new_database
@@ -40,15 +39,7 @@ def test_replicas_are_listed_and_share_their_pace(
         )
         bots[-1].start()
     control.wait_for(control.modals.is_bot_connected, "the bots to connect")
-    status = subprocess.run(
-        [sys.executable, "-m", "bot", "status"],
-        cwd=tmp_path,
-        env=os.environ | environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    status = fork_server.run("bot", "status", cwd=tmp_path, env=os.environ | environ)
     assert status.stdout.count("role all") == 2
     patient = DoctorContext(home=home, config=None, environment=read_environment(environ), now=NOW)
     found = run_checks(patient, {name: CHECKS[name] for name in ("database", "replicas")}, limit_s=60)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 
 import pytest
 
 from blocks import ids
-from demo.control import LIMIT_S
 from demo.headless import shown_text
 from demo.workspace import ANA, CHLOE, HELP
+from tests import fork_server
 from tests.journeys.office import Office
 
 pytestmark = pytest.mark.journey
@@ -19,8 +18,7 @@ pytestmark = pytest.mark.journey
 
 def typed(office: Office, *words: str) -> str:
     """Type a command of the terminal."""
-    argv = [sys.executable, "-m", "bot", *words]
-    done = subprocess.run(argv, cwd=office.home, capture_output=True, text=True, timeout=LIMIT_S)
+    done = fork_server.run("bot", *words, cwd=office.home, env=os.environ)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +12,8 @@ from demo.control import Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of, write_config
 from tests.postgres import driver, new_database
 
@@ -26,7 +26,7 @@ class Fleet:
     ) -> None:
         self.control, self.url = control, url or new_database()
         self._slack, self._folder, self._codebase = slack, folder, codebase
-        self.running: dict[int, subprocess.Popen[bytes]] = {}
+        self.running: dict[int, ForkedProcess] = {}
 
     def start(
         self,
@@ -47,11 +47,11 @@ class Fleet:
 
             self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=180)
 
-    def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> ForkedProcess:
         home = self.home(number)
-        argv = [sys.executable, "-m", *program, "run", "--config", str(write_config(home, self._codebase))]
+        argv = [*program, "run", "--config", str(write_config(home, self._codebase))]
         with self._log(number).open("ab") as log:
-            return subprocess.Popen(argv, env={**self.environment(number), **environment}, stdout=log, stderr=log)
+            return fork_server.start(*argv, env={**self.environment(number), **environment}, stdout=log, stderr=log)
 
     def environment(self, number: int) -> dict[str, str]:
         """Return the variables of a replica."""

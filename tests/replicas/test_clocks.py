@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +14,7 @@ from blocks import ids
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, OPS
+from tests import fork_server
 from tests.crashes.steps import INTENT, after
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
@@ -36,17 +35,7 @@ def fleet(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Fleet
 
 def doctor(fleet: Fleet, number: int) -> str:
     """Return what `triage doctor` and `triage status` say beside a replica."""
-    said = [
-        subprocess.run(
-            [sys.executable, "-m", "bot", *command],
-            env=fleet.environment(number),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        ).stdout
-        for command in (("doctor",), ("status",))
-    ]
+    said = [fork_server.run("bot", command, env=fleet.environment(number)).stdout for command in ("doctor", "status")]
     return "\n".join(said)
 
 

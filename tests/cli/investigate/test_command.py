@@ -20,6 +20,7 @@ from bot.config.settings import Settings
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import Usage
 from bot.ports.collections import HOME
+from tests import fork_server
 from tests.casework.runner import answered
 from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP
@@ -44,10 +45,7 @@ class Terminal:
         self.env |= {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}
 
     def triage(self, *args: str) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "-m", "bot", "investigate", *args]
-        return subprocess.run(
-            argv, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=180, check=False
-        )
+        return fork_server.run("bot", "investigate", *args, env=self.env, cwd=self.home)
 
     def ask(self, question: str, *args: str) -> subprocess.CompletedProcess[str]:
         return self.triage(question, "--config", str(self.config), *args)

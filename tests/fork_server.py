@@ -1,0 +1,195 @@
+"""`python -m MODULE` as a process of its own, forked from one that has loaded the bot: a start without that second.
+
+Module, arguments, environment, folder, standard streams, signals, exit code and the interpreter's end are those of a
+start from nothing. What is not tried is the loading: where that is the point, a test starts `python -m bot` itself.
+One server for each process that runs tests; it ends with it, and has no thread that a fork could lose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+LOADED: Final = ("bot.cli.run", "bot.adapters.storage.postgres.postgres_engine")
+MODELS: Final = ("anthropic",)
+"""What is loaded before the first start with a key for models: another second."""
+LIMIT_S: Final = 180.0
+_NUMBER: Final = struct.Struct("!i")
+
+
+class ForkedProcess:
+    """A process that was forked; what tests use of `subprocess.Popen`."""
+
+    def __init__(self, args: Sequence[str], line: socket.socket) -> None:
+        self.args = list(args)
+        self.returncode: int | None = None
+        self._line = line
+        self.pid = self._number(None)
+
+    def poll(self) -> int | None:
+        """Return how the process ended, or None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return how the process ended, a signal as a negative number; raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            try:
+                self.returncode = self._number(timeout)
+            except (BlockingIOError, TimeoutError) as error:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0) from error
+            self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless the process has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def _number(self, timeout: float | None) -> int:
+        self._line.settimeout(timeout)
+        got = self._line.recv(_NUMBER.size, socket.MSG_WAITALL)
+        if len(got) < _NUMBER.size:
+            raise RuntimeError("the fork server is gone")
+        return int(_NUMBER.unpack(got)[0])
+
+
+def start(
+    module: str,
+    *arguments: str,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    stdout: IO[Any] | None = None,
+    stderr: IO[Any] | None = None,
+) -> ForkedProcess:
+    """Run `python -m module arguments` with `env` alone and an empty input.
+
+    Args:
+        module: Such as "bot".
+        arguments: What it is called with.
+        env: Its environment.
+        cwd: Its folder; ours if None.
+        stdout: An open file; ours if None.
+        stderr: An open file; ours if None.
+    """
+    loads = MODELS if "ANTHROPIC_API_KEY" in env else ()
+    request = {"module": module, "arguments": arguments, "env": dict(env), "cwd": str(cwd or Path.cwd())}
+    ours, theirs = socket.socketpair()
+    with theirs, Path(os.devnull).open("rb") as nothing:
+        streams = [nothing.fileno(), stdout.fileno() if stdout else 1, stderr.fileno() if stderr else 2]
+        socket.send_fds(_server(), [b"+"], [theirs.fileno(), *streams])
+    ours.sendall(json.dumps({**request, "loads": loads}).encode() + b"\n")
+    return ForkedProcess([sys.executable, "-m", module, *arguments], ours)
+
+
+def run(
+    module: str, *arguments: str, env: Mapping[str, str], cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a module as `start` does, and return what it printed once it has ended."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = start(module, *arguments, env=env, cwd=cwd, stdout=out, stderr=err)
+        try:
+            code = process.wait(LIMIT_S)
+        finally:
+            process.kill()
+        said = [_read(each) for each in (out, err)]
+    return subprocess.CompletedProcess(process.args, code, *said)
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+@cache
+def _server() -> socket.socket:
+    """Start the server of this process and return the line to it; the end of the line is the server's end."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        argv = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())]
+        subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+    return ours
+
+
+def _serve(control: socket.socket) -> None:
+    """Fork for each request until the line ends; returns in the forked process too, once its module has ended."""
+    while True:
+        _, descriptors, *_ = socket.recv_fds(control, 1, 4)
+        if not descriptors:
+            return
+        line = socket.socket(fileno=descriptors[0])
+        request = json.loads(line.makefile().readline())
+        for name in request["loads"]:
+            import_module(name)
+        assert threading.active_count() == 1
+        if os.fork() == 0:
+            control.close()
+            _keep(line, descriptors[1:], request)
+            return
+        line.close()
+        for each in descriptors[1:]:
+            os.close(each)
+
+
+def _keep(line: socket.socket, streams: list[int], request: dict[str, Any]) -> None:
+    """Fork the process that was asked for, and say over the line its number and how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        line.close()
+        _become(streams, request)
+        return
+    try:
+        for each in streams:
+            os.close(each)
+        line.sendall(_NUMBER.pack(pid))
+        line.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+    finally:
+        os._exit(0)
+
+
+def _become(streams: list[int], request: dict[str, Any]) -> None:
+    for number, each in enumerate(streams):
+        os.dup2(each, number)
+        os.close(each)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [request["module"], *request["arguments"]]
+    runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end what they started
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who was forked first is waited for by nobody
+    for each in LOADED:
+        import_module(each)
+    _serve(socket.socket(fileno=int(sys.argv[1])))
