@@ -28,9 +28,10 @@ from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Ve
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import find_secrets
 from tests.gitrepo import commit_files, git, make_repo
+from tests.sampling import FULL
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
-TRUE_CITATIONS = 500
+TRUE_CITATIONS = 500 if FULL else 150
 MUTANTS = 60
 DRAFTS = 12
 SOURCE = Path(bot.__file__).parent

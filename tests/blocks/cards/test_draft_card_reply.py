@@ -82,6 +82,6 @@ def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:
     """The approver sees the note below the card before anybody sees it in the thread."""
     found = reply_messages(DEEP_QUOTE)
     assert len(found) == MAX_MESSAGES
-    assert sections(DEEP_QUOTE)[-1] == CUT_NOTE
+    assert [*texts(as_slack_takes_it(found[-1]))][-1] == CUT_NOTE
     assert CUT_NOTE not in sections("word " * 2_400)
     assert reply_sections(DEEP_QUOTE)[-1].to_dict()["text"]["text"] == CUT_NOTE

@@ -24,6 +24,7 @@ from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.casework.past import a_round, decided
 from tests.fakes import FakeClock
+from tests.sampling import examples
 
 MONTH_AGO = NOW - timedelta(days=28)
 
@@ -112,7 +113,7 @@ def test_a_deleted_or_damaged_day_is_counted_anew(tmp_path: Path, harm: str) -> 
         assert report(FileStore(tmp_path)) == seen, path.name
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(steps=st.lists(st.integers(0, 9), max_size=8))
 def test_a_kill_between_two_writes_loses_and_doubles_nothing(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
