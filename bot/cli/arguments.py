@@ -1,4 +1,4 @@
-"""How every command reads its arguments: the options that several share."""
+"""Which data a command is about: the teams and the data directories that its options mean."""
 
 from __future__ import annotations
 
@@ -6,25 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final
-
-import click
+from typing import Any
 
 from bot.cli.data_directory import each_team, names_at, session_team_at, settings_at, teams_at
+from bot.cli.options import config_option, home_option, team_option
 from bot.cli.output import terminal_words
 from bot.config.settings import Settings
-
-FILE: Final = click.Path(path_type=Path)
-"""A path of a file or folder; whether it is there is for the command to say."""
-
-home_option = click.option(
-    "--home", type=FILE, metavar="DIR", help="data directory (default: TRIAGE_HOME, then ~/.triage)"
-)
-config_option = click.option(
-    "--config", type=FILE, metavar="FILE", help="default: ./triage.yml, then triage.yml in the data directory"
-)
-team_option = click.option("--team", metavar="NAME", help="where several teams share the bot: the one that is meant")
-json_option = click.option("--json", "as_json", is_flag=True, help="for programs: JSON on stdout")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO, cast
 
 import click
 
-from bot.cli.arguments import FILE
+from bot.cli.options import FILE
 from bot.intake.classifier.rules import Rules
 from bot.intake.replay.event_stream import EventStream, LineSource, batches
 

@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from bot.adapters.storage.files.ndjson_journal import read_records
 from bot.casework.reports.acceptance import ACTIONABLE_AT_MOST
 from bot.casework.reports.measures import percent
-from bot.cli.arguments import FILE, config_option, json_option
 from bot.cli.data_directory import environment_at
 from bot.cli.investigate.local_investigation import LocalInvestigation, findings_json, investigate_locally, open_sources
+from bot.cli.options import FILE, config_option, json_option
 from bot.cli.output import WIDTH, to_json
 from bot.config.environment import Environment
 from bot.config.settings import Settings, find_config, load_settings

@@ -19,7 +19,7 @@ import click
 from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
-from bot.cli.arguments import config_option
+from bot.cli.options import config_option
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact

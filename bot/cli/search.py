@@ -18,8 +18,8 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.code_findings import search_codebases
-from bot.cli.arguments import FILE, config_option, home_option, json_option
 from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.options import FILE, config_option, home_option, json_option
 from bot.cli.output import cut, to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.search.passages import Passage

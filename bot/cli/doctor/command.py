@@ -28,10 +28,11 @@ from bot.casework.reports.health_checks import (
     process_check,
     wrong,
 )
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at
 from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoDatabase, NoTokens, UnreadSettings
+from bot.cli.options import json_option
 from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
 

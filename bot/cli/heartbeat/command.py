@@ -17,8 +17,9 @@ import click
 
 from bot.adapters.process.clocks import SystemClock, local_zone
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.cli.arguments import json_option, prints
+from bot.cli.arguments import prints
 from bot.cli.data_directory import environment_at, settings_at, store_at
+from bot.cli.options import json_option
 from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.cli.verb_group import VerbGroup
 from bot.config.environment import process_home

@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.heartbeat.command import WatchedSessions
+from bot.cli.options import json_option
 from bot.cli.output import terminal_words, to_json, wrapped
 from bot.cli.verb_group import VerbGroup
 from bot.domain.playbooks.playbook_edits import ListChanged

@@ -17,12 +17,12 @@ from typing import Any, Final
 
 import click
 
-from bot.cli.arguments import FILE
 from bot.cli.init.config_text import Proposals, config_of, patched, read_proposals, rendered, with_fitting_places
 from bot.cli.init.files import APPS, CONFIG, PROPOSED, SECRETS, is_there, manifest_link, read_manifest, write_files
 from bot.cli.init.interview import NONE, Interview, Texts, read_team_options
 from bot.cli.init.questions import SECRETS as SECRET_QUESTIONS
 from bot.cli.init.questions import Answers
+from bot.cli.options import FILE
 from bot.config.environment import read_environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError, InputError
 

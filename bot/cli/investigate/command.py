@@ -18,7 +18,6 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.arguments import FILE, config_option, json_option, team_option
 from bot.cli.data_directory import environment_at, one_team_at, settings_at
 from bot.cli.investigate.local_investigation import (
     failure_json,
@@ -27,6 +26,7 @@ from bot.cli.investigate.local_investigation import (
     open_sources,
     render,
 )
+from bot.cli.options import FILE, config_option, json_option, team_option
 from bot.composition.investigators import build_investigators
 from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings

@@ -16,7 +16,7 @@ from bot.agent.git.repositories import Repositories
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.arguments import FILE, Scope, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,
     find_thread,
@@ -26,6 +26,7 @@ from bot.cli.data_directory import (
     settings_at,
     store_at,
 )
+from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines

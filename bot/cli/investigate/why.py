@@ -15,7 +15,7 @@ import click
 
 from bot.casework.feedback import read_feedback
 from bot.casework.reports.status_overview import overview
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,
     find_thread,
@@ -26,6 +26,7 @@ from bot.cli.data_directory import (
     store_at,
 )
 from bot.cli.investigate.timeline import render_timeline, render_unanswered
+from bot.cli.options import json_option
 from bot.cli.output import to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import LinkTo, code_links

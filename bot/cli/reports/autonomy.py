@@ -12,8 +12,9 @@ import click
 from bot.adapters.process.clocks import local_zone
 from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, read_case
 from bot.casework.reports.rollups import Rollups
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at, reading
+from bot.cli.options import json_option
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours

@@ -24,8 +24,9 @@ from bot.casework.reports.measures import Measure, Window, dollars, percent, sec
 from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
-from bot.cli.arguments import FILE, Scope, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at, store_at
+from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, SampleRequest, run_sampling, train_team_weights
 from bot.config.environment import process_home

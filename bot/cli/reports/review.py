@@ -13,8 +13,9 @@ import click
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at
+from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.errors import ConfigError
 

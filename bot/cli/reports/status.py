@@ -15,8 +15,9 @@ import click
 from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, overview, sessions_in_words
-from bot.cli.arguments import Scope, json_option, scoped
+from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import codebases_at, environment_at, home_of, reading
+from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.composition.storage_engine import open_replicas
 from bot.domain.text.humanize import time_ago

@@ -16,8 +16,8 @@ import click
 
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
-from bot.cli.arguments import home_option
 from bot.cli.data_directory import environment_at, home_of, reading
+from bot.cli.options import home_option
 from bot.cli.output import wrapped
 from bot.config.environment import TEAMS, Environment, team_home
 from bot.errors import ConfigError, InputError
