@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 _IDENTITY = {
@@ -50,10 +53,31 @@ def commit_files(path: Path, files: Mapping[str, str | bytes], message: str = "c
 def make_repo(path: Path, files: Mapping[str, str | bytes] | None = None) -> Path:
     """Make a repository at `path` whose branch `main` has one commit with `files`, and return `path`.
 
-    With `files=None` nothing is committed: a repository that has no HEAD yet.
+    With `files=None` nothing is committed: a repository that has no HEAD yet. One with the same files as an earlier
+    one is a copy of it, which takes a quarter of the time.
     """
     path.mkdir(parents=True, exist_ok=True)
-    git(path, "init", "--quiet", "--initial-branch=main")
-    if files is not None:
-        commit_files(path, files, "first")
+    if files is None or any(path.iterdir()):
+        git(path, "init", "--quiet", "--initial-branch=main")
+        if files is not None:
+            commit_files(path, files, "first")
+        return path
+    shutil.copytree(_made(tuple(files.items())), path, symlinks=True, dirs_exist_ok=True)
+    git(path, "update-index", "--refresh")
     return path
+
+
+@cache
+def _made(files: tuple[tuple[str, str | bytes], ...]) -> Path:
+    path = Path(tempfile.mkdtemp(dir=_folder().name), "made")
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main", "--template=")
+    for name in ("hooks", "info"):  # without git's samples
+        (path / ".git" / name).mkdir()
+    commit_files(path, dict(files), "first")
+    return path
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="triage-repositories-")
