@@ -26,7 +26,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
-from bot.cli.arguments import FILE
+from bot.cli.options import FILE
 from bot.cli.run import log_to_stderr
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings

@@ -14,6 +14,7 @@ import pytest
 
 from bot.__main__ import COMMANDS, main
 from demo.watched import SESSION
+from tests import fork_server
 from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SHOP, TIMEOUTS
@@ -61,8 +62,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory, slack_binary: Path) -> Desk:
     folder = tmp_path_factory.mktemp("desk")
     shop = make_repo(folder / "shop", SHOP)
     where = ["--home", str(folder / "home"), "--codebase", str(shop), "--question", TIMEOUTS]
-    argv = [sys.executable, "-m", "bot", "demo", "--headless", "--json", *where]
-    done = _run(argv, folder, environment(folder, TRIAGE_LOCAL_SLACK=str(slack_binary)))
+    env = environment(folder, TRIAGE_LOCAL_SLACK=str(slack_binary))
+    done = fork_server.run("bot", "demo", "--headless", "--json", *where, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     (folder / "broken.yml").write_text("codebase: [\n  x: :\n")
     return Desk(folder, json.loads(done.stdout)["thread_id"])

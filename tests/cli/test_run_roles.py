@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import typed
 from tests.gitrepo import make_repo
 
 
@@ -17,14 +16,8 @@ def test_a_role_without_a_database_is_refused(tmp_path: Path, role: str) -> None
     """In one sentence that names the variable."""
     make_repo(tmp_path, {"a.py": "A = 1\n"})
     (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "bot", "run", "--only", role],
-        cwd=tmp_path,
-        env=os.environ | {"TRIAGE_HOME": str(tmp_path / "home"), "SLACK_API_URL": "http://127.0.0.1:9/api/"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    env = os.environ | {"TRIAGE_HOME": str(tmp_path / "home"), "SLACK_API_URL": "http://127.0.0.1:9/api/"}
+    done = typed(["run", "--only", role], tmp_path, env)
     assert done.returncode == 2
     assert f"--only {role} needs a database that replicas share: set TRIAGE_DATABASE_URL" in " ".join(
         done.stderr.split()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,8 +171,7 @@ class CompanyProcess(CompanyHands):
     def start_in_vain(self, teams: dict[str, Any], **more: Any) -> str:
         """Run `triage run` with these teams, which must be refused, and return what it printed."""
         config = write_company(self.home, self.codebase, teams, **more)
-        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=180)
+        done = fork_server.run("bot", "run", "--config", str(config), env=self._environment)
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 

@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from demo.control import LIMIT_S
+from tests import fork_server
 from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES
@@ -29,7 +30,7 @@ def _binary(slack_binary: Path) -> None:
 
 def run(*args: str) -> subprocess.CompletedProcess[str]:
     """Run the demo to its end."""
-    return subprocess.run([*DEMO, *args], capture_output=True, text=True, timeout=LIMIT_S)
+    return fork_server.run("bot", "demo", *args, env=os.environ)
 
 
 def refused(folder: Path, *args: str) -> Said:

@@ -15,6 +15,7 @@ import pytest
 
 from bot.config.environment import read_environment, require_tokens
 from bot.config.settings import load_settings
+from tests import fork_server
 from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 
@@ -273,13 +274,8 @@ def test_several_teams_over_several_codebases_are_asked_for(company: Path) -> No
         ("C0PLATOPS", None, "en", ["shop", "infra"]),
     ]
     assert (settings.sessions["code"].team, settings.sessions["code"].owner) == ("payments", "U0ANA")
-    doctor = subprocess.run(
-        [sys.executable, "-m", "bot", "doctor", "--json"],
-        cwd=company,
-        env={"PATH": os.environ["PATH"], "HOME": str(company)},
-        capture_output=True,
-        text=True,
-        timeout=180,
+    doctor = fork_server.run(
+        "bot", "doctor", "--json", cwd=company, env={"PATH": os.environ["PATH"], "HOME": str(company)}
     )
     found = {one["name"]: one for one in json.loads(doctor.stdout)["checks"]}
     assert found["config"]["says"].endswith("triage.yml: 2 teams, 2 watched chats, 1 session")

@@ -6,8 +6,6 @@ import json
 import os
 import re
 import socket
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -124,8 +122,7 @@ def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) ->
     """The same `.env` as for `triage run`; the environment and `--home` win over it."""
     (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path / 'filed'}\n")
     env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
-    argv = [sys.executable, "-m", "bot", "status"]
-    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=180)
+    done = typed(["status"], tmp_path, env)
     assert done.stdout.startswith(f"{TRIAGE} at {tmp_path / 'filed'}\n")
     assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"{TRIAGE} at {tmp_path / 'said'}\n")
     assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"{TRIAGE} at /none\n")

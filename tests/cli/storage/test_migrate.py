@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,22 +15,22 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.cli.storage.migrate import refuse_password
 from bot.errors import InputError
 from bot.ports.collections import EVENTS
+from tests import fork_server
 from tests.builders import an_event
 from tests.composition.test_state_move import files, sorted_all
+from tests.fork_server import ForkedProcess
 from tests.postgres import driver, new_database
 
 PASSWORD = "s3cret-Passw0rd"
 
 
-def command(folder: Path, words: list[str], **more: str) -> list[str]:
-    """Return the words to run in a process of its own."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "TRIAGE_HOME": str(folder / "home"), "TZ": "UTC", **more}
-    return ["env", "-i", *(f"{name}={value}" for name, value in env.items()), sys.executable, "-m", "bot", *words]
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "TRIAGE_HOME": str(folder / "home"), "TZ": "UTC", **more}
 
 
 def triage(folder: Path, words: list[str], **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command."""
-    return subprocess.run(command(folder, words, **more), cwd=folder, capture_output=True, text=True, timeout=120)
+    return fork_server.run("bot", *words, cwd=folder, env=environment(folder, **more))
 
 
 def a_home(folder: Path, messages: int) -> Path:
@@ -89,22 +88,22 @@ def test_a_move_without_an_address_says_what_to_set(tmp_path: Path) -> None:
 def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     """The directory is as it was and the database empty, and the same command then does it all."""
     url, home = new_database(), a_home(tmp_path, 20_000)
-    words = command(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url)
+    words, env = ["migrate", "--to", "postgresql"], environment(tmp_path, TRIAGE_DATABASE_URL=url)
     before, killed = files(home), 0
     for _ in range(3):
-        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = fork_server.start("bot", *words, cwd=tmp_path, env=env)
         _until_it_writes(url, process)
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         assert files(home) == before
         assert _records(url) == 0
     assert killed == 3
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = fork_server.run("bot", *words, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert _records(url) == 20_001
 
 
-def _until_it_writes(url: str, process: subprocess.Popen[bytes]) -> None:
+def _until_it_writes(url: str, process: ForkedProcess) -> None:
     """Return a moment after the move has begun to write."""
     with driver().connect(url, autocommit=True) as connection:
         while process.poll() is None:
