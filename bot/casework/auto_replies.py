@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.casework.freshness import StillStands, check_outbound, find_changes
@@ -25,7 +25,7 @@ from bot.domain.questions.arming import Arming, Look, arm, armed_condition, disa
 from bot.domain.questions.auto_reply import AutoReply, judge_draft
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus, reply_id_of
-from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError
+from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.presence import read_presence
 from bot.ports import AuditChat, Store
 from bot.ports.collections import Collection, SingleDocument
@@ -146,6 +146,8 @@ def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:
 
 KEPT_FOR: Final = timedelta(weeks=8)
 """How long a reply can be taken back by its button; the record counts for four weeks."""
+REFUSED_FOR: Final = timedelta(hours=1)
+"""What Slack refuses for good, as in a channel that was archived, is tried so often."""
 
 
 class AutoReplies:
@@ -162,7 +164,7 @@ class AutoReplies:
     ) -> None:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
         self._arming, self._sent, self._chat = arming, sent, chat
-        self._settling = threading.Lock()
+        self._settling, self._waits = threading.Lock(), dict[str, datetime]()
 
     def consider(self, thread_id: str) -> None:
         """Judge a draft that has just become ready, once, and send it if everything allows that.
@@ -200,7 +202,9 @@ class AutoReplies:
         self._arming.tick()
         if not self._settle(reply_id):
             return "Taken back and counted. Slack did not take the change yet; triage tries again."
-        return "Taken back: the reply says that it was withdrawn. Please answer the asker in the thread."
+        return (
+            "Taken back: where the reply stands, it says that it was withdrawn. Please answer the asker in the thread."
+        )
 
     def tick(self) -> None:
         """Show each reply that was sent, and carry out what was taken back; what the chat refuses waits."""
@@ -208,7 +212,7 @@ class AutoReplies:
         for one in self._sent.all():
             if now - one.at > KEPT_FOR:
                 self._sent.remove(one.id)
-            elif not one.is_settled:
+            elif not one.is_settled and self._waits.get(one.id, now) <= now:
                 self._settle(one.id)
 
     def _judge(self, state: ThreadState) -> AutoJudgement:
@@ -262,9 +266,12 @@ class AutoReplies:
                     place = self._chat.show(one)
                     shown = {"card_channel": place[0], "card_ts": place[1], "shows_taken_back": is_back}
                     self._sent.change(one.id, lambda now: now.evolve(**shown))
-            except ProviderError:
+            except ProviderError as error:
                 log.warning("an automatic reply is not shown yet", extra={"action": "audit_waits"}, exc_info=True)
+                pause = timedelta(seconds=error.retry_after_s or 0) if isinstance(error, Unavailable) else REFUSED_FOR
+                self._waits[reply_id] = self._desk.clock.now() + pause
                 return False
+            self._waits.pop(reply_id, None)
         return True
 
     def _posted(self, one: AutoReply | None) -> AutoReply | None:

@@ -27,9 +27,11 @@ from bot.domain.threads import REPLY_MARK, hash_draft
 from bot.errors import ProviderError
 from bot.ports.collections import Collection
 from handlers.cards.publisher import GONE, Card, CardPublisher, MessageRef
-from handlers.transport.poster import Poster, slack_time
+from handlers.transport.poster import Part, Poster, slack_time
 from handlers.transport.rate_limits import REPLY
 from handlers.transport.slack_clients import translate_slack_errors
+
+_STAYS: Final = GONE | {"cant_delete_message"}
 
 
 class AuditCards:
@@ -50,24 +52,34 @@ class AuditCards:
         return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=reply.at)
 
     def withdraw(self, reply: AutoReply) -> None:
-        """Put the withdrawal in the place of the reply, its mark kept; the other messages of a long one are deleted."""
+        """Put the withdrawal in the place of the reply, its mark kept; the other messages of a long one are deleted.
+
+        Where the reply stands and Slack lets nobody change it any more, the withdrawal is posted below it.
+        """
         assert reply.posted_message_id is not None
         text, digest = withdrawal_text(reply), hash_draft(reply.reply)
         mark = f"{REPLY_MARK}{reply.id}:{digest}"
         note = Card(name="the reply", text=text, blocks=marked([section(text)], mark), mark=None)
-        self._publisher.update(MessageRef(reply.chat_id, reply.posted_message_id), note)
+        is_changed = self._publisher.update(MessageRef(reply.chat_id, reply.posted_message_id), note)
         thread_ts = reply.thread_id.split(".", 2)[2]
         first = ids.reply_block_id(reply.thread_id, digest, 0).rpartition(":")[0]
         for message in self._poster.thread(reply.chat_id, thread_ts, what="read the thread"):
-            if any(str(block.get("block_id")).startswith(f"{first}:") for block in message.get("blocks") or []):
+            if message["ts"] == reply.posted_message_id and not is_changed:
+                self._post_below(reply, thread_ts, text)
+            elif any(str(block.get("block_id")).startswith(f"{first}:") for block in message.get("blocks") or []):
                 self._delete(reply.chat_id, str(message["ts"]))
+
+    def _post_below(self, reply: AutoReply, thread_ts: str, text: str) -> None:
+        part = Part(mark=f"withdrawn:{reply.id}", text=text, blocks=marked([section(text)], f"withdrawn:{reply.id}"))
+        what = "say that the reply was taken back"
+        self._poster.post_series([part], channel=reply.chat_id, thread_ts=thread_ts, what=what, rank=REPLY)
 
     def _delete(self, channel: str, ts: str) -> None:
         try:
             with translate_slack_errors("take back the reply"):
                 self._client.chat_delete(channel=channel, ts=ts)
         except ProviderError as error:
-            if error.code not in GONE:
+            if error.code not in _STAYS:
                 raise
 
 

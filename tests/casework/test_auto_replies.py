@@ -158,9 +158,25 @@ def test_a_withdrawal_that_slack_refuses_is_counted_and_tried_again(tmp_path: Pa
     assert "tries again" in made.auto.take_back(one.id, by=ANN)
     assert not made.arming.ask().holds
     made.audits.refuse = None
+    made.clock.advance(1)
     made.auto.tick()
     assert made.audits.withdrawn == [made.ended.posted_message_id]
     assert sent(made)[0].is_settled
+
+
+def test_a_withdrawal_that_slack_refuses_for_good_is_tried_now_and_then(tmp_path: Path) -> None:
+    """As in a channel that was archived meanwhile."""
+    made = on_record(office(tmp_path).asked(ASKED, mention=True))
+    (one,) = sent(made)
+    made.audits.refuse = ProviderError("Slack could not update the reply: is_archived", code="is_archived")
+    assert "tries again" in made.auto.take_back(one.id, by=ANN)
+    made.audits.refuse = None
+    made.clock.advance(600)
+    made.auto.tick()
+    assert made.audits.withdrawn == []
+    made.clock.advance(3_000)
+    made.auto.tick()
+    assert made.audits.withdrawn == [made.ended.posted_message_id]
 
 
 def test_a_reply_slack_refuses_waits_for_a_human(tmp_path: Path) -> None:
