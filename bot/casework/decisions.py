@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.freshness import StillStands, check_outbound, find_changes
 from bot.casework.memory.note_saving import save_note
+from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
+from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import acknowledge
-from bot.casework.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
@@ -148,10 +148,10 @@ class Decisions:
         answered_by = None if reason else state.answered_by
         ending = Resolution.SUPERSEDED if answered_by else Resolution.DISMISSED
         why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
-        closed = state.close(ending, at=at, why=why, dismiss_reason=reason)
+        closed = state.close(ending, at=at, why=why, by=by, dismiss_reason=reason)
         self._put(closed)
         if ending is Resolution.DISMISSED:
-            self._twins.dismiss(state, click.twins, why=why)
+            self._twins.dismiss(state, click.twins, why=why, by=by)
         self._desk.cards.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 

@@ -198,7 +198,7 @@ class Orchestrator:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
 
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
-        is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
+        is not heard, but whoever approves is told that they wrote (bot/casework/posting/freshness.py).
         """
         event, settles = message.event, _settles(state, message)
         self._pages.hear(event, state.thread_id)  # once more: a crash may have come before `note_follow_up`

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
-from bot.casework.auto_replies import AutoReplies
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
@@ -28,7 +27,8 @@ from bot.casework.investigate.assignment import (
     words_of_verdict,
 )
 from bot.casework.investigate.run_records import RunRecord, RunRecorder
-from bot.casework.replies import Replies
+from bot.casework.posting.auto_replies import AutoReplies
+from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus

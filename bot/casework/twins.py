@@ -1,8 +1,8 @@
 """Twins: threads in which the same was asked while another one was open. One investigation, a post in each thread.
 
 A twin has a record of its own, which names the first thread, so that what is written in it, edited or deleted is its
-own job, and its reply is posted and settled as any other (bot/casework/replies.py). The first thread lists them for
-the card. Which thread a twin belongs to is decided by one at a time; a twin whose first thread has ended without an
+own job, and its reply is posted and settled as any other (posting/replies.py). The first thread lists them for the
+card. Which thread a twin belongs to is decided by one at a time; a twin whose first thread has ended without an
 answer to it belongs to the next, or becomes a thread of its own at the next tick: none is ever forgotten.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.casework.freshness import StillStands, find_changes
-from bot.casework.replies import standing_reply
-from bot.casework.reply_log import EARLIER_CHARS, find_earlier
+from bot.casework.posting.freshness import StillStands, find_changes
+from bot.casework.posting.replies import standing_reply
+from bot.casework.posting.reply_log import EARLIER_CHARS, find_earlier
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.twin_threads import as_own, asked, fresh, is_alert, may_lead, raised_by
 from bot.domain.questions.twins import TwinMatch, same_reason, twin_of
@@ -113,13 +113,13 @@ class Twins:
                 self._desk.queue(twin.thread_id)
         return tuple(chosen)
 
-    def dismiss(self, first: ThreadState, shown: int, *, why: str) -> None:
+    def dismiss(self, first: ThreadState, shown: int, *, why: str, by: str) -> None:
         """Close the twins that the card of a dismissed thread showed; later ones become threads of their own."""
         with self._deciding:
             for twin in first.twins[:shown]:
                 state = self._desk.store.get(twin.thread_id)
                 if state is not None and state.is_open and state.twin_of == first.thread_id and not state.post_intent:
-                    self._close(state, Resolution.DISMISSED, why)
+                    self._close(state, Resolution.DISMISSED, why, by=by)
 
     def sort_out(self, thread_id: str) -> None:
         """Take out the twins that an edit made another question: of the thread's own words, or of its first's."""
@@ -229,11 +229,11 @@ class Twins:
         earlier = find_earlier(self._desk, state, self._still_stands)
         self._desk.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
 
-    def _close(self, state: ThreadState, resolution: Resolution, why: str) -> None:
+    def _close(self, state: ThreadState, resolution: Resolution, why: str, *, by: str | None = None) -> None:
         at = self._desk.clock.now()
         self._unlist(state)
         self._desk.store.amend(
-            state.thread_id, lambda now: now.close(resolution, at=at, why=why) if now.is_open else None
+            state.thread_id, lambda now: now.close(resolution, at=at, why=why, by=by) if now.is_open else None
         )
         self._desk.cards.try_to_finish(state.thread_id)
 

@@ -11,21 +11,21 @@ from uuid import uuid4
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.agent.budget import Budget
-from bot.casework.auto_replies import ArmingService, AutoReplies
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
-from bot.casework.feedback import FeedbackVotes
-from bot.casework.freshness import StillStands, quotes_at_head
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.posting.auto_replies import ArmingService, AutoReplies
+from bot.casework.posting.feedback import FeedbackVotes
+from bot.casework.posting.freshness import StillStands, quotes_at_head
+from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
-from bot.casework.replies import Replies
 from bot.casework.reports.report_schedules import BriefSchedule, ReviewSchedule
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review

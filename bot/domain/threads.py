@@ -130,7 +130,7 @@ class Transition(FrozenValue):
     to: ThreadStatus
     why: str
     by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
-    """The user id of who asked for this step, where `why` begins with their name."""
+    """The user id of who asked for this step, where `why` names them."""
     round: Annotated[int | None, Field(exclude_if=operator.not_)] = None
     """The round whose draft arrived with this step."""
 

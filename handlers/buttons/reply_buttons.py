@@ -10,11 +10,11 @@ from slack_sdk import WebClient
 from blocks import ids
 from blocks.cards.memory_cards import remember_modal
 from bot.casework.approvers import Approvers
-from bot.casework.auto_replies import AutoReplies
 from bot.casework.decisions import DraftClick
-from bot.casework.feedback import FeedbackVotes
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
+from bot.casework.posting.auto_replies import AutoReplies
+from bot.casework.posting.feedback import FeedbackVotes
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import TriageError
 from handlers.answers import Whisper, whisper_answer

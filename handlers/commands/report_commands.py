@@ -11,7 +11,7 @@ from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from blocks.views.report_views import autonomy_blocks, metrics_blocks, review_blocks, status_blocks
 from bot.casework.approvers import Approvers
-from bot.casework.auto_replies import ArmingService
+from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.status_overview import overview
 from bot.casework.reports.weekly_review import WeeklyReview

@@ -11,7 +11,6 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.casework.acknowledgements import Acknowledgements
-from bot.casework.auto_replies import ArmingService, AutoReplies
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
@@ -20,10 +19,11 @@ from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
+from bot.casework.posting.auto_replies import ArmingService, AutoReplies
+from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
-from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins

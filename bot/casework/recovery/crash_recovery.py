@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.replies import BeingPosted, GivenBack, Replies, ReplyInFlight
+from bot.casework.posting.replies import BeingPosted, GivenBack, Replies, ReplyInFlight
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus

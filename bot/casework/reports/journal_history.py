@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
-from bot.casework.feedback import read_feedback
+from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
 from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind, utc_day

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
-from bot.casework.feedback import read_feedback
+from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Window, dollars, seconds, to_us

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from bot.casework.feedback import read_feedback
+from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.status_overview import overview
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (

@@ -35,7 +35,6 @@ REASON_CHARS: Final = 500
 DRAFT_CHARS: Final = 600
 REPLY_CHARS: Final = 900
 SLUG_CHARS: Final = 36
-_USER: Final = re.compile(r"<@(\w+)>")
 _NAMES: Final = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "corrected"}
 
 
@@ -88,8 +87,7 @@ def build_lesson(state: ThreadState) -> Lesson | None:
 
 def decided_by(state: ThreadState) -> str | None:
     """Return who dismissed the thread, or posted its reply."""
-    said = _USER.search(state.status_history[-1].why) if state.status_history else None
-    return state.approved_by or (said[1] if said else None)
+    return state.approved_by or (state.status_history[-1].by if state.status_history else None)
 
 
 def _lesson(state: ThreadState, kind: NoteKind, parts: Iterator[str]) -> Lesson:

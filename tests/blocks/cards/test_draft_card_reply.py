@@ -10,7 +10,7 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.reply_cards import CUT_NOTE, MAX_MESSAGES, preview_message, reply_messages, reply_sections, reply_text
 from blocks.text.outgoing_text import SECTION_CHARS
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
-from bot.casework.freshness import MAX_REPLY_CHARS
+from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
 from tests.sampling import examples

@@ -9,7 +9,7 @@ import pytest
 
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return, ref_marks
-from bot.casework.freshness import MAX_REPLY_CHARS
+from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
 from bot.domain.threads import QuestionType

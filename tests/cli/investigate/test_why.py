@@ -14,7 +14,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reply_log import reply_record
+from bot.casework.posting.reply_log import reply_record
 from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
 from bot.domain.severity import Severity

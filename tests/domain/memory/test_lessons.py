@@ -128,7 +128,7 @@ def test_changes_far_apart_are_listed_and_no_more_than_a_few() -> None:
 
 def test_who_decided_is_known_of_both_endings() -> None:
     """From the record of the step, or who approved."""
-    step = closed().status_history[-1].model_copy(update={"why": "dismissed by <@U2>"})
+    step = closed().status_history[-1].model_copy(update={"by": "U2"})
     assert decided_by(closed(status_history=(step,))) == "U2"
     assert decided_by(closed(approved_by="U3")) == "U3"
     assert decided_by(a_thread()) is None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.freshness import find_changes, quotes_at_head
+from bot.casework.posting.freshness import find_changes, quotes_at_head
 from bot.domain.doubts import Doubt, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import ProviderError

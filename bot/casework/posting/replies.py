@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import note_with_approval
-from bot.casework.reply_log import is_auto, is_logged, reply_record
+from bot.casework.posting.freshness import StillStands, find_changes
+from bot.casework.posting.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.questions.conditions import AutoJudgement

@@ -1,8 +1,8 @@
 """Replies without a human: armed at a person's word, sent where everything allows it, and taken back at a click.
 
 Whether all still holds that they rest on is looked at every minute (autonomy.json; bot/domain/questions/arming.py). A
-reply goes the way of an approved one (bot/casework/replies.py), but for one thing: what Slack did not confirm and what
-does not stand in the thread afterwards is not posted again, it waits for a human. A record in auto_replies/ is written
+reply goes the way of an approved one (replies.py), but for one thing: what Slack did not confirm and what does not
+stand in the thread afterwards is not posted again, it waits for a human. A record in auto_replies/ is written
 before the post, so that each one gets its audit card whatever crashes.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.freshness import StillStands, check_outbound, find_changes
-from bot.casework.replies import Replies
+from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
+from bot.casework.posting.replies import Replies
 from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
 from bot.casework.reports.rollup_rows import MENTIONS, POSTED, utc_day
 from bot.casework.reports.rollups import Allowance, Rollups

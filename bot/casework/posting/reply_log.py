@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.casework.freshness import StillStands
+from bot.casework.posting.freshness import StillStands
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.twin_threads import is_alert
 from bot.domain.questions.twins import same_reason

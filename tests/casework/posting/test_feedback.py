@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.casework.card_marks import FeedbackCounts
-from bot.casework.feedback import AGAIN, SORRY, THANKS, FeedbackVotes
+from bot.casework.posting.feedback import AGAIN, SORRY, THANKS, FeedbackVotes
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.errors import InputError, Unconfirmed

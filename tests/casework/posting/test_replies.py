@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.casework.posting.replies import Replies
+from bot.casework.posting.reply_log import reply_record
 from bot.casework.recovery.crash_recovery import CrashRecovery
-from bot.casework.replies import Replies
-from bot.casework.reply_log import reply_record
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
