@@ -13,6 +13,8 @@ import yaml
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.reader import ReaderError
+from yaml.scanner import ScannerError
 
 MAX_NODES: Final = 20_000
 """Values and keys of a file with every alias written out."""
@@ -27,7 +29,14 @@ def load_strict(text: str) -> Any:
             `problem` says which and `problem_mark` where.
         RecursionError: it is nested too deeply.
     """
-    return yaml.load(text, _StrictLoader)  # noqa: S506 - a SafeLoader
+    try:
+        return yaml.load(text, _StrictLoader)  # noqa: S506 - a SafeLoader
+    except ReaderError as error:
+        at = error.position
+        begins = text.rfind("\n", 0, at) + 1
+        mark = yaml.Mark("triage.yml", at, text.count("\n", 0, at), at - begins, None, None)
+        problem = f"a character that no text may hold stands there (U+{ord(text[at]):04X}); delete it"
+        raise ScannerError(None, None, problem, mark) from error
 
 
 class _StrictLoader(yaml.SafeLoader):

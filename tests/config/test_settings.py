@@ -216,7 +216,11 @@ BOMB = "\n".join(
         ("- codebase", "must hold keys and values"),
         ("just text", "must hold keys and values"),
         (b"codebase: \xff\xfe", "it is not UTF-8 text; save it as UTF-8"),
-        ("codebase: \x00", "not valid YAML"),
+        ("codebase: \x00", "not valid YAML at line 1, column 11: a character that no text may hold"),
+        (
+            "a: 1\nb: é\x07",
+            "not valid YAML at line 2, column 5: a character that no text may hold stands there (U+0007)",
+        ),
         (
             "codebase: .\nops_channel: C1\ncodebase: ..",
             "at line 3, column 1: the key 'codebase' stood at line 1 already",

@@ -77,6 +77,8 @@ class Proved(NamedTuple):
         A name of two parts that bears no file's name may be what a quotation defines.
         """
         files = self.modules.files_of(dotted)
+        if files and dotted.line:
+            return any(self.holds(NamedPlace(path, dotted.line, dotted.line)) for path in files)
         cited = {one.path for one in self.lines} | set(self.names)
         if files is None or not cited.isdisjoint(files) or is_quoted(dotted, self.quotes):
             return True

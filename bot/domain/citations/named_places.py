@@ -40,7 +40,10 @@ _OF_ALL: Final = re.compile(_LISTS.of_all, re.IGNORECASE)
 _PRODUCTS: Final = re.compile(rf"(?:{_LISTS.products})\.js", re.IGNORECASE)
 _ATTRIBUTES: Final = re.compile(rf"(?:{'|'.join(_LISTS.attributes_of)})\.\w+", re.IGNORECASE)
 _SINGLE: Final = frozenset("chm")
-_TOKEN: Final = re.compile(r"[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]{1,300}")
+_TOKEN: Final = re.compile(
+    r"(?:[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]|(?<=/)\[[\w.-]{1,60}\]|(?<=/)\([\w.-]{1,60}\)(?=/)){1,300}"
+)
+"""A word as files are named; a folder or a stem may stand in brackets below another: `app/[id].tsx`."""
 _URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
 _URL_LINES: Final = re.compile(
     r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
@@ -64,13 +67,13 @@ _MORE: Final = re.compile(
 )
 _MORE_AT_MOST: Final = 20
 _BEHIND: Final = re.compile(
-    rf"(?P<direct>[`*]{{0,3}}:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
+    rf"(?P<direct>(?:\]\([^()\s]{{0,300}}\))?[`*_]{{0,3}}::?L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
     rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
     rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}{_SIGN}|L)(?P<g>\d{{1,9}})"
     rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?:L|{_LINE}\s)?(?P<h>\d{{1,9}}))?(?![\w%])"
     rf"|[`'\"”’)*_]{{0,4}}\s(?:between|from|zwischen|von|entre|de|del?|antara|dari)\s(?P<m>\d{{1,9}})\s(?:and|und|y|et|e|dan|{_TO})\s"
     rf"(?P<n>\d{{1,9}})(?![\w%]|\.\d){_NO_COUNT}"
-    r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s?§|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
+    r"|[`'\"”’)*_]{0,4}(?:,\s|[,;=](?=\d)|\s?[@\[{<|~]\s?|\s/\s|\s?:\s|:\s?[\[(<{#]|\s?['\"“](?=\d)|\s?§|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
     rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}"
     r"|[`'\"”’)*_]{0,4}\s{0,2}(?:→|⇒|➜|[-=]>|\+)\s{0,2}L?(?P<k>\d{1,9})(?:-(?P<l>\d{1,9}))?"
     rf"(?![\w%]|\.\d|\s{{0,2}}[/,]?\s{{0,2}}-\d){_NO_COUNT}",
@@ -100,7 +103,12 @@ _FIRST_BEHIND: Final = re.compile(r"[`*\"]{0,3}['’]s\s(?:first|top)\s(\d{1,9})
 _FIRST_ALONE: Final = re.compile(
     rf"{_FIRST}(?:the|this|that)\s(?:file|module|script)(?!\s[`\w/]{{1,60}}\.\w)", re.IGNORECASE
 )
-_AT_LINE: Final = re.compile(rf"\.(?:{'|'.join(sorted(ENDINGS))})@L?(?=\d{{1,9}}(?!\w|\.\d|@))")
+_AT_LINE: Final = re.compile(
+    rf"\.(?:{'|'.join(sorted(ENDINGS))})(?:[@~+/.]|%3A|%23)L?(?=\d{{1,9}}(?!\w|\.\d|[@/]))", re.IGNORECASE
+)
+_EMPHASIS: Final = re.compile(r"(?<!\w)_([\w./-]{1,200}\.\w{1,8})_(?!\w)")
+_COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
+"""Characters that look like a colon."""
 _LOOK_BACK: Final = 120
 
 _HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
@@ -146,7 +154,7 @@ def places_in(text: str) -> list[NamedPlace]:
     known = unicodedata.normalize("NFKC", strip_hidden(text[:MAX_CHARS])[0])
     known = _JOINERS.sub("", known)
     known = with_digits(re.sub("[‐‑‒–—−〜]", "-", known))
-    known = _AT_LINE.sub(_with_colon, known)
+    known = _AT_LINE.sub(_with_colon, _COLONS.sub(":", _EMPHASIS.sub(r"\1", known)))
     urls = [place for url in _URL.finditer(known) for place in _in_url(url[0])]
     rest = _URL.sub(lambda url: " " * len(url[0]), known)
     return list(dict.fromkeys([*urls, *_in_files(rest), *_commits(rest)]))
@@ -164,10 +172,10 @@ def without_commands(text: str) -> str:
 
 def _with_colon(found: re.Match[str]) -> str:
     """Return "shop.py@" as "shop.py:"; what follows a product such as `vue.js@` is its version."""
-    name = re.split(r"[^\w.]", found.string[max(0, found.start() - _LOOK_BACK) : found.end()].rstrip("L").rstrip("@"))[
-        -1
-    ]
-    return found[0] if _PRODUCTS.fullmatch(name) else found[0].rstrip("L").removesuffix("@") + ":"
+    ending = re.match(r"\.[a-z0-9]+?(?=@|~|\+|/|\.|%)", found[0], re.IGNORECASE)
+    assert ending is not None
+    name = re.split(r"[^\w.]", found.string[max(0, found.start() - _LOOK_BACK) : found.start()] + ending[0])[-1]
+    return found[0] if _PRODUCTS.fullmatch(name) else f"{ending[0]}:"
 
 
 def _in_url(url: str) -> Iterator[NamedPlace]:
@@ -251,7 +259,7 @@ def _may_have_lines(path: str) -> bool:
     """Whether numbers behind a word are lines of it: a host has a port there, a time its minutes."""
     name = path.rpartition("/")[2].lower()
     ending = name.rpartition(".")[2] if "." in name else ""
-    if name in _NAMES or (ending in ENDINGS and _has_stem(name)):
+    if name in _NAMES or (ending in ENDINGS and _has_stem(name)) or re.match(r"\.[a-z]{2}", name):
         return True
     if "." in name and file_kind(path) is FileKind.SECRET:
         return True
