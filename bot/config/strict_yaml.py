@@ -34,7 +34,7 @@ def load_strict(text: str) -> Any:
     except ReaderError as error:
         at = error.position
         begins = text.rfind("\n", 0, at) + 1
-        mark = yaml.Mark("triage.yml", at, text.count("\n", 0, at), at - begins, None, None)
+        mark = yaml.Mark("triage.yml", at, text.count("\n", 0, at), at - begins, None, 0)
         problem = f"a character that no text may hold stands there (U+{ord(text[at]):04X}); delete it"
         raise ScannerError(None, None, problem, mark) from error
 
