@@ -24,6 +24,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
 from bot.ports import Clock
+from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
@@ -91,7 +92,12 @@ class Teams:
     def __init__(self, process: ProcessServices, listeners: Executor) -> None:
         self._process, self._listeners = process, listeners
         self.router = TeamRouter(process.slack.me)
-        self.home = HomeTab(process.slack.client, process.clock, team_id=process.slack.me.team_id)
+        self.home = HomeTab(
+            process.slack.client,
+            process.clock,
+            team_id=process.slack.me.team_id,
+            pages=process.single(HOMES) if process.engine.is_shared else None,
+        )
         self.queues = TeamQueues(process.jobs_changed)
         self.approvers = ApproverRounds(process.clock)
         self._teams: dict[str, Team] = {}

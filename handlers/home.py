@@ -9,9 +9,10 @@ import json
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from secrets import token_hex
 from typing import Any, Final
 
 from slack_bolt import Ack
@@ -20,8 +21,9 @@ from slack_sdk import WebClient
 from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.casework.approvers import Approvers
-from bot.errors import TriageError, Unavailable
+from bot.errors import StoreError, TriageError, Unavailable
 from bot.ports import Clock
+from bot.ports.collections import SingleDocument
 from handlers.clicks import Click, team_of
 from handlers.transport.slack_clients import translate_slack_errors
 
@@ -35,15 +37,17 @@ KEPT_FRESH: Final = timedelta(hours=1)
 """How long after it was opened or clicked a page is kept up to date; Slack does not say when it is closed."""
 NOTICE_KEPT: Final = timedelta(minutes=5)
 MAX_VIEWERS: Final = 50
+MAX_MARKS: Final = 500
 TRIES_IN_VAIN: Final = 2
 """After so many pages for which Slack could not be reached the rest waits for the next look: each may take a minute."""
 
 
 @dataclass(slots=True)
 class _Page:
-    """What somebody has before them: since when, as which JSON, and what they were told."""
+    """What somebody has before them: since when, as which JSON, what they were told; `mark` tells it from others'."""
 
     at: datetime
+    mark: str
     shown: str = ""
     notice: Notice | None = None
 
@@ -66,11 +70,12 @@ class HomeTeam:
 class HomeTab:
     """The listener of `app_home_opened` and of the sessions' buttons.
 
-    With several teams everybody sees those they belong to; with one, everybody of the workspace sees it.
+    With several teams everybody sees those they belong to; with one, everybody of the workspace sees it. Of replicas,
+    the one that heard of somebody last keeps their page; `pages` has its mark, by their id.
     """
 
-    def __init__(self, client: WebClient, clock: Clock, *, team_id: str) -> None:
-        self._client, self._clock, self._team_id = client, clock, team_id
+    def __init__(self, client: WebClient, clock: Clock, *, team_id: str, pages: SingleDocument | None = None) -> None:
+        self._client, self._clock, self._team_id, self._marks = client, clock, team_id, _Marks(pages)
         self._teams: dict[str, HomeTeam] = {}
         self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._lock = threading.Lock()
@@ -149,11 +154,13 @@ class HomeTab:
 
     def _turn_to(self, user: str, notice: Notice | None) -> None:
         """Note that somebody has the page before them, and is to see it anew."""
+        page = _Page(self._clock.now(), token_hex(4), notice=notice)
         with self._lock:
             self._pages.pop(user, None)
-            self._pages[user] = _Page(self._clock.now(), notice=notice)
+            self._pages[user] = page
             while len(self._pages) > MAX_VIEWERS:
                 self._pages.popitem(last=False)
+        self._marks.note(user, page.mark)
 
     def _publish_all(self) -> None:
         """Publish what is outdated, first for whoever opened or clicked last."""
@@ -164,9 +171,13 @@ class HomeTab:
             pages = list(reversed(self._pages.items()))
         if not pages:
             return
+        marks = self._marks.read()
         homes = _Homes()
         in_vain = 0
         for user, page in pages:
+            if marks.get(user, page.mark) != page.mark:
+                self._leave(user, page)
+                continue
             try:
                 self._publish(user, page, homes, now)
             except TriageError as error:
@@ -174,6 +185,12 @@ class HomeTab:
                 in_vain += isinstance(error, Unavailable)
             if in_vain == TRIES_IN_VAIN:
                 return
+
+    def _leave(self, user: str, page: _Page) -> None:
+        """Forget a page that another replica has shown since."""
+        with self._lock:
+            if self._pages.get(user) is page:
+                del self._pages[user]
 
     def _publish(self, user: str, page: _Page, homes: _Homes, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
@@ -198,6 +215,33 @@ class HomeTab:
         with translate_slack_errors("publish the home"):
             self._client.views_publish(user_id=user, view=view)
         page.shown = text
+
+
+class _Marks:
+    """Which page of each person was shown last, by whichever replica; no document: there is one process."""
+
+    def __init__(self, document: SingleDocument | None) -> None:
+        self._document = document
+
+    def note(self, user: str, mark: str) -> None:
+        """Have the others leave somebody's page to this one."""
+
+        def newest(known: Mapping[str, Any]) -> Mapping[str, Any]:
+            others = [(key, value) for key, value in known.items() if key != user]
+            return dict([*others, (user, mark)][-MAX_MARKS:])
+
+        if self._document is not None:
+            try:
+                self._document.change(newest)
+            except StoreError:
+                log.warning("another replica may change a home", extra={"action": "home_unmarked"}, exc_info=True)
+
+    def read(self) -> Mapping[str, Any]:
+        """Return the marks; none where they cannot be read now."""
+        try:
+            return {} if self._document is None else self._document.read()
+        except StoreError:
+            return {}
 
 
 class _Homes:

@@ -147,6 +147,8 @@ AUTONOMY: Final = "autonomy"
 PEOPLE: Final = "people"
 """What people and channels are called, by Slack id (bot/ports/names.py)."""
 
+HOMES: Final = "homes"
+"""Which replica showed somebody App Home last (handlers/home.py)."""
 ROLLUPS: Final = "rollups"
 """Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
 

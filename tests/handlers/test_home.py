@@ -15,11 +15,12 @@ from blocks.views.home_view import HomeData
 from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Person
+from bot.ports.collections import HOMES, SingleDocument
 from handlers.clicks import Click
 from handlers.home import HomeTab, HomeTeam
 from tests.blocks.views.test_home_view import a_home, a_row
 from tests.blocks.views.test_report_views import an_overview
-from tests.fakes import FakeClock, FakeWorkspace
+from tests.fakes import FakeClock, FakeWorkspace, MemoryDocuments
 from tests.handlers.slack_stub import SlackStub, refusal
 
 QUESTION = "the secret question"
@@ -28,14 +29,14 @@ QUESTION = "the secret question"
 class Page:
     """A home tab over a stub of Slack."""
 
-    def __init__(self, slack: SlackStub) -> None:
+    def __init__(self, slack: SlackStub, pages: SingleDocument | None = None) -> None:
         self.slack, self.clock, self.workspace = slack, FakeClock(), FakeWorkspace()
         self.workspace.groups["C0OPS"] = frozenset({"U2"})
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.workspace)
         self.approvers.refresh()
         self.home = a_home(an_overview(QUESTION))
         self.ran: list[object] = []
-        self.tab = HomeTab(WebClient(base_url=slack.url), self.clock, team_id="T1")
+        self.tab = HomeTab(WebClient(base_url=slack.url), self.clock, team_id="T1", pages=pages)
         self.team = HomeTeam(
             name="default",
             look=self._look,
@@ -82,6 +83,21 @@ def test_drafts_are_shown_to_approvers_only(page: Page) -> None:
     assert (mine["user_id"], other["user_id"]) == ("U2", "U3")
     assert QUESTION in json.dumps(mine)
     assert QUESTION not in json.dumps(other)
+
+
+def test_of_replicas_the_one_that_heard_of_somebody_last_keeps_their_page(slack: SlackStub) -> None:
+    """So what they were told there stays; others' pages stay with whoever showed them."""
+    shared = SingleDocument(MemoryDocuments(), HOMES)
+    first, second = Page(slack, shared), Page(slack, shared)
+    first.open("U2")
+    first.open("U3")
+    second.press_run("shop", "U2")
+    assert "The beat starts." in json.dumps(second.published()[-1])
+    first.home = second.home = replace(first.home, overview=an_overview())
+    first.tab.tick()
+    assert [shown["user_id"] for shown in slack.of("views.publish")[3:]] == ["U3"]
+    second.tab.tick()
+    assert "The beat starts." in json.dumps(slack.of("views.publish")[-1])
 
 
 def test_a_draft_that_came_or_went_is_shown_at_once(page: Page) -> None:

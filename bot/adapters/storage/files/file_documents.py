@@ -19,7 +19,7 @@ from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, 
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.config.environment import process_home
 from bot.errors import Conflict
-from bot.ports.collections import CLONES, HANDED_OVER, INDEX, PEOPLE, PRESENCE, ROLLUPS
+from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, PEOPLE, PRESENCE, ROLLUPS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
 FILES: Final[Mapping[str, str]] = {
@@ -48,6 +48,7 @@ FILES: Final[Mapping[str, str]] = {
     "removed_checks": "removed.json",
     "people": "people.json",
     "handed_over": "handed_over.json",
+    "homes": "homes.json",
     "rollups": "rollups/*.json",
     "moved": "moved.json",
 }
@@ -59,7 +60,7 @@ FILES: Final[Mapping[str, str]] = {
 ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS)
 """Every collection, but for `rollups`, which is a cache: what another version wrote is made anew."""
 
-OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER})
+OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER, HOMES})
 """What all teams of a process have in common, and find in its own data directory."""
 
 
