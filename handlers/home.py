@@ -50,6 +50,8 @@ class _Page:
     mark: str
     shown: str = ""
     notice: Notice | None = None
+    was_elsewhere: bool = False
+    """Whether another replica showed it until now, which may be about to do so once more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,11 +158,11 @@ class HomeTab:
         """Note that somebody has the page before them, and is to see it anew."""
         page = _Page(self._clock.now(), token_hex(4), notice=notice)
         with self._lock:
-            self._pages.pop(user, None)
+            before = self._pages.pop(user, None)
             self._pages[user] = page
             while len(self._pages) > MAX_VIEWERS:
                 self._pages.popitem(last=False)
-        self._marks.note(user, page.mark)
+        page.was_elsewhere = self._marks.note(user, page.mark) not in (None, before and before.mark)
 
     def _publish_all(self) -> None:
         """Publish what is outdated, first for whoever opened or clicked last."""
@@ -214,7 +216,8 @@ class HomeTab:
             return
         with translate_slack_errors("publish the home"):
             self._client.views_publish(user_id=user, view=view)
-        page.shown = text
+        page.shown = "" if page.was_elsewhere else text
+        page.was_elsewhere = False
 
 
 class _Marks:
@@ -223,10 +226,13 @@ class _Marks:
     def __init__(self, document: SingleDocument | None) -> None:
         self._document = document
 
-    def note(self, user: str, mark: str) -> None:
-        """Have the others leave somebody's page to this one."""
+    def note(self, user: str, mark: str) -> object:
+        """Have the others leave somebody's page to this one; return the mark before, None where there was none."""
+        before = None
 
         def newest(known: Mapping[str, Any]) -> Mapping[str, Any]:
+            nonlocal before
+            before = known.get(user)
             others = [(key, value) for key, value in known.items() if key != user]
             return dict([*others, (user, mark)][-MAX_MARKS:])
 
@@ -235,6 +241,7 @@ class _Marks:
                 self._document.change(newest)
             except StoreError:
                 log.warning("another replica may change a home", extra={"action": "home_unmarked"}, exc_info=True)
+        return before
 
     def read(self) -> Mapping[str, Any]:
         """Return the marks; none where they cannot be read now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,9 @@ from handlers.transport.rate_limits import LINE, POST_BURST
 from tests import fork_server
 from tests.builders import NOW
 from tests.journeys.office import environment_of, write_config
+from tests.journeys.shop import SESSIONS
+from tests.journeys.test_models import KEY, SCRIPTS
+from tests.model_server import ModelServer, load_script
 from tests.postgres import driver, new_database
 
 
@@ -56,19 +60,32 @@ def test_replicas_are_listed_and_share_their_pace(
     other.stop()
 
 
-def test_one_hears_and_the_other_works(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:
-    """A question reaches the edge, the worker puts its card, and a click at the edge posts the reply."""
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    """A model that finds the answer in any codebase."""
+    with ModelServer(load_script(SCRIPTS / "pass.yml")) as server:
+        yield server
+
+
+def test_one_hears_and_the_other_works(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, model: ModelServer
+) -> None:
+    """A question reaches the edge, which has no key for a model; the worker asks its model and puts the card.
+
+    A click at the edge posts the reply.
+    """
     url = new_database()
     bots = {}
     for role in (Role.EDGE, Role.WORK):
         environ = environment_of(slack, tmp_path / role) | {"TRIAGE_DATABASE_URL": url}
         if role is Role.WORK:
             del environ["SLACK_APP_TOKEN"]
+            environ |= {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
         settings = load_settings(write_config(tmp_path / role, shop))
         bots[role] = App(settings, read_environment(environ), role=role)
         bots[role].start()
     control.wait_for(control.modals.is_bot_connected, "the edge to connect")
-    ts = control.say(HELP.channel_id, CHLOE.user_id, "why does the night export time out?", None)
+    ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
     marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
 
     def card() -> Json | None:
@@ -80,7 +97,8 @@ def test_one_hears_and_the_other_works(slack: LocalSlack, control: Control, tmp_
     approve = find_element(shown, ids.APPROVE)
     assert approve is not None
     control.click(OPS.channel_id, shown["ts"], ANA.user_id, **approve.click_fields())
-    control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
+    [reply] = control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
+    assert "This is done in" in reply["text"]
     assert bots[Role.EDGE].process.engine.replicas is not None
     assert sorted(one.role for one in bots[Role.EDGE].process.engine.replicas.list()) == ["edge", "work"]
     for bot in bots.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
+from demo.control import Control, Json
+from demo.headless import find_element
 from demo.slack_server import LocalSlack
-from demo.workspace import CHLOE, HELP
+from demo.workspace import ANA, CHLOE, HELP
 from tests.gitrepo import make_repo
-from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.replicas.fleet import Fleet
 
 
@@ -25,9 +27,33 @@ def fleet(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Fleet
     fleet.end()
 
 
+def home_of(control: Control) -> Json:
+    """Return Ana's page as it was published last."""
+    pages: dict[str, Json] = control.modals.snapshot()["homeViews"].get(ANA.user_id) or {}
+    return next(iter(pages.values()), {})
+
+
+def click_on_page(control: Control, action: Json) -> None:
+    """Click on Ana's page as the browser does; the control API knows of clicks on messages only."""
+    with control.modals._connected() as (socket, state):
+        [app] = state["homeViews"][ANA.user_id]
+        where = {"channel": "", "messageTs": "", "user": ANA.user_id, "appId": app}
+        socket.send(json.dumps({"t": "block_action", "action": {"type": "button", **action}, **where}))
+
+
 def test_a_question_is_answered_once_whoever_dies(fleet: Fleet, control: Control) -> None:
-    """Two replicas hear; the card and the reply come once, before and after one of them is killed."""
+    """Two replicas hear; the card and the reply come once, before and after one of them is killed.
+
+    The first draft is approved on App Home, which either of them may have shown, and either of them hears the click.
+    """
     fleet.start(1, 2)
+    third = control.say(HELP.channel_id, CHLOE.user_id, TIMEOUTS)
+    fleet.draft(third)
+    control.open_home(ANA.user_id)
+    approve = control.wait_for(lambda: find_element(home_of(control), ids.APPROVE), "the draft on the page")
+    click_on_page(control, approve.click_fields())
+    control.wait_for(lambda: fleet.replies(third), "the reply that was approved on the page")
+    control.wait_for(lambda: "Posted." in json.dumps(home_of(control)), "the page to say so", timeout_s=120)
     first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
     card = fleet.draft(first)
     fleet.kill(1)
@@ -36,7 +62,7 @@ def test_a_question_is_answered_once_whoever_dies(fleet: Fleet, control: Control
     second = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
     fleet.click(fleet.draft(second), ids.APPROVE)
     control.wait_for(lambda: fleet.replies(second), "the second reply")
-    for ts in (first, second):
+    for ts in (first, second, third):
         assert (len(fleet.cards(ts)), len(fleet.replies(ts))) == (1, 1)
     fleet.kill(2, signal.SIGTERM)
     assert "stopped; nothing was lost." in fleet.log(2)
