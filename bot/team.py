@@ -148,7 +148,7 @@ class Team:
             StoreError, Unavailable: something could not be closed now; the next start tries again.
         """
         try:
-            return end_team(self.shared.desk, REMOVED.format(team=self.name))
+            return end_team(self.shared.desk, self.shared.fixes.store, REMOVED.format(team=self.name))
         finally:
             self.casework.questions.escalation_watch.poll()  # ends the long runs of closed threads
             self.close()

@@ -1,20 +1,24 @@
 """Ends what a team that is no longer in triage.yml left open.
 
-Each thread is closed with a sentence on its card; the questions that still waited in the queue are named in
-one sentence in the ops channel.
+Each thread is closed with a sentence on its card, which a draft PR that is not open yet gets, too; the questions that
+still waited in the queue are named in one sentence in the ops channel.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from bot.casework.thread_service import ThreadService
+from bot.domain.fixes.fixes import Fix, FixStatus
+from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.domain.jobs import Job, QuestionAsked
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import ProviderError, Unavailable
 from bot.ports import JobQueue
+from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +50,8 @@ def _were(count: int, what: str) -> str:
     return f"{what} was" if count == 1 else f"{what}s were"
 
 
-def end_team(desk: ThreadService, why: str) -> TeamEnd:
-    """Close every open thread, and take what waits out of the queue.
+def end_team(desk: ThreadService, fixes: Collection[Fix], why: str) -> TeamEnd:
+    """Close every open thread, give up draft PRs that are not open yet, and take what waits out of the queue.
 
     A reply whose post is under way is settled as ever at the next start of a team of that name.
 
@@ -55,7 +59,10 @@ def end_team(desk: ThreadService, why: str) -> TeamEnd:
         StoreError: something cannot be written; what came before it is done.
         Unavailable: the chat cannot be told of the questions now; they stay in the queue.
     """
+    given_up = _give_up(fixes, why)
     closed, behind = _end_threads(desk, why)
+    for thread_id in given_up - {state.thread_id for state in closed}:
+        _show_ended(desk, thread_id)
     asked = waiting_questions(desk.jobs, {state.thread_id for state in closed})
     if asked:
         _tell(desk, asked, why)
@@ -72,6 +79,35 @@ def drop_jobs(jobs: JobQueue) -> None:
     """Take every job that waits out of a queue of which nothing runs; raises StoreError."""
     while (job := jobs.claim()) is not None:
         jobs.done(job)
+
+
+def opening(fixes: Collection[Fix]) -> list[Fix]:
+    """Return the draft PRs that somebody wants and that are not open yet."""
+    return [fix for fix in fixes.all() if fix.status is FixStatus.OPENING]
+
+
+def _give_up(fixes: Collection[Fix], why: str) -> set[str]:
+    """Give up what is not open yet, and return the threads; a team that is back would open what nobody asks for."""
+    given_up = opening(fixes)
+    for fix in given_up:
+        pushed = f" Its commit may stand on the branch `{fix.branch}`." if fix.pushed else ""
+        refusal = Refusal(code=FixCode.HOST, text=f"Nobody opens it any more, because {why}.{pushed}")
+        changes = {"status": FixStatus.REFUSED, "refusal": refusal, "waits": None, "is_shown": False}
+        fixes.change(fix.id, partial(_changed, changes=changes))
+    return {fix.thread_id for fix in given_up}
+
+
+def _changed(now: Fix, changes: dict[str, object]) -> Fix:
+    return now.evolve(**changes) if now.status is FixStatus.OPENING else now
+
+
+def _show_ended(desk: ThreadService, thread_id: str) -> None:
+    closed = desk.store.last_closed(thread_id)
+    try:
+        if closed is not None:
+            desk.show_closed(closed)
+    except ProviderError:
+        log.info("a card does not show that its draft PR was given up", extra={"action": "fix_unshown"}, exc_info=True)
 
 
 def _end_threads(desk: ThreadService, why: str) -> tuple[list[ThreadState], int]:

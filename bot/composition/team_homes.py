@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, waiting_questions
+from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, waiting_questions
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import TEAMS, team_home
@@ -19,7 +19,8 @@ from bot.config.settings import Settings
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError, ProviderError, StoreError, refusal, refused
 from bot.ports import Engine, Store
-from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument
+from bot.ports.collections import EVENTS, FIXES, HANDED_OVER, THREADS, SingleDocument
+from bot.ports.collections import Collection as Stored
 from bot.ports.threads import Threads
 from bot.runtime.config_reload import rename_refused
 
@@ -150,19 +151,23 @@ def _left(known: Sequence[str], home: Path, teams: Collection[str]) -> list[str]
 def _end(process: ProcessServices, team: str) -> str | None:
     """Close what a team left open; its cards are changed where they stand."""
     home = process.environment.of_team(team).home
-    threads = Threads(process.engine.store(home).documents).open_threads()
+    documents = process.engine.store(home).documents
+    known = Threads(documents)
+    threads = known.open_threads()
+    ended = (known.last_closed(fix.thread_id) for fix in opening(Stored(documents, FIXES)))
+    left = [*threads, *(state for state in ended if state is not None)]
     terminal = choose_terminal(home)
     for session in terminal.sessions():
         terminal.end(session)  # nobody waits for it any more
-    if not threads:
+    if not left:
         return _drop_queue(process, team)
-    place = next((state.card_channel for state in threads if state.card_channel), process.settings.ops_channel)
+    place = next((state.card_channel for state in left if state.card_channel), process.settings.ops_channel)
     settings = process.settings.model_copy(
         update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
     )
     shared = SharedServices(process, team, settings)
     try:
-        return end_team(shared.desk, REMOVED.format(team=team)).words(team)
+        return end_team(shared.desk, shared.fixes.store, REMOVED.format(team=team)).words(team)
     finally:
         shared.jobs.close()
 

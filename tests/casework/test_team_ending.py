@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot.casework.team_ending import MAX_LINKS, end_team
+from bot.domain.fixes.fixes import Fix, FixStatus
+from bot.domain.returns import ProposedPatch
 from bot.errors import ProviderError, Unavailable
-from tests.builders import an_event
-from tests.casework.office import Office
+from bot.ports.collections import FIXES
+from tests.builders import THREAD_ID, an_event
+from tests.casework.office import BEN, Office
+from tests.fakes import in_memory
 
 WHY = "the team pay is no longer in triage.yml"
 
@@ -28,7 +32,7 @@ def _ask(office: Office, count: int) -> None:
 def test_questions_that_waited_are_named_by_links_and_dropped(office: Office) -> None:
     """Ten of them; of the others the number is told."""
     _ask(office, MAX_LINKS + 3)
-    end = end_team(office.desk, WHY)
+    end = end_team(office.desk, in_memory(FIXES), WHY)
     assert (end.closed, end.dropped, office.jobs.unclaimed()) == (0, MAX_LINKS + 3, [])
     [said] = office.messenger.told
     assert said.startswith(f"Nobody looks into 13 questions that waited, because {WHY}: https://acme.slack.com/")
@@ -40,8 +44,33 @@ def test_while_slack_is_away_they_stay_in_the_queue(office: Office) -> None:
     _ask(office, 1)
     office.messenger.line_refused = Unavailable("Slack could not be reached")
     with pytest.raises(Unavailable):
-        end_team(office.desk, WHY)
+        end_team(office.desk, in_memory(FIXES), WHY)
     assert len(office.jobs.unclaimed()) == 1
     office.messenger.line_refused = ProviderError("Slack could not tell the ops channel: is_archived")
-    assert end_team(office.desk, WHY).dropped == 1
+    assert end_team(office.desk, in_memory(FIXES), WHY).dropped == 1
     assert office.jobs.unclaimed() == []
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_draft_pr_that_is_not_open_yet_is_given_up(office: Office, is_open: bool) -> None:
+    """Its card says so, whether its thread was open or not; one that stands on the code host stays."""
+    office.asked()
+    if not is_open:
+        office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    [card] = office.messenger.cards
+    fixes, shown = in_memory(FIXES), len(card.shown)
+    patch = ProposedPatch(title="Raise it", diff="--- a/a\n+++ b/a\n", rationale="")
+    asked = {"question": "why?", "asked_by": BEN, "asked_by_name": "ben", "asked_in_team": "T1"}
+    wanted = Fix(thread_id=THREAD_ID, patch=patch, commit="1" * 40, asked_at=office.clock.now(), **asked)
+    stands = wanted.evolve(thread_id="T1.C1.1700000000.000009", status=FixStatus.OPEN)
+    for fix in (wanted.evolve(pushed=("2" * 40,)), stands):
+        fixes.add(fix.id, fix)
+    end_team(office.desk, fixes, WHY)
+    given_up = fixes.get(wanted.id)
+    assert given_up.status is FixStatus.REFUSED
+    assert given_up.refusal is not None
+    assert given_up.refusal.text == (
+        f"Nobody opens it any more, because {WHY}. Its commit may stand on the branch `{wanted.branch}`."
+    )
+    assert fixes.get(stands.id).status is FixStatus.OPEN
+    assert len(card.shown) == shown + 1
