@@ -255,6 +255,19 @@ class TestOnDisk:
         (tmp_path / "log.ndjson.1").unlink()
         assert [record["n"] for record, _ in journal.read_from(place)] == [58, 59]
 
+    @pytest.mark.parametrize("is_kept", [True, False])
+    def test_what_is_appended_after_somebody_moved_the_file_stands_in_a_new_one(
+        self, tmp_path: Path, is_kept: bool
+    ) -> None:
+        """As another process that rotates does, or a tidy-up; nothing is written where nobody reads it."""
+        path = tmp_path / "log.ndjson"
+        journal = NdjsonJournal(path)
+        journal.append({"n": 1})
+        path.rename(tmp_path / "log.ndjson.1") if is_kept else path.unlink()
+        journal.append({"n": 2})
+        assert json.loads(path.read_text()) == {"n": 2}
+        assert [record["n"] for record in journal.records()] == ([1, 2] if is_kept else [2])
+
     def test_a_torn_line_is_left_for_the_next_reading(self, tmp_path: Path) -> None:
         """What has no end yet is not passed over, and neither is the place in the middle of a line one."""
         path = tmp_path / "log.ndjson"

@@ -106,6 +106,8 @@ class NdjsonJournal:
             self.bad_lines += 1
 
     def _open(self) -> int:
+        if self._handle is not None and not self._is_at_path(self._handle):  # somebody moved or deleted the file
+            self._close()
         if self._handle is None:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -113,6 +115,12 @@ class NdjsonJournal:
             if size and os.pread(self._handle, 1, size - 1) != b"\n":
                 _write_all_or_nothing(self._handle, b"\n")
         return self._handle
+
+    def _is_at_path(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), self._path.stat())
+        except FileNotFoundError:
+            return not self._path.parent.is_dir()
 
     def _rotate(self) -> int:
         self._close()
