@@ -22,9 +22,6 @@ from typing import Any, Final
 from bot.agent.model_run import SpendLimitReached
 from bot.domain.returns import Usage, total_usage
 
-PRICES_AS_OF: Final = "2026-11-20"
-"""The day on which the defaults were read."""
-
 _PER_TOKEN: Final = 1_000_000
 _BARE_ID: Final = re.compile(r"claude-[a-z0-9-]{1,60}")
 _DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
@@ -89,6 +86,7 @@ DEFAULT_PRICES: Final[Prices] = MappingProxyType(
         "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
     }
 )
+"""As they were read on 2026-11-20."""
 
 
 def with_overrides(overrides: Mapping[str, Price]) -> Prices:

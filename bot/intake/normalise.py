@@ -126,7 +126,6 @@ class Incoming:
 
     event: Event
     sender_ids: frozenset[str]
-    sender_team: str
     is_foreign: bool = False
 
 
@@ -185,7 +184,6 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
             client_msg_id=_token(message.get("client_msg_id")),
         ),
         sender_ids=frozenset(name for name in (user, bot, app) if name),
-        sender_team=sender_team,
         is_foreign=sender_team != me.team_id and _enterprise_of(body, me) is None,
     )
 

@@ -231,7 +231,7 @@ def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[B
     return brief_blocks(DailyBrief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
 
 
-_DAY = DayCounts(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
+_DAY = DayCounts(messages=212, actionable=41, model_runs=19, cost_usd=3.42)
 _WAITING = drafted().evolve(thread_id=_LINES[0].thread_id)
 _HOME = HomeData(
     overview=_overview(),

@@ -121,9 +121,9 @@ def test_a_bot_is_known_by_all_its_ids() -> None:
 
 
 def test_a_partners_team_is_told() -> None:
-    """A Slack Connect message keeps our team as its own and names the partner's as the sender's."""
+    """A Slack Connect message keeps our team as its own and is known as a partner's."""
     incoming = read("slack_connect")
-    assert (incoming.event.team_id, incoming.sender_team) == ("T1", "T9")
+    assert (incoming.event.team_id, incoming.is_foreign) == ("T1", True)
 
 
 @pytest.mark.parametrize("team", ["T1", "T9", None])
@@ -147,7 +147,7 @@ def test_on_an_enterprise_grid_only_the_chat_can_tell_a_sister_workspace_from_a_
     read_back = normalise(body, Identity(team_id="T1", user_id="U0BOT", enterprise_id="E1"))
     for incoming in (live, read_back):
         assert incoming is not None
-        assert (incoming.sender_team, incoming.is_foreign) == ("T9", False)
+        assert not incoming.is_foreign
 
 
 def test_a_body_without_channel_and_ts_is_refused() -> None:

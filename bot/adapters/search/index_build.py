@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
-from bot.adapters.search.stored_files import is_readable, read_file
+from bot.adapters.search.stored_files import holds_any, is_readable, read_file
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
 from bot.domain.search.file_kinds import IndexGaps, may_hold_text, path_weight
 from bot.errors import ProviderError
@@ -34,11 +34,6 @@ INSERT INTO todo (path, blob, size) SELECT listed.path, listed.blob, listed.size
 LEFT JOIN file ON file.path = listed.path
 WHERE file.blob IS NOT listed.blob OR listed.path IN (SELECT path FROM gap) ORDER BY listed.weight DESC, listed.path
 """
-
-
-def is_current(connection: sqlite3.Connection, commit: str) -> bool:
-    """Whether the rows are of a commit, all of them."""
-    return rows.commit_of(connection) == commit
 
 
 def bring_up_to(
@@ -160,8 +155,3 @@ def _store_batch(
     )
     rows.add_gaps(connection, unread)
     rows.advance(connection, len(batch))
-
-
-def holds_any(content: bytes, secrets: Collection[bytes]) -> bool:
-    """Whether a file holds one of the process's own secrets."""
-    return any(secret in content for secret in secrets)

@@ -7,7 +7,7 @@ blacked out before anything of a file is stored or shown.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
@@ -97,3 +97,8 @@ def pack_spans(passages: Sequence[StoredPassage]) -> bytes:
 def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
     """Return first and last line of each passage of a file."""
     return [(start, end) for start, end in _SPAN.iter_unpack(packed)]
+
+
+def holds_any(content: bytes, secrets: Collection[bytes]) -> bool:
+    """Whether a file holds one of the process's own secrets."""
+    return any(secret in content for secret in secrets)

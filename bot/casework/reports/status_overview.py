@@ -275,7 +275,6 @@ class DayCounts:
 
     messages: int
     actionable: int
-    posted: int
     model_runs: int
     cost_usd: float | None
 
@@ -287,7 +286,6 @@ def count_today(store: Store, now: datetime) -> DayCounts:
     return DayCounts(
         messages=len(heard),
         actionable=sum(record.get("classification") == "actionable" for record in heard),
-        posted=len(_of_day(store, REPLIES, "posted_at", now)),
         model_runs=len(spent),
         cost_usd=measure_total(spent),
     )

@@ -102,8 +102,6 @@ def _unwrapped(text: str) -> str:
 
 
 EVERYBODY: Final = "everybody"
-APPROVERS: Final = "approvers"
-APPROVERS_OR_OWNER: Final = "approvers, and the session's owner"
 NOTHING: Final = "nothing"
 
 OF_TEAMS: Final = (

@@ -37,7 +37,6 @@ __all__ = [
     "evaluate_rules",
     "explain",
     "ngrams_of",
-    "probability_of",
 ]
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
@@ -162,11 +161,6 @@ def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
         threshold=rules.scorer.needed(is_marked=RULE in ngrams),
         ngrams=tuple(rules.scorer.weights.why(ngrams)),
     )
-
-
-def probability_of(content: str, rules: Rules) -> float | None:
-    """Return how likely a message wants an answer, None where a rule alone decides."""
-    return _read(content, rules).probability
 
 
 def _evaluate(event: Event, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:

@@ -30,7 +30,7 @@ from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
 from tests.sampling import FULL
 
-DAY = DayCounts(messages=12, actionable=3, posted=2, model_runs=4, cost_usd=0.123)
+DAY = DayCounts(messages=12, actionable=3, model_runs=4, cost_usd=0.123)
 
 
 def a_row(session_id: str = "shop", **changes: object) -> SessionRow:

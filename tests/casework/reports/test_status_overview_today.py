@@ -16,7 +16,7 @@ from tests.builders import NOW
 def test_a_missing_home_had_a_quiet_day(tmp_path: Path) -> None:
     """Nothing heard, nothing spent."""
     assert count_today(FileStore(tmp_path / "none"), NOW) == DayCounts(
-        messages=0, actionable=0, posted=0, model_runs=0, cost_usd=0
+        messages=0, actionable=0, model_runs=0, cost_usd=0
     )
 
 
@@ -29,9 +29,7 @@ def test_only_what_happened_today_counts(tmp_path: Path) -> None:
     for at, cost in ((yesterday, 5.0), (NOW, 0.25), (NOW, 0.5)):
         spent.append({"at": at.isoformat(), "cost_usd": cost})
     NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat()})
-    assert count_today(FileStore(tmp_path), NOW) == DayCounts(
-        messages=2, actionable=1, posted=1, model_runs=2, cost_usd=0.75
-    )
+    assert count_today(FileStore(tmp_path), NOW) == DayCounts(messages=2, actionable=1, model_runs=2, cost_usd=0.75)
     spent.append({"at": NOW.isoformat(), "cost_usd": None})
     assert count_today(FileStore(tmp_path), NOW).cost_usd is None
 
@@ -45,6 +43,6 @@ def test_a_busy_day_is_counted_whole(tmp_path: Path) -> None:
         new = json.dumps({key: NOW.isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
         (tmp_path / f"{name}.ndjson").write_text(f"{old}\n" * 50 + f"{new}\n" * count)
     seen = count_today(home, NOW)
-    assert (seen.messages, seen.posted, seen.model_runs, seen.cost_usd) == (700, 500, 900, 900.0)
+    assert (seen.messages, seen.model_runs, seen.cost_usd) == (700, 900, 900.0)
     assert overview(home, NOW).posted_today == 500
     assert build_brief(home, NOW - timedelta(hours=1), NOW).replies == 500

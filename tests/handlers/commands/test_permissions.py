@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review
-from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
+from bot.domain.commands.command_specs import MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
@@ -200,7 +200,7 @@ def test_who_may_not_learns_nothing_and_changes_nothing(everything: Everything, 
         assert everything.standing() == before, path
         if team != "T1":
             assert seen.startswith(OTHER_TEAM), path
-        elif spec.changes != NOTHING and spec.who in (APPROVERS, APPROVERS_OR_OWNER):
+        elif spec.changes != NOTHING and spec.who in ("approvers", "approvers, and the session's owner"):
             assert "nly approvers" in seen, path
 
 
