@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from tests.casework.office import BEN, Office
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.fakes import Crash, Faults, MemoryDocuments, in_memory
 from tests.gitrepo import commit_files, git, make_repo
+from tests.sampling import every, pairs
 
 
 class Files:
@@ -267,16 +269,22 @@ def test_a_wrong_token_is_told_at_once(tmp_path: Path, host: CodeHost, base: str
     assert said.startswith("GitHub says: Bad credentials. It does not accept triage's token: ")
 
 
-@pytest.mark.parametrize("pattern", ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"])
-@pytest.mark.parametrize(
-    ("status", "word"),
-    [(401, "does not accept triage's token"), (403, "may not do that"), (404, "may not see it"), (301, "has moved")],
-)
+CALLS_OF_GIT = ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"]
+REFUSALS = [
+    (401, "does not accept triage's token"),
+    (403, "may not do that"),
+    (404, "may not see it"),
+    (301, "has moved"),
+]
+
+
+@pytest.mark.parametrize(("refusal_of_host", "pattern"), pairs(REFUSALS, CALLS_OF_GIT, per_row=1))
 def test_what_git_is_refused_is_final_at_once(
-    tmp_path: Path, host: CodeHost, pattern: str, status: int, word: str
+    tmp_path: Path, host: CodeHost, refusal_of_host: tuple[int, str], pattern: str
 ) -> None:
     """A token may suit the host's interface and not its git; a folder of the machine is named nowhere."""
     desk = Desk(tmp_path, host)
+    status, word = refusal_of_host
     host.faults = [Fault(pattern=pattern, status=status, body={"message": "no"})]
     code, said = refusal(desk)
     assert code is FixCode.HOST
@@ -285,9 +293,9 @@ def test_what_git_is_refused_is_final_at_once(
     assert opened(desk).status is FixStatus.OPEN
 
 
-@pytest.mark.parametrize("takes_effect", [False, True])
-@pytest.mark.parametrize("pattern", ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"])
-@pytest.mark.parametrize("status", [0, 429, 500, 503])
+@pytest.mark.parametrize(
+    ("status", "pattern", "takes_effect"), every(5, product([0, 429, 500, 503], CALLS_OF_GIT, [False, True]))
+)
 def test_what_git_cannot_reach_is_tried_again(
     tmp_path: Path, host: CodeHost, pattern: str, status: int, takes_effect: bool
 ) -> None:
