@@ -75,6 +75,8 @@ class Statements:
         if kind == b"P":
             name, sql, _ = body.split(b"\0", 2)
             self.prepared[name] = sql.decode()
+        if kind == b"Q":  # what has no parameters: BEGIN, COMMIT
+            return body.rstrip(b"\0").decode()
         if kind != b"B":
             return None
         _, name, rest = body.split(b"\0", 2)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -18,8 +19,11 @@ from bot.ports.collections import EVENTS
 from tests import fork_server
 from tests.builders import an_event
 from tests.composition.test_state_move import files, sorted_all
+from tests.crashes.steps import after, before
+from tests.crashes.victim import Moment
 from tests.fork_server import ForkedProcess
 from tests.postgres import driver, new_database
+from tests.replicas.database_proxy import DatabaseProxy
 
 PASSWORD = "s3cret-Passw0rd"
 
@@ -101,6 +105,30 @@ def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     done = fork_server.run("bot", *words, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert _records(url) == 20_001
+
+
+@pytest.mark.parametrize(("moment", "arrived"), [(before("COMMIT", nth=2), 0), (after("COMMIT", nth=2), 21)])
+def test_kill_minus_nine_at_the_commit_leaves_one_whole_side(tmp_path: Path, moment: Moment, arrived: int) -> None:
+    """No start works on the directory from then on; the same command brings all of it, or says that it is there."""
+    url, home = new_database(), a_home(tmp_path, 20)
+    proxy, process, held = DatabaseProxy(url), SimpleQueue[ForkedProcess](), files(home)
+    proxy.arm(moment, lambda: process.get().send_signal(signal.SIGKILL))  # the first COMMIT is that of the tables
+    words, env = ["migrate", "--to", "postgresql"], environment(tmp_path, TRIAGE_DATABASE_URL=proxy.url)
+    victim = fork_server.start("bot", *words, cwd=tmp_path, env=env)
+    process.put(victim)
+    assert victim.wait() == -signal.SIGKILL
+    assert _records(url) == arrived
+    left = files(home)
+    refused = " ".join(triage(tmp_path, ["status"]).stderr.split())
+    assert "set TRIAGE_DATABASE_URL" in refused
+    assert "If it holds nothing, the move was cut off: type `triage migrate --to postgresql` again" in refused
+    proxy.arm(None, lambda: None)
+    again = fork_server.run("bot", *words, cwd=tmp_path, env=env)
+    assert again.returncode == (1 if arrived else 0), again.stderr
+    assert ("holds state of triage already" in " ".join(again.stderr.split())) == bool(arrived)
+    assert _records(url) == 21
+    assert {name: content for name, content in left.items() if name in held} == held
+    proxy.close()
 
 
 def _until_it_writes(url: str, process: ForkedProcess) -> None:
