@@ -60,6 +60,25 @@ def test_replicas_are_listed_and_share_their_pace(
     other.stop()
 
 
+def offered(control: Control, ts: str) -> Json:
+    """Return the card of a message once its draft can be approved."""
+    marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
+
+    def card() -> Json | None:
+        cards = control.messages(OPS.channel_id)
+        found = [one for one in cards if any(b.get("block_id") == marker for b in one.get("blocks") or [])]
+        return next((one for one in found if find_element(one, ids.APPROVE)), None)
+
+    return control.wait_for(card, "the card with its draft")
+
+
+def approve(control: Control, card: Json) -> None:
+    """Approve the draft of a card."""
+    element = find_element(card, ids.APPROVE)
+    assert element is not None
+    control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
+
+
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
     """A model that finds the answer in any codebase."""
@@ -86,20 +105,42 @@ def test_one_hears_and_the_other_works(
         bots[role].start()
     control.wait_for(control.modals.is_bot_connected, "the edge to connect")
     ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-    marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
-
-    def card() -> Json | None:
-        cards = control.messages(OPS.channel_id)
-        found = [one for one in cards if any(b.get("block_id") == marker for b in one.get("blocks") or [])]
-        return next((one for one in found if find_element(one, ids.APPROVE)), None)
-
-    shown = control.wait_for(card, "the card with its draft")
-    approve = find_element(shown, ids.APPROVE)
-    assert approve is not None
-    control.click(OPS.channel_id, shown["ts"], ANA.user_id, **approve.click_fields())
+    approve(control, offered(control, ts))
     [reply] = control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
     assert "This is done in" in reply["text"]
     assert bots[Role.EDGE].process.engine.replicas is not None
     assert sorted(one.role for one in bots[Role.EDGE].process.engine.replicas.list()) == ["edge", "work"]
     for bot in bots.values():
         bot.stop()
+
+
+def test_what_waited_before_a_move_into_a_database_goes_on_after_it(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The card is approved, the reply is voted on, and the approvers hear of the vote; all of it once."""
+    environ, config = environment_of(slack, tmp_path / "home"), write_config(tmp_path / "home", shop)
+    before = App(load_settings(config), read_environment(environ))
+    before.start()
+    control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+    ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+    card = offered(control, ts)
+    before.stop()
+    environ["TRIAGE_DATABASE_URL"] = new_database()
+    moved = fork_server.run("bot", "migrate", "--to", "postgresql", cwd=tmp_path, env=os.environ | environ)
+    assert moved.returncode == 0, moved.stderr
+    after = App(load_settings(config), read_environment(environ))
+    after.start()
+    control.wait_for(control.modals.is_bot_connected, "the bot to connect again")
+    approve(control, card)
+    [reply] = control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
+    vote = find_element(reply, ids.NOT_HELPFUL)
+    assert vote is not None
+    control.click(HELP.channel_id, reply["ts"], CHLOE.user_id, **vote.click_fields())
+
+    def told() -> list[Json]:
+        blocks = [(m, b) for m in control.messages(OPS.channel_id) for b in m.get("blocks") or []]
+        return [m for m, b in blocks if "triage_feedback:" in str(b.get("block_id"))]
+
+    control.wait_for(told, "the approvers to be told")
+    after.stop()
+    assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == len(told()) == 1
