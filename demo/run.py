@@ -222,7 +222,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
         f"            it goes into that HEARTBEAT.md\n"
         f"  data      {home}\n"
         f"            TRIAGE_HOME={home} {shlex.quote(sys.argv[0])} status\n"
-        "\n  Ctrl-C ends it and leaves nothing behind.",
+        "\n  Ctrl-C ends it; without --home nothing stays on disk.",
         flush=True,
     )
     if not args.no_browser:

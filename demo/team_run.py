@@ -85,7 +85,7 @@ def _interactive(control: Control, home: Path, url: str, *, opens: bool) -> int:
         f"  code      {', '.join(REPOSITORIES)} in {home / 'repositories'}\n"
         f"  data      {home / TEAM_FOLDERS}\n"
         f"            TRIAGE_HOME={home} {shlex.quote(sys.argv[0])} status\n"
-        "\n  Ctrl-C ends it and leaves nothing behind.",
+        "\n  Ctrl-C ends it; without --home nothing stays on disk.",
         flush=True,
     )
     if opens:

@@ -115,6 +115,7 @@ def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> 
 SHOWN_REFS = 8
 
 
+SHA_CHARS = 12
 REF_CHARS = 90
 
 
@@ -160,10 +161,12 @@ def _evidence_title(marks: Sequence[bool | None]) -> str:
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:
     """Return a citation: mark, place and claim, the most telling line of its quote, and what that says of itself."""
-    name = escape(plain(shown_ref(ref.ref).replace("`", ""), REF_CHARS))
+    place = shown_ref(ref.ref).replace("`", "")
+    is_commit = ref.kind is EvidenceKind.GIT_COMMIT
+    name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
-    at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
+    at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
     head = f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"

@@ -36,12 +36,12 @@ class DoubtCode(StrEnum):
 _SENTENCES: Final = MappingProxyType(
     {
         DoubtCode.EDITED: "the question was edited; the draft answers its earlier wording",
-        DoubtCode.WROTE: "<@{by}> wrote in the thread at {about} UTC",
+        DoubtCode.WROTE: "<@{by}> wrote in the thread ({about} UTC)",
         DoubtCode.SETTLED: "<@{by}> wrote: {about}",
         DoubtCode.CONTEXT: "<@{by}> added context during the investigation",
         DoubtCode.CODE_CHANGED: "`{about}` changed in the codebase",
-        DoubtCode.NOT_POSTED: "<@{by}> approved this at {about}",
-        DoubtCode.NOT_SENT: "it was to be sent automatically at {about}",
+        DoubtCode.NOT_POSTED: "<@{by}> approved this ({about})",
+        DoubtCode.NOT_SENT: "it was to be sent automatically ({about})",
         DoubtCode.MESSAGE_GONE: "the message to answer is gone",
         DoubtCode.QUESTION_DELETED: "the question was deleted",
         DoubtCode.CHANNEL_ARCHIVED: "the channel was archived",

@@ -147,7 +147,7 @@ class TestDoubts:
         answer = office.decisions.approve(office.click(), by=BEN)
         assert answer.startswith("Not posted yet: 1 thing changed")
         assert office.messenger.posts == []
-        assert office.shown.stale_reasons == (f"<@{CARL}> wrote in the thread at 2026-11-20 09:01:05 UTC",)
+        assert office.shown.stale_reasons == (f"<@{CARL}> wrote in the thread (2026-11-20 09:01:05 UTC)",)
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
 
     def test_the_click_on_the_old_card_does_not_count_as_having_seen(self, office: Office) -> None:

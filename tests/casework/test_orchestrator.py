@@ -99,7 +99,7 @@ def test_a_follow_up_is_recorded_and_makes_the_draft_doubtful(office: Office) ->
     version = office.state.draft_version
     event = office.says("we use v2, by the way", sender=BEN)
     assert [followup.message_id for followup in office.state.followups] == [event.message_id]
-    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread at 2026-11-20 09:01:01 UTC",)
+    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread (2026-11-20 09:01:01 UTC)",)
     assert office.state.draft_version == version
     assert len(office.investigator.assignments) == 1
     assert office.shown.stale_reasons == office.state.stale_reasons
@@ -142,7 +142,7 @@ def test_a_mention_written_before_the_draft_is_offered_on_the_card(office: Offic
     office.clock.advance(60)
     office.work()
     assert len(office.investigator.assignments) == 1
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread at 2026-11-20 09:00:01 UTC",)
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:00:01 UTC)",)
 
 
 def test_a_mention_while_the_reply_is_being_posted_waits(office: Office) -> None:
@@ -152,7 +152,7 @@ def test_a_mention_while_the_reply_is_being_posted_waits(office: Office) -> None
     office.says("<@U0BOT> hello?", mention=True)
     assert len(office.investigator.assignments) == 1
     assert (office.state.draft_version, office.state.post_intent is not None) == (1, True)
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread at 2026-11-20 09:01:01 UTC",)
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:01:01 UTC)",)
 
 
 def test_a_deletion_while_the_reply_is_being_posted_does_not_close_under_it(office: Office) -> None:
@@ -495,7 +495,7 @@ def test_only_the_asker_can_do_without_an_answer(office: Office) -> None:
     office.says("ok")
     assert office.state.followups == ()
     office.says("I fixed it by restarting the worker", sender=BEN)
-    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread at 2026-11-20 09:01:03 UTC",)
+    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread (2026-11-20 09:01:03 UTC)",)
     assert not office.state.is_settled
 
 

@@ -27,7 +27,7 @@ from bot.casework.investigate.excerpts import (
     excerpts_of_frame,
     excerpts_of_passage,
 )
-from bot.casework.investigate.history_answer import history_answer, history_subject
+from bot.casework.investigate.history_answer import Subject, history_answer, history_subject
 from bot.casework.investigate.offline_draft import compose_answer, compose_draft, question_back
 from bot.casework.investigate.report_search import search_report
 from bot.casework.investigate.trace_places import TracePlace, trace_places
@@ -38,9 +38,10 @@ from bot.domain.returns import MAX_DRAFT_WORDS, InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
-from bot.domain.search.question_names import asks_for_history, in_context
+from bot.domain.search.question_names import asks_for_history, in_context, names_in
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
+from bot.domain.text.outages import tells_of_outage
 from bot.ports import PassageIndex
 
 MAX_EXCERPTS = 5
@@ -58,6 +59,8 @@ WORTH_QUOTING_OF_REPORT = 0.2
 NAMED_WORTH = 1.25
 """How much more a passage counts that defines what the question names, where it asks for something else."""
 MAX_EARLIER_CHARS = 2_000
+MAX_OUTAGE_WORDS = 3
+"""Telling words of a message that says no more than that something is wrong."""
 _ADDRESSED = re.compile(r"\s*<@\w+>")
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
@@ -127,12 +130,23 @@ class OfflineInvestigator:
         feedback = assignment.feedback or ""
         if asks_for_history(question.text) and (ret := self._history(question, feedback, ledger, commit)):
             return ret
+        if self._is_bare_outage(question.text):
+            latest = history_answer(question.text, Subject(), self._repo, ledger, excerpts=(), commit=commit)
+            if latest is not None:
+                return latest
         found = self._find(question, feedback, ledger, commit)
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
             ledger.record_query(MEMORY_TOOL, hit.ref)
         return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report, lead=found.lead)
+
+    def _is_bare_outage(self, text: str) -> bool:
+        """Whether something is said to be down that the code has no name for: what changed last is all there is."""
+        names = names_in(text)
+        if names.names or names.files or len(names.words) > MAX_OUTAGE_WORDS or not tells_of_outage(text):
+            return False
+        return not any(self._index.definitions(word) or self._index.places_called(word) for word in names.words)
 
     def _history(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> InvestigatorReturn | None:
         """Return what git says of who changed what the question names, and when; None where it does not say."""

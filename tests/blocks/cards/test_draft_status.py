@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from blocks.cards.draft_card import card_blocks
 from blocks.cards.draft_status import status_line
 from blocks.text.escaping import local_time
-from bot.domain.returns import CODE_CHECKS, Check, Usage, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 
@@ -84,6 +84,18 @@ def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], word
         assert badge.startswith(f"*Search result, not an answer* · {words}")
         assert "validated" not in badge
         assert "✓" not in badge
+
+
+def test_a_commit_is_cited_by_its_short_id_once() -> None:
+    """Forty digits say no more than twelve, and the card counts it as found in git, not as a quote of the code."""
+    sha = "b" * 40
+    ref = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=sha, quote="Retry less", supports_claim="Newest.")
+    ret = a_return(evidence_refs=(ref,))
+    checks = (Check(name="ref[0].quote", ok=True, reason=""),)
+    rounds = (Round(round=1, investigator_return=ret, checks=checks),)
+    seen = text_of(waiting(investigator_return=ret, rounds=rounds, **OFFLINE[0]))
+    assert f"✓ `commit {sha[:12]}` · Newest." in seen
+    assert "1 commit found in git" in seen
 
 
 def test_a_model_s_draft_that_code_alone_checked_is_called_that() -> None:

@@ -43,6 +43,15 @@ def ask(code: Path, question: str, *earlier: str) -> Investigation:
     return found
 
 
+def test_an_outage_that_names_nothing_gets_the_newest_commits(code: Path) -> None:
+    """What changed last is where people look first; words like "prod" would only match by chance."""
+    commit_files(code, {"ci/prod.yml": "# prod install\nrun: install --prod\n"}, "Install for prod")
+    commit_files(code, {"docs/down.md": "# What goes down\n\nProd and the shop.\n"}, "Say what goes down")
+    assert subjects(ask(code, "everything is down!!"))[:2] == ["Say what goes down", "Install for prod"]
+    assert subjects(ask(code, "production is down"))[:1] == ["Say what goes down"]
+    assert subjects(ask(code, "Client is down, why does `send` fail?")) == []
+
+
 def subjects(found: Investigation) -> list[str]:
     """Return the first lines of the commits cited."""
     refs = found.ret.evidence_refs

@@ -51,7 +51,7 @@ def test_only_people_who_wrote_after_the_draft_count(office: Office) -> None:
     say(office, 61, is_bot=True)
     assert changes(office) == []
     say(office, 62)
-    assert changes(office) == [("<@U3> wrote in the thread at 2026-11-20 09:01:02 UTC", False)]
+    assert changes(office) == [("<@U3> wrote in the thread (2026-11-20 09:01:02 UTC)", False)]
 
 
 def test_a_recorded_follow_up_is_not_counted_again(office: Office) -> None:
