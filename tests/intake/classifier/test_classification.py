@@ -120,6 +120,35 @@ def test_each_language_has_its_words(language: str, question: str, ack: str, ala
     assert {read(text, none).classification for text in (question, ack, alarm)} == {"ambient"}
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "not sure which env var controls the retry limit",
+        "need to know how the cache is invalidated",
+        "have to know when the token expires",
+        "no idea what flag turns this on",
+        "trying to find out how refunds are booked",
+        "looking for the setting that disables caching",
+        "ich muss wissen, wie der Cache geleert wird",
+        "necesito saber cómo se vacía la caché",
+        "j'ai besoin de savoir comment le cache est vidé",
+        "preciso saber como o cache é limpo",
+        "saya perlu tahu bagaimana cache dikosongkan",
+    ],
+)
+def test_who_asks_without_a_question_is_heard(content: str) -> None:
+    """Somebody says what they do not know."""
+    assert read(content).is_question
+
+
+@pytest.mark.parametrize(
+    "content", ["not sure I can make it to lunch", "need to leave early", "wondering who brings cake", "I know how"]
+)
+def test_who_only_talks_of_knowing_asks_nothing(content: str) -> None:
+    """Plans and small talk."""
+    assert read(content).classification != "actionable"
+
+
 @pytest.mark.parametrize("content", ["thanks! how do I undo it", "ok but prod is down", "ok?", "thanks `x`", "tokens"])
 def test_an_ack_covers_the_whole_message(content: str) -> None:
     """A short message that merely begins with thanks is no acknowledgement."""
