@@ -51,6 +51,10 @@ class Planted(NamedTuple):
 
 # Tokens whose issuer gave them a form of their own: found wherever they stand, without a name beside them.
 ISSUED: Final = {
+    "Nylas": "nyk_v0_{a64}",
+    "Unkey": "unkey_{a22}",
+    "Lob": "live_{h35}",
+    "Beamer": "b_{a44}",
     "Hugging Face user": "hf_{t34}",
     "Hugging Face organisation": "api_org_{t34}",
     "DigitalOcean personal": "dop_v1_{h64}",
@@ -268,6 +272,10 @@ ISSUED: Final = {
 
 # Values that only what stands beside them makes a credential.
 IN_CONTEXT: Final = {
+    "Mailjet secret": "MJ_APIKEY_PRIVATE=«{h32}»",
+    "key of a region": "API_KEY_EU: «{a32}»",
+    "password of a replica": "DB_PASSWORD_RO='«{a20}»'",
+    "Opsgenie header": "Authorization: GenieKey «{u}»",
     "curl -u": "curl -u admin:«{p}» https://api.example.org/v1",
     "curl --user": "curl --silent --user 'deploy:«{p}»' https://api.example.org",
     "curl header": 'curl -H "Authorization: Bearer «{a40}»" https://api.example.org',
