@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import requests
@@ -22,8 +22,6 @@ from bot.errors import ConfigError, ProviderError, Unavailable
 if TYPE_CHECKING:
     from bot.agent.loop import Client
 
-
-Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
 MAX_RETRIES: Final = 0
 CONNECT_AND_SILENCE_S: Final = 600.0

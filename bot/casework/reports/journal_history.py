@@ -6,10 +6,10 @@ that cannot be read is counted and left out; a missing journal is an empty one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
@@ -21,16 +21,6 @@ from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
 from bot.ports import Store
 from bot.ports.collections import HEARTBEATS, JUDGEMENTS, SPEND, THREADS, Collection
-
-
-class EventRecord(NamedTuple):
-    """One message and what the rules made of it."""
-
-    at: datetime
-    chat_id: str
-    message_id: str
-    classification: str
-    is_bot_mention: bool
 
 
 class MessagesOfDay(NamedTuple):
@@ -46,14 +36,6 @@ class HeardMessages:
 
     days: Sequence[MessagesOfDay] = ()
     mentions: frozenset[tuple[str, str]] = frozenset()
-
-    @classmethod
-    def of(cls, records: Iterable[EventRecord]) -> Self:
-        """Return single messages."""
-        known = list(records)
-        marks = "".join("a" if one.classification == "actionable" else "l" for one in known)
-        mentions = frozenset((one.chat_id, one.message_id) for one in known if one.is_bot_mention)
-        return cls(days=(MessagesOfDay([to_us(one.at) for one in known], marks),), mentions=mentions)
 
     def count(self, window: Window) -> tuple[int, int]:
         """Return how many messages a window holds, and how many of them are actionable."""
