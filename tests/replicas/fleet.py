@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from blocks import ids
 from demo.control import Control, Json
@@ -22,10 +23,17 @@ class Fleet:
     """Replicas by number, and the hands of everybody."""
 
     def __init__(
-        self, slack: LocalSlack, control: Control, folder: Path, codebase: Path, *, url: str | None = None
+        self,
+        slack: LocalSlack,
+        control: Control,
+        folder: Path,
+        codebase: Path,
+        *,
+        url: str | None = None,
+        **settings: Any,
     ) -> None:
         self.control, self.url = control, url or new_database()
-        self._slack, self._folder, self._codebase = slack, folder, codebase
+        self._slack, self._folder, self._codebase, self._settings = slack, folder, codebase, settings
         self.running: dict[int, ForkedProcess] = {}
 
     def start(
@@ -49,7 +57,7 @@ class Fleet:
 
     def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> ForkedProcess:
         home = self.home(number)
-        argv = [*program, "run", "--config", str(write_config(home, self._codebase))]
+        argv = [*program, "run", "--config", str(write_config(home, self._codebase, **self._settings))]
         with self._log(number).open("ab") as log:
             return fork_server.start(*argv, env={**self.environment(number), **environment}, stdout=log, stderr=log)
 
