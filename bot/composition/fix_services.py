@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -113,6 +115,17 @@ class KnownFixes:
     ) -> None:
         self.store, self.codebases, self.settings_of = store, codebases, process.settings_of
         self.hosts = CodeHosts(settings.code_host, environment, process)
+        self._process, self._home = process, process_home(environment.home)
+
+    def hidden(self) -> list[Path]:
+        """Return what no check may see: the data of every team, and the checkouts that only other teams see.
+
+        A checkout stays in sight if one of the team's own, or the Python that runs this, lies in it.
+        """
+        repos = self._process.repos
+        needed = [Path(sys.prefix), *(repo.root for name, repo in repos.items() if self.codebases.has(name))]
+        others = [repo.root for name, repo in repos.items() if not self.codebases.has(name)]
+        return [self._home, *(root for root in others if not any(one.is_relative_to(root) for one in needed))]
 
     def marks(self) -> FixMarks:
         """Return what tells cards how the patches of a thread stand."""
@@ -137,7 +150,6 @@ class FixServices:
     ) -> None:
         self._settings, self._known, self._approvers, self._link_to = settings, known, approvers, link_to
         self._secrets, self._workshop = environment.secrets(), environment.home / WORKSHOP
-        self._hidden = [process_home(environment.home)]  # other teams' directories lie there as well
         self.stop = threading.Event()
         sweep(self._workshop)
         store, codebases = known.store, known.codebases
@@ -148,10 +160,10 @@ class FixServices:
         access, own = self._known.hosts.access(codebase), self._known.settings_of(codebase.id)
         if access is None or own is None:
             return None
-        wanted, secrets = own.fixes.over(self._settings.fixes), self._secrets
+        wanted, secrets, hidden = own.fixes.over(self._settings.fixes), self._secrets, self._known.hidden()
         return FixOpening(
             self._known.store,
-            PatchChecks(codebase.repo, wanted, self._workshop, hidden=self._hidden, stop=self.stop, secrets=secrets),
+            PatchChecks(codebase.repo, wanted, self._workshop, hidden=hidden, stop=self.stop, secrets=secrets),
             access.client,
             access.remote,
             self._approvers,

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.agent.codebases import Codebase
+from bot.agent.codebases import Codebase, Codebases
+from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.composition.codebases import ProcessCode, open_process_code
-from bot.composition.fix_services import CodeHosts
+from bot.composition.fix_services import CodeHosts, KnownFixes
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, load_settings
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from tests.fakes import FakeClock
+from bot.ports.collections import FIXES
+from tests.fakes import FakeClock, in_memory
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import write_config
 
@@ -112,3 +114,21 @@ def test_a_code_host_that_is_named_later_is_gone_by_at_once(opened: Any) -> None
         office.again(odd={"code_host": host})
         assert office.token("odd") == KEY.format(number)
         assert form in str(link_to(ref))
+
+
+def test_a_check_sees_no_checkout_that_only_other_teams_see(opened: Any, tmp_path: Path) -> None:
+    """Nor the data directory; what holds one of the team's own stays in sight."""
+    office = opened("shop", "infra", "inner", variables={})
+    make_repo(tmp_path / "inner" / "part", {"a.txt": "a\n"})
+
+    def hidden(*seen: str) -> set[str]:
+        team = Codebases(one for name, one in office.members.items() if name in seen)
+        codebases, store = PatchCodebases(team, lambda _: ()), in_memory(FIXES)
+        known = KnownFixes(office.settings, office.environment, office.process, codebases, store)
+        return {path.name for path in known.hidden()}
+
+    assert hidden("shop", "infra", "inner") == {"home"}
+    assert hidden("shop") == {"home", "infra", "inner"}
+    office.again(shop={"path": str(tmp_path / "inner" / "part")})
+    office.members = {one.id: one for one in office.process.members(office.settings)}
+    assert hidden("shop") == {"home", "infra"}

@@ -38,6 +38,10 @@ class PatchCodebases:
     def __len__(self) -> int:
         return len(self._codebases)
 
+    def has(self, codebase: str) -> bool:
+        """Whether the team sees a codebase, now."""
+        return self._codebases.get(codebase) is not None
+
     def place(self, state: ThreadState, patch: ProposedPatch) -> PatchPlace:
         """Return where the patch of a thread belongs.
 
