@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -17,6 +16,8 @@ from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_crashes import _draft
@@ -30,19 +31,21 @@ STOP_S = 60.0
 @contextmanager
 def thinking(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a bot whose model has fallen silent over a question; yields process and the question's ts."""
+) -> Iterator[tuple[ForkedProcess, IO[str], str]]:
+    """Run a bot whose model has fallen silent over a question; yields process, its output, and the question's ts."""
     home = tmp_path / "home"
     config = write_config(home, shop)
     with ModelServer(load_script(SCRIPTS / "stall.yml")) as server:
         env = _environment(slack, home, server)
-        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
+        reader, writer = os.pipe()
+        with os.fdopen(writer, "wb") as output:
+            process = fork_server.start("bot", "run", "--config", str(config), env=env, stdout=output)
         try:
             control.wait_for(control.modals.is_bot_connected, "the bot to connect")
             ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
             control.wait_for(lambda: server.requests, "the model to be asked", channel=OPS.channel_id)
-            yield process, ts
+            with os.fdopen(reader, encoding="utf-8") as said:
+                yield process, said, ts
         finally:
             process.kill()
             process.wait()
@@ -53,7 +56,7 @@ def test_a_stop_interrupts_a_silent_model_and_hands_the_question_back(
 ) -> None:
     """Exit code 0; the job waits, its attempt not counted, and the next start answers it."""
     home = tmp_path / "home"
-    with thinking(slack, control, tmp_path, shop) as (process, ts):
+    with thinking(slack, control, tmp_path, shop) as (process, _, ts):
         process.terminate()
         assert process.wait(STOP_S) == 0
         [job] = [json.loads(path.read_text()) for path in list_files(home / "queue", "user_*.json")]
@@ -64,7 +67,8 @@ def test_a_stop_interrupts_a_silent_model_and_hands_the_question_back(
         assert "the bot stopped" in log
         control.wait_for(lambda: not control.modals.is_bot_connected(), "the socket to close")
     with ModelServer(load_script(SCRIPTS / "pass.yml")) as server:
-        again = subprocess.Popen(process.args, env=_environment(slack, home, server))
+        config = str(home / "triage.yml")
+        again = fork_server.start("bot", "run", "--config", config, env=_environment(slack, home, server))
         try:
             _draft(control, ts)
         finally:
@@ -77,10 +81,9 @@ def test_a_second_signal_ends_it_at_once(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, second: signal.Signals
 ) -> None:
     """By that signal, whatever the first one still waits for."""
-    with thinking(slack, control, tmp_path, shop) as (process, _):
+    with thinking(slack, control, tmp_path, shop) as (process, said, _):
         process.terminate()
-        assert process.stdout is not None
-        assert any(line.startswith("stopping:") for line in process.stdout)
+        assert any(line.startswith("stopping:") for line in said)
         process.send_signal(second)
         assert process.wait(STOP_S) == -second
 
