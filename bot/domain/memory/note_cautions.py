@@ -52,7 +52,7 @@ def stale_lines_notice(stale: StaleCitations | None) -> str:
 
     >>> cite = NoteCitation(path="a.py", lines="3", commit="1a2b3c4d5e", quote="x")
     >>> stale_lines_notice(StaleCitations(unconfigured=[cite]))
-    'cited from a codebase that is not configured any more (a.py:3): nobody can check it'
+    'cited from a codebase that is not configured here (a.py:3): nobody can check it'
     """
     return UNKNOWN if stale is None else "; ".join(_notices(stale))
 
@@ -63,7 +63,7 @@ def _notices(stale: StaleCitations) -> Iterator[str]:
         yield f"the cited lines changed since {since} ({_named(stale.changed)}): check before you rely on it"
     if stale.unconfigured:
         named = _named(stale.unconfigured)
-        yield f"cited from a codebase that is not configured any more ({named}): nobody can check it"
+        yield f"cited from a codebase that is not configured here ({named}): nobody can check it"
 
 
 def _named(cites: Sequence[NoteCitation]) -> str:

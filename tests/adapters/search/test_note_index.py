@@ -229,7 +229,7 @@ def test_a_note_from_a_codebase_that_is_gone_says_so_and_settles_nothing(tmp_pat
     (tmp_path / "b-plain.md").write_text(RETRIES)
     plain, cited = WordNoteIndex(NoteFiles(tmp_path), Replies(), all_unconfigured).search(QUESTION)
     assert (plain.ref, cited.ref, cited.is_settled) == ("memory/b-plain.md", "memory/a-cited.md", False)
-    assert cited.caution == "cited from a codebase that is not configured any more (a.py:2): nobody can check it"
+    assert cited.caution == "cited from a codebase that is not configured here (a.py:2): nobody can check it"
     assert cited.doubt == cited.caution
 
 

@@ -26,5 +26,5 @@ def test_changed_lines_and_those_of_a_codebase_that_is_gone_are_told_apart() -> 
     said = stale_lines_notice(StaleCitations(changed=[CITE], unconfigured=[gone]))
     changed, unconfigured = said.split("; ")
     assert "changed since aaaaaaa (app/retry.py:3-4)" in changed
-    assert "not configured any more (infra:queue/workers.py:3-4)" in unconfigured
+    assert "not configured here (infra:queue/workers.py:3-4)" in unconfigured
     assert StaleCitations().is_empty
