@@ -20,12 +20,21 @@ the text of a vendor's exception never does (adapters translate, with `from`).
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Final
 
-_OF_THE_DISK: Final = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.EMFILE, errno.ENFILE}
+_OF_THE_DISK: Final = MappingProxyType(
+    {
+        errno.ENOSPC: "free space",
+        errno.EDQUOT: "free space, or raise the quota",
+        errno.EROFS: "make the file system writable",
+        errno.EIO: "check the disk",
+        errno.EFBIG: "raise the limit of file sizes",
+        errno.EMFILE: "raise the limit of open files",
+        errno.ENFILE: "raise the limit of open files",
+    }
 )
-"""What the system says of every file alike, not of this one."""
+"""What the system says of every file alike, not of this one, and what helps then."""
 
 
 class TriageError(Exception):
@@ -108,12 +117,13 @@ def failure_kind(error: TriageError) -> str:
 def refusal(what: str, error: OSError, advice: str, *, instead: str = "move it away") -> StoreError:
     """Return the error to raise for what the system refused; `what` and `advice` are said around its reason.
 
-    `instead` is the advice where a folder is in the place of a file.
+    `instead` is the advice where a folder is in the place of a file; where the disk refuses, the advice is of that.
 
-    >>> refusal("cannot write a.json", OSError(errno.ENOSPC, "No space left on device"), "free space")
-    DiskRefused('cannot write a.json: No space left on device; free space')
+    >>> refusal("cannot lock a.json", OSError(errno.EROFS, "Read-only file system"), "fix the folder's owner")
+    DiskRefused('cannot lock a.json: Read-only file system; make the file system writable')
     """
     kind = DiskRefused if error.errno in _OF_THE_DISK else StoreError
+    advice = _OF_THE_DISK.get(error.errno or 0, advice)
     if error.errno == errno.EISDIR:
         advice = f"a folder is where a file belongs; {instead}"
     return kind(f"{what}: {error.strerror}; {advice}")

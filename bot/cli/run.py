@@ -148,7 +148,7 @@ def _wait_for_disk(settings: Settings, environment: Environment) -> None:
             probe_folder(make_folder(environment.home), ROOM_BYTES)
         except DiskRefused as error:
             if not told:
-                log.error("%s is of no use yet: %s", environment.home, error, extra={"action": "disk_refused"})
+                log.error("triage cannot start yet: %s", error, extra={"action": "disk_refused"})
                 announce(
                     settings.ops_channel, environment, f"triage cannot start yet: {error}. It starts as soon as it can."
                 )

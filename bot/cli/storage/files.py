@@ -86,6 +86,8 @@ def _content(store: Store, path: str) -> bytes:
         return store.decisions.text().encode()
     if place == "memory":
         notes = {note.ref: note.whole for note in store.notes.all()}
+        if not notes:
+            raise InputError("memory/ holds no notes")
         return notes[path].encode() if path in notes else _listed(notes, path)
     if place in ("runs", "escalations") and rest and ".." not in rest:
         return _of_run(store.runs, f"{place}/{rest[0]}", "/".join(rest[1:]))

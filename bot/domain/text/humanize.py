@@ -39,10 +39,10 @@ def duration(time: timedelta) -> str:
 def counted(number: int, one: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "card"), counted(2, "card")
-    ('1 card', '2 cards')
+    >>> counted(1, "card"), counted(2_000, "card")
+    ('1 card', '2,000 cards')
     """
-    return f"{number} {one}{'s' * (number != 1)}"
+    return f"{number:,} {one}{'s' * (number != 1)}"
 
 
 def ordinal(number: int) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 from pydantic import ValidationError
 
 from bot.domain.events import Event
+from bot.domain.text.humanize import counted
 from bot.domain.threads import thread_key
 from bot.errors import InputError
 from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules, explain
@@ -95,7 +96,7 @@ class EventStream:
             f"{self._counts[name]:,} {name} ({self._counts[name] / max(total, 1):.0%})"
             for name in ("actionable", "ack", "ambient")
         )
-        return f"{total:,} events: {shares}; {self._bad:,} bad lines"
+        return f"{counted(total, 'event')}: {shares}; {counted(self._bad, 'bad line')}"
 
     def _tagged(self, line: bytes, stamp: bytes) -> bytes:
         event = self._validate(line)

@@ -55,7 +55,7 @@ def test_a_note_is_put_shown_changed_and_retired(store: Store, typed: Callable[.
     assert typed("show", "memory") == typed("show", "memory/ops/") == b"memory/ops/retries.md\n"
     assert [note.title for note in store.notes.all()] == ["Retries"]
     assert b"memory/retired/" in typed("retire", "memory/ops/retries.md")
-    assert b"there is nothing to show" in typed("show", "memory", code=1)
+    assert b"memory/ holds no notes" in typed("show", "memory", code=1)
     assert b"there is no note" in typed("retire", "memory/ops/retries.md", code=1)
 
 
