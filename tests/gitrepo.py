@@ -62,7 +62,9 @@ def make_repo(path: Path, files: Mapping[str, str | bytes] | None = None) -> Pat
         if files is not None:
             commit_files(path, files, "first")
         return path
+    mode = path.stat().st_mode
     shutil.copytree(_made(tuple(files.items())), path, symlinks=True, dirs_exist_ok=True)
+    path.chmod(mode)  # copytree gives it that of the folder it copies, which others may read
     git(path, "update-index", "--refresh")
     return path
 
