@@ -12,7 +12,8 @@ import click
 
 from bot.cli.output import terminal_words, wrapped
 from bot.cli.verb_group import VerbGroup, words_to_type
-from bot.errors import ConfigError, TriageError
+from bot.domain.text.sanitize import has_halves, storable
+from bot.errors import ConfigError, InputError, TriageError
 from bot.release import program_version
 
 COMMANDS = {
@@ -110,6 +111,7 @@ def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     try:
+        _check_whole(arguments)
         with _TRIAGE.make_context("triage", list(arguments)) as context:
             code: int = _TRIAGE.invoke(context)
     except click.exceptions.Exit as ended:
@@ -132,6 +134,13 @@ def _run(arguments: list[str]) -> int:
         _complain(f"triage: cannot use {error.filename}: {error.strerror}; run this as the user who runs triage")
         return 1
     return code
+
+
+def _check_whole(arguments: list[str]) -> None:
+    """Refuse what was not typed in UTF-8, whose halves of characters can be neither stored nor sent."""
+    broken = next((word for word in arguments if has_halves(word)), None)
+    if broken is not None:
+        raise InputError(f"{storable(broken)!r} is no UTF-8 text; set the terminal to UTF-8 and type it again")
 
 
 def _misread(error: click.UsageError) -> int:

@@ -185,3 +185,11 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.Capt
     assert "events-classified.ndjson" in said.err
     assert "move it away" in said.err.replace("\n", " ")
     assert said.out == ""
+
+
+@pytest.mark.parametrize("words", ["tiers shop add quick", "investigate", "heartbeat assign shop", "search"])
+def test_what_was_not_typed_in_utf_8_is_refused(tmp_path: Path, words: str) -> None:
+    """Half characters can be neither stored nor sent; the sentence says what is wrong with which words."""
+    said = typed([*words.split(), os.fsdecode(b"caf\xe9 retry")], tmp_path, {"TRIAGE_HOME": str(tmp_path)})
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "'caf? retry' is no UTF-8 text" in said.stderr

@@ -32,6 +32,7 @@ from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
 from bot.domain.secrets import redact
+from bot.domain.text.sanitize import has_visible
 from bot.errors import InputError, TriageError
 
 
@@ -52,7 +53,7 @@ def command(question: str, team: str | None, config: Path | None, as_json: bool,
     """
     if escalation is not None:
         return _long_run(EscalationFolder(escalation.absolute()))
-    if not question.strip():
+    if not has_visible(question):
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
     environment = environment_at(one_team_at(None, config, team))
     sources = open_sources(settings_at(config, environment.home), environment)

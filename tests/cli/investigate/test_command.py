@@ -161,9 +161,10 @@ def test_a_validator_that_fails_leaves_no_traceback_before_the_draft(terminal: T
     assert "-v1 (no verdict" in done.stdout
 
 
-def test_no_question_is_said(terminal: Terminal) -> None:
-    """With an example."""
-    done = terminal.ask(" ")
+@pytest.mark.parametrize("question", [" ", "\u200b\u2060"])
+def test_no_question_is_said(terminal: Terminal, question: str) -> None:
+    """With an example; characters that nobody sees ask nothing."""
+    done = terminal.ask(question)
     assert (done.returncode, done.stdout) == (1, "")
     assert 'triage investigate "How are sessions signed?"' in done.stderr
 
