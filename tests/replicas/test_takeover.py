@@ -53,7 +53,9 @@ def test_a_question_is_answered_once_whoever_dies(fleet: Fleet, control: Control
     approve = control.wait_for(lambda: find_element(home_of(control), ids.APPROVE), "the draft on the page")
     click_on_page(control, approve.click_fields())
     control.wait_for(lambda: fleet.replies(third), "the reply that was approved on the page")
-    control.wait_for(lambda: "Posted." in json.dumps(home_of(control)), "the page to say so", timeout_s=120)
+    control.wait_for(
+        lambda: not find_element(home_of(control), ids.APPROVE), "the page to show no draft", timeout_s=120
+    )
     first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
     card = fleet.draft(first)
     fleet.kill(1)
