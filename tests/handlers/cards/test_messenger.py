@@ -344,12 +344,16 @@ class TestPace:
     def test_what_nobody_has_to_act_on_leaves_half_of_the_updates_to_drafts(
         self, slack: SlackStub, messenger: SlackMessenger, state: ThreadState, progress: str | None
     ) -> None:
-        """However many runs report."""
-        for _ in range(UPDATE_BURST // 2):
-            messenger.show_card(on_card(state), progress=progress)
+        """However many runs report; a machine that takes its time has earned one or the other meanwhile."""
+
+        def report(times: int) -> None:
+            for _ in range(times):
+                messenger.show_card(on_card(state), progress=progress)
+
+        report(UPDATE_BURST // 2)
         with pytest.raises(Unavailable, match="too many messages at once"):
-            messenger.show_card(on_card(state), progress=progress)
-        assert len(slack.of("chat.update")) == UPDATE_BURST // 2
+            report(UPDATE_BURST // 2)
+        assert len(slack.of("chat.update")) < UPDATE_BURST
         messenger.show_card(on_card(STATE))
 
 
