@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -98,6 +99,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     """Three questions and a reply in an open thread; the ops channel hears of it, and another start adds nothing."""
     home = tmp_path / "home"
     before = control.say(HELP.channel_id, CHLOE.user_id, "Was this asked before the bot came?")
+    control.wait_for(lambda: time.time() >= int(float(before)) + 1, "its second to end: the bot reads from a whole one")
     config = write_config(home, shop)
     with running(slack, control, home, config) as process:
         first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
