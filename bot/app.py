@@ -38,6 +38,8 @@ LISTEN_CHECK_S = 1
 HOME_EVERY_S = 30
 SHARE_EVERY_S = 10
 APPROVERS_EVERY_S = 5
+CLOCK_CHECK_S = 300
+"""A clock that jumps makes everything that is ticked due, so that this is for one that drifts."""
 
 
 class App:
@@ -146,7 +148,12 @@ class App:
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
-        self._pulse.every(LISTEN_CHECK_S, self.connection.check)
+        self._ticker.every(CLOCK_CHECK_S, self.process.slack.check_clock)
+        self._pulse.every(LISTEN_CHECK_S, self._look_after_line)
+
+    def _look_after_line(self) -> None:
+        self.connection.note_clock(self.process.slack.clock.ahead())
+        self.connection.check()
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:

@@ -85,6 +85,11 @@ class SlackAccess:
     workspace: SlackWorkspace
     clock: ChatClock
 
+    def check_clock(self) -> None:
+        """Compare this machine's clock with Slack's; raises ProviderError where Slack does not tell its time."""
+        with translate_slack_errors("tell its time"):
+            self.clock.note(date_of(self.patient.auth_test().headers))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessServices:

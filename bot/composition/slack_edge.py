@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -54,7 +54,6 @@ from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.slack_clients import date_of, translate_slack_errors
 from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
 from handlers.transport.workspace import SlackHistory
 
@@ -67,6 +66,9 @@ class NoConnection:
 
     def check(self) -> None:
         """Nothing can break."""
+
+    def note_clock(self, ahead: timedelta) -> None:
+        """Nothing is written down."""
 
     def close(self) -> None:
         """Nothing is open."""
@@ -260,17 +262,14 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
 
 
 def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Duty) -> Backfill:
-    client = on.slack.patient
-
-    def set_clock() -> None:
-        with translate_slack_errors("tell its time"):
-            on.slack.clock.note(date_of(client.auth_test().headers))
-
     return Backfill(
         on.settings,
         watcher,
         ChatToReadBack(
-            history=SlackHistory(client), team_id=on.slack.me.team_id, clock=on.slack.clock, set_clock=set_clock
+            history=SlackHistory(on.slack.patient),
+            team_id=on.slack.me.team_id,
+            clock=on.slack.clock,
+            set_clock=on.slack.check_clock,
         ),
         store=on.store,
         gaps=Gaps(on.single(GAPS)),

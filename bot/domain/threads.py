@@ -174,6 +174,8 @@ class PostIntent(FrozenValue):
     """The ids of the twins in whose threads the reply is to be posted as well."""
     is_auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether no human approved it."""
+    is_slow: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether the chat kept the post for a while and gave no answer; it may take it yet."""
 
 
 class Twin(FrozenValue):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.humanize import WRONG_CLOCK, clock_words, duration, time_ago, utc_text
 from bot.ports import Documents
 from bot.ports.collections import PRESENCE
 from bot.ports.migrations import migrated
@@ -39,6 +39,8 @@ class Presence(BaseModel):
     reconnects_today: int = 0
     other_connections: int = 0
     """How many connections of the app Slack counted beside this process's, when it last connected."""
+    clock_ahead_s: float = 0.0
+    """How far this machine's clock is ahead of Slack's, as last compared; negative where it is behind."""
     problem: str | None = None
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
@@ -94,7 +96,9 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
     )
     others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
-    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}"
+    ahead = timedelta(seconds=seen.clock_ahead_s)
+    skew = " · this machine's " + clock_words(ahead, "Slack's") if abs(ahead) > WRONG_CLOCK else ""
+    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}{skew}"
 
 
 def others_words(count: int) -> str:

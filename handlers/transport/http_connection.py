@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from slack_bolt import App
@@ -160,8 +160,13 @@ class HttpConnection:
             if not self._server.is_serving and self._now.problem != _NOT_SERVED:
                 log.error(_NOT_SERVED, extra={"action": "deaf"})
                 self._write(connected_since=None, down_since=now, problem=_NOT_SERVED)
-            elif now - self._now.at >= WRITE_EVERY:
+            elif not timedelta() <= now - self._now.at < WRITE_EVERY:  # a clock may go back
                 self._write()
+
+    def note_clock(self, ahead: timedelta) -> None:
+        """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
+        with self._lock:
+            self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

@@ -138,9 +138,16 @@ class SlackConnection:
         with self._lock:
             self._note_state(now)
             said = (self._now.connected_since, self._now.down_since, self._now.problem)
-            if said != self._said or self._written_at is None or now - self._written_at >= WRITE_EVERY:
+            written_at = self._written_at
+            is_due = written_at is None or not timedelta() <= now - written_at < WRITE_EVERY  # a clock may go back
+            if said != self._said or is_due:
                 self._said = said
                 self._write(now)
+
+    def note_clock(self, ahead: timedelta) -> None:
+        """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
+        with self._lock:
+            self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

@@ -1,7 +1,8 @@
 """The operating system's clock, the name of the machine's time zone, the chat's own time, and a database's.
 
 Holes in what was heard are measured by the chat's time, for the messages in them carry it: this machine's clock,
-corrected by the Date header of the chat's latest answer. A clock that is wrong by more than a minute is said, once.
+corrected by the Date header of an answer of the chat. A clock that is wrong by more than a minute is said once, and
+again if it was right meanwhile or is wrong the other way.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
 
-from bot.domain.text.humanize import duration
+from bot.domain.text.humanize import WRONG_CLOCK, clock_words
 from bot.ports import Clock
 
 
@@ -54,7 +55,6 @@ log = logging.getLogger(__name__)
 
 EXACT: Final = timedelta(seconds=5)
 """What a header of whole seconds and a slow answer explain; less is no difference."""
-WORTH_A_LINE: Final = timedelta(minutes=1)
 ANSWER: Final = timedelta(seconds=1)
 """What a slow answer of the database explains."""
 
@@ -65,7 +65,9 @@ class ChatClock:
     def __init__(self, clock: Clock, say: Callable[[str], None]) -> None:
         """`say` is told once of a clock that is wrong; it must return at once."""
         self._clock, self._say = clock, say
-        self._ahead, self._said = timedelta(), False
+        self._ahead = timedelta()
+        self._said: str | None = None
+        """On which side the clock was when that was last told."""
 
     def now(self) -> datetime:
         """Return the chat's present time in UTC."""
@@ -81,9 +83,12 @@ class ChatClock:
             ahead = self._clock.now() - parsedate_to_datetime(date or "")
         except (ValueError, TypeError):  # TypeError: a time without a zone
             return
-        self._ahead = ahead if abs(ahead) > EXACT else timedelta()
-        if abs(ahead) > WORTH_A_LINE and not self._said:
-            self._said = True
+        side = "ahead" if ahead > timedelta() else "behind"
+        if abs(ahead) <= EXACT:
+            ahead, self._said = timedelta(), None
+        self._ahead = ahead
+        if abs(ahead) > WRONG_CLOCK and side != self._said:
+            self._said = side
             log.warning("this clock differs from the chat's", extra={"action": "clock_skew", "ahead": str(ahead)})
             self._say(skew_line(ahead))
 
@@ -94,11 +99,8 @@ def skew_line(ahead: timedelta) -> str:
     >>> skew_line(timedelta(hours=24))
     "This machine's clock is 1 d ahead of Slack's. Set it (timedatectl set-ntp true): times and schedules are wrong."
     """
-    side = "ahead of" if ahead > timedelta() else "behind"
-    return (
-        f"This machine's clock is {duration(abs(ahead))} {side} Slack's. Set it (timedatectl set-ntp true): "
-        "times and schedules are wrong."
-    )
+    said = clock_words(ahead, "Slack's")
+    return f"This machine's {said}. Set it (timedatectl set-ntp true): times and schedules are wrong."
 
 
 class SharedClock:
@@ -116,11 +118,8 @@ class SharedClock:
         if abs(ahead - self.ahead) > ANSWER:
             self.ahead = ahead if abs(ahead) > ANSWER else timedelta()
             log.warning("the clock differs from the database's", extra={"action": "clock_skew", "ahead": str(ahead)})
-        if self._said or abs(ahead) < WORTH_A_LINE:
+        if self._said or abs(ahead) < WRONG_CLOCK:
             return None
         self._said = True
-        side = "ahead of" if ahead > timedelta() else "behind"
-        return (
-            f"This machine's clock is {duration(abs(ahead))} {side} the database's. Triage uses the database's time; "
-            "set the clock (timedatectl set-ntp true)."
-        )
+        said = clock_words(ahead, "the database's")
+        return f"This machine's {said}. Triage uses the database's time; set the clock (timedatectl set-ntp true)."

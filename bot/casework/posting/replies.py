@@ -35,6 +35,10 @@ POST_WITHIN: Final = timedelta(minutes=5)
 """How old an approval may be when its reply is posted without another click."""
 
 
+SLOW_IN_FLIGHT: Final = timedelta(seconds=50)
+"""How long after it was sent a post may still come that the chat gave no answer to for more than `IN_FLIGHT`."""
+
+
 class ReplyInFlight(Unconfirmed):
     """A reply is not in its thread, and may yet come."""
 
@@ -151,7 +155,8 @@ class Replies:
         intent = state.post_intent
         if intent is None or state.posted_message_id is not None or not state.is_open:
             return False
-        return may_still_arrive(intent.at, self._desk.clock.now())
+        now = self._desk.clock.now()
+        return timedelta() <= now - intent.at < SLOW_IN_FLIGHT if intent.is_slow else may_still_arrive(intent.at, now)
 
     @contextmanager
     def _alone(self, thread_id: str) -> Iterator[None]:
@@ -209,7 +214,8 @@ class Replies:
             self._give_back(state, "Slack did not confirm it, and what nobody approved is not sent twice", doubts)
         if len(doubts) > state.post_intent.doubts:
             self._give_back(state, next((each for each in changes if each.is_hard), doubts[-1]).text, doubts)
-        again = state.post_intent.model_copy(update={"at": at})  # whoever starts after us counts from it
+        # whoever starts after us counts from it
+        again = state.post_intent.model_copy(update={"at": at, "is_slow": False})
         if timedelta() <= at - approved_at <= POST_WITHIN:
             return self._must_amend(state, post_intent=again)
         if clicked_by is None:
@@ -287,18 +293,28 @@ class Replies:
         assert state.draft_pending is not None
         try:
             return self._desk.messenger.post_reply(state, state.draft_pending)
-        except Unconfirmed as error:
+        except Unconfirmed:
             try:
                 found = self._desk.messenger.find_reply(state, state.draft_pending)
             except ProviderError:
-                raise error from None  # nobody can tell, and that is what the caller must know
+                found = None  # nobody can tell, and that is what the caller must know
             if found is None:
+                self._note_slow(state)
                 raise
             return found
         except ProviderError:
             self._must_amend(state, post_intent=None, approved_by=None, user_approved_at=None)
             self._unsettled.discard(state.thread_id)
             raise
+
+    def _note_slow(self, state: ThreadState) -> None:
+        """Note of a post that was given up after long that it may come later than one that broke off at once."""
+        intent = state.post_intent
+        if intent is not None and not may_still_arrive(intent.at, self._desk.clock.now()):
+            slow = intent.model_copy(update={"is_slow": True})
+            self._desk.store.amend(
+                state.thread_id, lambda now: now.evolve(post_intent=slow) if now.post_intent == intent else None
+            )
 
     def _first_reply(self, state: ThreadState, posted: str) -> ChatMessage | None:
         """Return the older reply that another process posted in the same moment, if any; ours is deleted then."""

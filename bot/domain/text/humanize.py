@@ -10,6 +10,8 @@ from typing import Final
 
 LATE: Final = timedelta(minutes=5)
 """What is said so long after its time says so."""
+WRONG_CLOCK: Final = timedelta(minutes=1)
+"""By how much a clock must be off for people to be told."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
@@ -34,6 +36,16 @@ def duration(time: timedelta) -> str:
         if seconds >= size:
             return f"{seconds // size} {unit}"
     return f"{seconds} s"
+
+
+def clock_words(ahead: timedelta, whose: str) -> str:
+    """Return how this machine's clock differs from another one; `ahead` is negative where it is behind.
+
+    >>> clock_words(timedelta(minutes=-5), "Slack's")
+    "clock is 5 min behind Slack's"
+    """
+    side = "ahead of" if ahead > timedelta() else "behind"
+    return f"clock is {duration(abs(ahead))} {side} {whose}"
 
 
 def counted(number: int, one: str) -> str:

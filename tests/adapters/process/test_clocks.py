@@ -27,6 +27,28 @@ def test_a_wrong_clock_is_corrected_and_said_once(ahead: timedelta) -> None:
     assert (clock.now(), clock.ahead()) == (NOW, timedelta())
 
 
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [
+        ((0, 24, 24), ["1 d ahead of"]),
+        ((24, 0, 24), ["1 d ahead of", "1 d ahead of"]),
+        ((24, -2, -2), ["1 d ahead of", "2 h behind"]),
+        ((0.01, 0.02, 0.03, 0.04), ["1 min ahead of"]),
+    ],
+)
+def test_a_clock_that_goes_wrong_again_or_the_other_way_is_said_again(
+    hours: tuple[float, ...], told: list[str]
+) -> None:
+    """One that only drifts on is not."""
+    said: list[str] = []
+    ours = FakeClock(NOW)
+    clock = ChatClock(ours, said.append)
+    for ahead in hours:
+        ours.at = NOW + timedelta(hours=ahead)
+        clock.note(format_datetime(NOW, usegmt=True))
+    assert [line.removeprefix("This machine's clock is ").partition(" Slack")[0] for line in said] == told
+
+
 @pytest.mark.parametrize("date", [None, "", "yesterday", "Sun, 22 Nov 2026 09:00:00"])
 def test_what_is_no_time_changes_nothing(date: str | None) -> None:
     """A proxy may drop or mangle the header; the machine's clock is all there is then."""

@@ -252,6 +252,20 @@ class TestLate:
         assert self.settle(office) == []
         posted_once(office)
 
+    def test_one_that_slack_kept_unanswered_has_longer_to_arrive(self, tmp_path: Path) -> None:
+        """Given up after 20 s, taken after 40: it is adopted, and there is no second one."""
+        office = Office(tmp_path).asked()
+        office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+        office.messenger.meanwhile = lambda: office.clock.advance(20)
+        with pytest.raises(Unconfirmed):
+            approve(office)
+        office.messenger.lose = None
+        assert self.settle(office, after_s=19) == []
+        assert office.messenger.posts == []
+        office.messenger.post_reply(office.state, a_return().draft_reply)
+        assert self.settle(office, after_s=12) == []
+        posted_once(office)
+
     def test_a_reply_of_a_human_meanwhile_gives_the_card_back(self, office: Office) -> None:
         """The draft waits again, with what changed and what happened, and can be approved, edited, dismissed."""
         ts = f"{office.clock.now().timestamp() + 2:.6f}"

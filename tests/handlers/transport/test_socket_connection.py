@@ -118,6 +118,15 @@ def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> N
     assert ear.stored.written == before + 1
 
 
+def test_the_file_is_written_on_by_a_clock_that_went_back(ear: Ear) -> None:
+    """With how far it is behind; a day's silence would be none."""
+    ear.connection.open()
+    ear.after(10)
+    ear.connection.note_clock(timedelta(days=-1))
+    ear.after(-86_400)
+    assert ear.stored.document["clock_ahead_s"] == -86_400
+
+
 def test_a_stop_is_told(ear: Ear) -> None:
     """At once, not when the file has grown old."""
     ear.connection.open()
