@@ -38,6 +38,7 @@ from blocks.text.outgoing_text import (
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
 from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
+from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import track_record_words
 from bot.domain.questions.escalation_rules import watch_line
@@ -51,6 +52,8 @@ from bot.domain.threads import ThreadState, ThreadStatus
 QUESTION_CHARS = 1_200
 ALARM_CHARS = 300
 GLOSS_CHARS = 600
+FOLLOWUP_CHARS = 300
+"""Shown of a message that came into the thread since."""
 PAGED = 10
 """How many approvers the card of an alarm names."""
 DRAFT_CHARS = 5_000
@@ -230,6 +233,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patche
     parts += patches
     parts += objections(state)
     parts += _open_questions(state)
+    parts += _not_answered(state)
     parts += _doubts(state)
     return parts
 
@@ -269,15 +273,39 @@ def _doubts(state: ThreadState) -> list[Block]:
     since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
     authors = (doubt.by for doubt in state.doubts)
-    said = list(zip_longest(state.stale_reasons, authors, fillvalue=""))
+    words = (_words_of(doubt, state) for doubt in state.doubts)
+    said = list(zip_longest(state.stale_reasons, authors, words, fillvalue=""))
     newest_first = Counter(reversed(said)).items()
     lines = [f"\n• {_doubt(*one)}{f' ({times} times)' if times > 1 else ''}" for one, times in newest_first]
     return [section(truncate(title + "".join(lines), ROOMY_SECTION_CHARS))]
 
 
-def _doubt(reason: str, by: str) -> str:
-    """Return a doubt made inert but for the user whom it is about, if there is one."""
-    return escape(reason, known_users=(by,) if by else ())
+def _doubt(reason: str, by: str, words: str) -> str:
+    """Return a doubt made inert but for the user whom it is about, if there is one; then what they wrote."""
+    return escape(reason, known_users=(by,) if by else ()) + (f": “{words}”" if words else "")
+
+
+def _words_of(doubt: Doubt, state: ThreadState) -> str:
+    """Return what was written in the thread that a doubt is about; "" where nobody recorded it: a guest wrote it."""
+    if doubt.code is not DoubtCode.WROTE:
+        return ""
+    written = (one.text for one in state.followups if wrote_in_thread(one.sender_id, one.at) == doubt)
+    return _on_one_line(next(written, ""))
+
+
+def _on_one_line(text: str) -> str:
+    """Return what somebody wrote in Slack, made inert, on one line."""
+    return truncate(" ".join(escape_text(without_marks(text)).split()), FOLLOWUP_CHARS)
+
+
+def _not_answered(state: ThreadState) -> list[Block]:
+    """Return what was written in the thread that the draft may not answer; nothing once a human wrote the draft."""
+    ret = state.investigator_return
+    if ret is None or not ret.not_answered or (state.draft_pending and state.has_edited_draft):
+        return []
+    draft = "; the draft may not answer it" if state.draft_pending else ""
+    lines = "".join(f"\n• “{_on_one_line(text)}”" for text in ret.not_answered)
+    return [section(f":warning: *Also written in the thread{draft}*{lines}")]
 
 
 def _open_questions(state: ThreadState) -> list[Block]:

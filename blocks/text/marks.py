@@ -74,6 +74,7 @@ def _return(ret: InvestigatorReturn) -> InvestigatorReturn:
         "draft_reply": without_marks(ret.draft_reply),
         "gloss": ret.gloss and without_marks(ret.gloss),
         "open_questions": tuple(map(without_marks, ret.open_questions)),
+        "not_answered": tuple(map(without_marks, ret.not_answered)),
         "evidence_refs": tuple(map(without_marks_of, ret.evidence_refs)),
         "suspect_changes": tuple(map(_suspect, ret.suspect_changes)),
     }

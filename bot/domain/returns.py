@@ -152,6 +152,8 @@ class InvestigatorReturn(FrozenValue):
     """Of a draft made without a model, what became of such drafts; filled in by code."""
     suspect_changes: tuple[SuspectChange, ...] = ()
     """What changed lately where the question's stack trace leads, filled in by code; the newest first."""
+    not_answered: tuple[str, ...] = ()
+    """What was written in the thread that a draft made without a model may not answer, the newest first."""
 
 
 class Check(FrozenValue):

@@ -12,6 +12,7 @@ from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import (
     MAX_SUMMARIES,
     SUMMARY_TOKENS,
+    FollowUp,
     count_tokens,
     words_of_return,
     words_of_verdict,
@@ -136,6 +137,17 @@ def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     assert given.human_context == ((BEN, "we mean v2"),)
     assert given.thread_context == ((ANN, "in the EU region"),)
     assert given.earlier == ()
+
+
+def test_what_was_written_in_the_thread_since_reaches_the_investigator(tmp_path: Path) -> None:
+    """Whoever asks for another investigation, and whether or not the bot was named."""
+    office = Office(tmp_path).asked()
+    office.says("and for refunds?")
+    office.says("it is six", sender=BEN)
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    given = office.investigator.assignments[-1]
+    assert given.follow_ups == (FollowUp("and for refunds?"), FollowUp("it is six", by_asker=False))
 
 
 def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ thread are handed on to the investigator unread, whatever their length, and are 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
@@ -34,13 +35,27 @@ class ThreadMessage(NamedTuple):
     text: str
 
 
+class FollowUp(NamedTuple):
+    """What was written in the thread after the question; `opened`: it called the bot to that question."""
+
+    text: str
+    by_asker: bool = True
+    opened: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks something: the asker does, or anybody asks somebody by name."""
+        return "?" in self.text and (self.by_asker or _ADDRESSED.match(self.text) is not None)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assignment:
     """One question to look into: all an investigator knows when it starts.
 
     `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
     `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
-    oldest first, so that "and where is it set?" can be understood; `trace_notes` says where the frames of a stack trace
+    oldest first, so that "and where is it set?" can be understood; `follow_ups` came after it, oldest first, and are in
+    `thread_context` as well, if the chat could be read; `trace_notes` says where the frames of a stack trace
     in the question stand in the codebase, and what changed there; `codebases` are the ids of those that the channel is
     about, none: all of the team's; `refreshed` are the ids of those whose index was brought up to HEAD for this
     question, none: nobody has tried, or none can be used.
@@ -58,6 +73,7 @@ class Assignment:
     feedback: str | None = None
     spent_usd: float = 0.0
     earlier: tuple[str, ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
     trace_notes: str = ""
     codebases: tuple[str, ...] = ()
     refreshed: tuple[str, ...] = ()
@@ -123,6 +139,7 @@ SUMMARY_TOKENS: Final = 500
 """Of the lines on other open threads together, however many are open."""
 STEMMED_QUESTIONS: Final = 2_000
 """Of how many open questions the stems are kept: every investigation compares its own with them all."""
+_ADDRESSED: Final = re.compile(r"\s*<@\w+>")
 
 
 def build_assignment(
@@ -141,6 +158,7 @@ def build_assignment(
         round=number,
         thread_context=_conversation(desk, state, thread),
         earlier=tuple(said.text for said in _conversation(desk, state, _before(state, thread))),
+        follow_ups=tuple(_follow_ups(state, thread)),
         human_context=context,
         summaries=lines,
         memory_hits=tuple(hits),
@@ -247,6 +265,17 @@ def _before(state: ThreadState, thread: Sequence[ChatMessage]) -> Sequence[ChatM
     """Return the messages of the thread that came before the question; none where the question is not among them."""
     ids = [one.message_id for one in thread]
     return thread[: ids.index(state.original_message_id)] if state.original_message_id in ids else ()
+
+
+def _follow_ups(state: ThreadState, thread: Sequence[ChatMessage]) -> Iterator[FollowUp]:
+    """Yield what was recorded of the thread, as it reads now: no guest's words, and no mere thanks."""
+    now = {one.message_id: one.text for one in thread}
+    for one in state.followups:
+        yield FollowUp(
+            now.get(one.message_id, one.text),
+            by_asker=one.sender_id == state.original_sender_id,
+            opened=one.message_id == state.opened_by_message_id,
+        )
 
 
 def _is_heard(desk: ThreadService, user_id: str) -> bool:

@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from bot.casework.investigate.excerpts import Excerpt
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
+from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import question_stems
 from bot.domain.tables import read_table
@@ -92,6 +93,9 @@ QUOTED = 2
 CLAIM_CHARS = 300
 MIN_COVERED = 2
 """Telling words that a passage holds; one alone is no coverage."""
+MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+MAX_CHARS: Final = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
+FIRST_CLAIM: Final = "Closest to the first question."
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
@@ -104,6 +108,31 @@ def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> st
     if others := excerpts[QUOTED:]:
         parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
     return "\n\n".join(parts)
+
+
+def with_first_question(ret: InvestigatorReturn, excerpts: Sequence[Excerpt]) -> InvestigatorReturn | None:
+    """Return a draft that answers a follow-up, with the closest lines to the thread's own question behind its answer.
+
+    Unchanged where it quotes them already; None where there are none, or no room for them.
+    """
+    if not excerpts:
+        return None
+    first = excerpts[0]
+    held = (parse_lines(ref.ref) for ref in ret.evidence_refs)
+    if any(one and one.path == first.path and one.start <= first.end and first.start <= one.end for one in held):
+        return ret
+    reply = f"{ret.draft_reply}\n\nTo the first question, the closest lines:\n\n`{first.ref}`\n```\n{first.text}\n```"
+    if not has_room(reply):
+        return None
+    ref = EvidenceRef(
+        kind=EvidenceKind.FILE, ref=first.ref, commit=first.commit, quote=first.text, supports_claim=FIRST_CLAIM
+    )
+    return ret.model_copy(update={"draft_reply": reply, "evidence_refs": (*ret.evidence_refs, ref)})
+
+
+def has_room(reply: str) -> bool:
+    """Whether a reply is short enough."""
+    return len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
 
 
 def _lead(first: Excerpt) -> str:

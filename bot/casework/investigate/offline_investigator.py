@@ -8,7 +8,6 @@ quotes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -28,13 +27,19 @@ from bot.casework.investigate.excerpts import (
     excerpts_of_passage,
 )
 from bot.casework.investigate.history_answer import Subject, history_answer, history_subject
-from bot.casework.investigate.offline_draft import compose_answer, compose_draft, question_back
+from bot.casework.investigate.offline_draft import (
+    compose_answer,
+    compose_draft,
+    has_room,
+    question_back,
+    with_first_question,
+)
 from bot.casework.investigate.report_search import search_report
 from bot.casework.investigate.trace_places import TracePlace, trace_places
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
-from bot.domain.returns import MAX_DRAFT_WORDS, InvestigatorReturn, Usage
+from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.file_kinds import is_indexed
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
@@ -42,6 +47,7 @@ from bot.domain.search.question_names import asks_for_history, in_context, names
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
 from bot.domain.text.outages import tells_of_outage
+from bot.domain.text.sanitize import one_line
 from bot.ports import PassageIndex
 
 MAX_EXCERPTS = 5
@@ -50,9 +56,7 @@ MAX_FRAMES = 3
 """Frames of a stack trace that are quoted before anything else."""
 FRAME_LINES = (4, 2, 1, 0)
 """Lines around a frame's own, as many as there is room for."""
-MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
 MAX_PASSAGES = 40
-MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 WORTH_QUOTING = 0.5
 WORTH_QUOTING_OF_REPORT = 0.2
 """Of a report more files are worth a look: its parts seldom agree on one."""
@@ -61,17 +65,21 @@ NAMED_WORTH = 1.25
 MAX_EARLIER_CHARS = 2_000
 MAX_OUTAGE_WORDS = 3
 """Telling words of a message that says no more than that something is wrong."""
-_ADDRESSED = re.compile(r"\s*<@\w+>")
+MAX_FOLLOW_UPS = 3
+"""How many questions that were put later are looked into before the thread's own."""
+SHOWN_CHARS = 300
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
 MAX_LESSONS = 2
 
 
 class _Question(NamedTuple):
-    """What is asked, and what was asked before it in the thread."""
+    """What is asked, and what was said in the thread that it may be about; `is_own`: the thread's own question, and
+    what called the bot to it."""
 
     text: str
     subject: str
+    is_own: bool = False
 
 
 class _Found(NamedTuple):
@@ -82,14 +90,23 @@ class _Found(NamedTuple):
     lead: float = 0.0
 
 
-def _questions(assignment: Assignment) -> Iterator[_Question]:
-    """Yield what to answer: the last question that was put to somebody by name in the thread, else its question."""
-    said = (assignment.question, *(said.text for said in assignment.human_context))
-    later = (one.text for one in assignment.thread_context[len(assignment.earlier) :])
-    before = "\n".join(assignment.earlier)[-MAX_EARLIER_CHARS:]
-    if again := [text for text in later if _ADDRESSED.match(text) and "?" in text]:
-        yield _Question(again[-1], "\n".join((before, *said))[-MAX_EARLIER_CHARS:])
-    yield _Question("\n".join(said), before)
+def _questions(given: Assignment) -> Iterator[_Question]:
+    """Yield what to answer: the questions that were put later in the thread, the newest first, then its own."""
+    said = (given.question, *(said.text for said in given.human_context))
+    before = "\n".join(given.earlier)[-MAX_EARLIER_CHARS:]
+    asked = [one for one in given.follow_ups if one.is_question]
+    remarks = [one.text for one in given.follow_ups if one.by_asker and not one.is_question]
+    for number, one in enumerate(asked[: -MAX_FOLLOW_UPS - 1 : -1], start=1):
+        known = (before, *said, *remarks, *(earlier.text for earlier in asked[:-number]))
+        yield _Question(one.text, "\n".join(known)[-MAX_EARLIER_CHARS:], is_own=one.opened)
+    yield _Question("\n".join(said), "\n".join((before, *remarks))[-MAX_EARLIER_CHARS:], is_own=True)
+
+
+def _not_answered(given: Assignment, answered: Sequence[str]) -> tuple[str, ...]:
+    """Return what else of the thread waits for an answer, or may need one; the newest first."""
+    later = [one.text for one in reversed(given.follow_ups) if not one.opened]
+    left = [text for text in (*later, given.question) if text not in answered]
+    return tuple(one_line(text, SHOWN_CHARS) for text in left)
 
 
 class OfflineInvestigator:
@@ -120,10 +137,26 @@ class OfflineInvestigator:
         """
         ledger = Ledger()
         commit = self._index.refresh().commit
-        returns = (self._answer(asked, assignment, ledger, commit) for asked in _questions(assignment))
-        ret = next((one for one in returns if one.draft_reply), question_back())
+        ret = self._answer_newest(assignment, ledger, commit)
         ret = ret.model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
+
+    def _answer_newest(self, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:
+        """Return the answer to the newest question of the thread that has one, and to its own, where there is room."""
+        own = assignment.question
+        for question in _questions(assignment):
+            ret = self._answer(question, assignment, ledger, commit)
+            if not ret.draft_reply:
+                continue
+            if question.is_own:
+                return ret.model_copy(update={"not_answered": _not_answered(assignment, (own,))})
+            *_, first = _questions(assignment)
+            has_lines = not asks_for_history(first.text)
+            found = self._find(first, assignment.feedback or "", ledger, commit) if has_lines else _Found()
+            both = with_first_question(ret, found.excerpts)
+            answered = (question.text, own) if both else (question.text,)
+            return (both or ret).model_copy(update={"not_answered": _not_answered(assignment, answered)})
+        return question_back().model_copy(update={"not_answered": _not_answered(assignment, (own,))})
 
     def _answer(self, question: _Question, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:
         """Return the answer to one question, without a draft where nothing is close to it."""
@@ -161,7 +194,7 @@ class OfflineInvestigator:
 
     def _find(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> _Found:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
-        text, subject = question
+        text, subject = question.text, question.subject
         ledger.record_query("search_code", text)
         parts, places = parts_of(text), trace_places(text, self._repo, self._index, commit)
         searched, before = in_context(text, subject)
@@ -293,6 +326,5 @@ def _lead_of(passages: Sequence[Passage]) -> float:
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
     of_file = sum(one.path == excerpt.path for one in chosen)
     reply = compose_draft([*chosen, excerpt], ())
-    fits = len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
     is_new = not any(one.overlaps(excerpt) for one in chosen)
-    return fits and is_new and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE
+    return has_room(reply) and is_new and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE

@@ -19,7 +19,7 @@ from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
 from bot.domain.paging import Paging
 from bot.domain.returns import AgedClone, Check, EvidenceKind, EvidenceRef, SuspectChange, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
-from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.domain.threads import Followup, PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 from tests.sampling import examples, pairs
@@ -81,6 +81,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
         text,
         evidence_refs=(ref,) * 12,
         open_questions=(text,) * 5,
+        not_answered=(text,) * 5,
         not_searched=text,
         suspect_changes=(suspect,) * 5,
     )
@@ -529,3 +530,25 @@ def test_the_card_of_an_alarm_says_who_has_it() -> None:
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
     first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA",))[0].to_dict()["text"]["text"]
     assert first.startswith(":eyes: *Page:* <@U0BEN> acknowledged it. *<@U1>* asked")
+
+
+def test_a_doubt_says_what_was_written() -> None:
+    """In the words that were recorded, which notify nobody."""
+    said = Followup(message_id="1.2", sender_id="U1", text="and for refunds, <@U3>?\nTwice?", at=NOW)
+    doubt = wrote_in_thread("U1", NOW)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, followups=(said,))
+    state = state.with_doubts([doubt, wrote_in_thread("U2", NOW)])
+    first, second = shown(card(state)).split("since this draft")[-1].splitlines()[1:3]
+    assert first.startswith("• <@U2> wrote in the thread (")
+    assert first.endswith(")")
+    assert second.startswith("• <@U1> wrote in the thread (")
+    assert "): “and for refunds, @U3? Twice?”" in second
+
+
+def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
+    """Until a human writes another one."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    ret = a_return(draft_reply=state.draft_pending, not_answered=("and for refunds?",))
+    state = state.evolve(investigator_return=ret)
+    assert "the draft may not answer it*\n• “and for refunds?”" in shown(card(state))
+    assert "for refunds" not in shown(card(state.with_draft("Six.")))

@@ -8,7 +8,7 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.draft_checks import check_return, ref_marks
-from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
+from bot.casework.investigate.assignment import Assignment, FollowUp, Investigation, ThreadMessage
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.definitions import Definition
@@ -258,24 +258,40 @@ def test_what_a_human_added_is_searched_too(tmp_path: Path) -> None:
     assert "why?\nthe zeppelin service" in asked(investigation.ledger)
 
 
-def test_a_question_put_to_the_bot_in_the_thread_is_answered_first(code: Path) -> None:
-    """With the thread's own question as its subject; where nothing answers it, that question is answered."""
-    repo = GitRepo(code)
+FOLLOW_UP = "and where is `body_of` defined?"
+NOWHERE = "which zeppelin do we charter?"
+REMARK = "we run it in the EU region"
+
+
+@pytest.mark.parametrize(
+    ("follow_ups", "quoted", "not_answered"),
+    [
+        ((FollowUp(FOLLOW_UP),), ["src/body.py", "src/transport.py"], ()),
+        ((FollowUp(NOWHERE), FollowUp(FOLLOW_UP)), ["src/body.py", "src/transport.py"], (NOWHERE,)),
+        ((FollowUp(NOWHERE),), ["src/transport.py"], (NOWHERE,)),
+        ((FollowUp(REMARK, by_asker=False),), ["src/transport.py"], (REMARK,)),
+        ((FollowUp(FOLLOW_UP, by_asker=False),), ["src/transport.py"], (FOLLOW_UP,)),
+        ((FollowUp(f"<@U0BOT> {FOLLOW_UP}", by_asker=False),), ["src/body.py", "src/transport.py"], ()),
+        ((FollowUp(f"<@U0BOT> {NOWHERE}", opened=True),), ["src/transport.py"], ()),
+    ],
+)
+def test_the_newest_question_of_the_thread_is_answered_first(
+    tmp_path: Path, follow_ups: tuple[FollowUp, ...], quoted: list[str], not_answered: tuple[str, ...]
+) -> None:
+    """Then the thread's own; of what else was written there the return says that nothing answers it."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"src/transport.py": RETRY, "src/body.py": LIMIT, **OTHERS}))
     assignment = Assignment(
-        question=QUESTION,
+        question="where is `send_with_retry` defined?",
         question_type=QuestionType.OTHER,
         rubric="",
         round=1,
-        earlier=("hello",),
-        thread_context=(ThreadMessage("U2", "hello"), ThreadMessage("U2", "<@U0BOT> and the retries?")),
+        follow_ups=follow_ups,
     )
-    offline = OfflineInvestigator(repo, Shelf(repo, "docs/retries.md"))
-    ledger = offline.investigate(assignment, run_id="r1").ledger
-    assert ledger is not None
-    assert [entry.query for entry in ledger.queries] == ["<@U0BOT> and the retries?"]
-    empty = OfflineInvestigator(repo, Shelf(repo)).investigate(assignment, run_id="r1").ledger
-    assert empty is not None
-    assert [entry.query for entry in empty.queries] == ["<@U0BOT> and the retries?", QUESTION]
+    offline = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
+    ret = offline.investigate(assignment, run_id="r1").ret
+    assert list(dict.fromkeys(ref.ref.rpartition(":")[0] for ref in ret.evidence_refs)) == quoted
+    assert ret.not_answered == not_answered
+    assert all(f"`{ref.ref}`\n```\n{ref.quote}\n```" in ret.draft_reply for ref in ret.evidence_refs[:2])
 
 
 def test_what_the_feedback_names_is_left_out_of_the_next_round(code: Path) -> None:
