@@ -116,6 +116,8 @@ class Backfill:
         self._missed = MissedMessages(chat.history, team_id=chat.team_id, wait=chat.wait or self._stopping.wait)
         self._set_clock, self._hear = chat.set_clock, hear or watcher.receive
         self._may_read = may_read
+        self._began: datetime | None = self._clock.now()
+        """When a first start began to watch; None once it is on disk: what cannot be kept until then was missed."""
         self._absence: _Absence | None = None
         self._lock = threading.Lock()
         self._refused: set[str] = set()
@@ -143,7 +145,8 @@ class Backfill:
         chats = dict.fromkeys(self._watched)
         chats |= {state.chat_id: None for state in self._store.threads() if state.is_open}
         last = [(chat_id, self._watcher.last_seen(chat_id)) for chat_id in chats]
-        self._gaps.open(last, watched=self._watched, at=now)
+        self._gaps.open(last, watched=self._watched, at=min(self._began or now, now))
+        self._began = None
         with self._lock:
             if self._absence is None:  # by our own clock, which may be ahead of the chat's
                 self._absence = _Absence(since=min(away_since or now, now), until=now)

@@ -256,6 +256,18 @@ def test_a_hole_that_cannot_be_written_down_is_an_error(desk: Desk) -> None:
         desk.backfill.open(None)
 
 
+def test_a_first_start_on_a_full_disk_misses_nothing_that_was_said_since() -> None:
+    """The disk refuses the moment of the start; what is said until it accepts it is read back."""
+    desk = Desk()
+    desk.history.roots[HELP] = [said(-5), said(20)]
+    desk.stored.full = True
+    with pytest.raises(StoreError):
+        desk.after(10)
+    desk.stored.full = False
+    assert desk.after(60) is None
+    assert desk.heard() == ["text 20"]
+
+
 def test_a_full_disk_leaves_the_hole_open_and_loses_nothing(desk: Desk) -> None:
     """Half of it journaled, then no space: the rest comes with the next try."""
     desk.history.roots[HELP] = [said(200), said(210)]
