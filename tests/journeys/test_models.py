@@ -265,8 +265,9 @@ def test_a_forced_answer_is_marked_in_the_record(open_office: Open) -> None:
 
 def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_office: Open, control: Control) -> None:
     """The card offers Dismiss while the model thinks; the run ends in its own time and nobody hears of it."""
-    office, _ = open_office("stall", investigator={"stall_s": 2})
+    office, server = open_office("stall", investigator={"stall_s": 2})
     ts = office.ask(SESSIONS)
+    control.wait_for(lambda: server.requests, "the model to be asked")
     office.click(office.card(ts, "Investigating", offering=ids.DISMISS), ids.DISMISS)
     control.wait_for(control.modals.current, "the dialogue")
     control.modals.submit(ANA.user_id, {})
