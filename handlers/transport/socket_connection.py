@@ -137,7 +137,8 @@ class SlackConnection:
         now = self._clock.now()
         with self._lock:
             self._note_state(now)
-            said = (self._now.connected_since, self._now.down_since, self._now.problem)
+            shown = self._now
+            said = (shown.connected_since, shown.down_since, shown.problem, shown.other_connections)
             written_at = self._written_at
             is_due = written_at is None or not timedelta() <= now - written_at < WRITE_EVERY  # a clock may go back
             if said != self._said or is_due:

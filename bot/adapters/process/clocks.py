@@ -8,6 +8,7 @@ again if it was right meanwhile or is wrong the other way.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -65,7 +66,7 @@ class ChatClock:
     def __init__(self, clock: Clock, say: Callable[[str], None]) -> None:
         """`say` is told once of a clock that is wrong; it must return at once."""
         self._clock, self._say = clock, say
-        self._ahead = timedelta()
+        self._ahead, self._lock = timedelta(), threading.Lock()
         self._said: str | None = None
         """On which side the clock was when that was last told."""
 
@@ -84,11 +85,12 @@ class ChatClock:
         except (ValueError, TypeError):  # TypeError: a time without a zone
             return
         side = "ahead" if ahead > timedelta() else "behind"
-        if abs(ahead) <= EXACT:
-            ahead, self._said = timedelta(), None
-        self._ahead = ahead
-        if abs(ahead) > WRONG_CLOCK and side != self._said:
-            self._said = side
+        self._ahead = ahead = ahead if abs(ahead) > EXACT else timedelta()
+        with self._lock:
+            is_news = abs(ahead) > WRONG_CLOCK and side != self._said
+            if is_news or not ahead:
+                self._said = side if is_news else None
+        if is_news:
             log.warning("this clock differs from the chat's", extra={"action": "clock_skew", "ahead": str(ahead)})
             self._say(skew_line(ahead))
 

@@ -118,6 +118,16 @@ def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> N
     assert ear.stored.written == before + 1
 
 
+def test_another_process_on_the_same_tokens_is_in_the_file_at_the_next_look(ear: Ear) -> None:
+    """Not ten seconds later: `triage doctor` called all well until then."""
+    ear.connection.open()
+    ear.after(10)
+    ear.after(1)
+    ear.hello(2)
+    ear.after(1)
+    assert ear.stored.document["other_connections"] == 1
+
+
 def test_the_file_is_written_on_by_a_clock_that_went_back(ear: Ear) -> None:
     """With how far it is behind; a day's silence would be none."""
     ear.connection.open()
