@@ -12,14 +12,14 @@ import logging
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.replies import standing_reply
 from bot.casework.posting.reply_log import EARLIER_CHARS, find_earlier
 from bot.casework.thread_service import ThreadService
-from bot.domain.questions.twin_threads import as_own, asked, fresh, is_alert, may_lead, raised_by
-from bot.domain.questions.twins import TwinMatch, same_reason, twin_of
+from bot.domain.questions.twin_threads import as_own, fresh, is_alert, may_lead, raised_by
+from bot.domain.questions.twins import TwinReason, same_reason
 from bot.domain.threads import HumanContext, Resolution, ThreadState, Twin
 from bot.errors import Conflict, ProviderError, Unavailable
 
@@ -27,6 +27,13 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = timedelta(minutes=1)
 """How often all open threads are looked through for twins that this process did not see come."""
+
+
+class _Match(NamedTuple):
+    """The thread in which the same was asked, and what says so."""
+
+    thread_id: str
+    reason: TwinReason
 
 
 class Twins:
@@ -157,9 +164,14 @@ class Twins:
         if state.post_intent is None and (first is None or not first.is_open):
             self._desk.queue(state.thread_id, unless_queued=True)
 
-    def _find_first(self, state: ThreadState) -> TwinMatch | None:
-        others = [one for one in self._desk.store.open_threads() if may_lead(one, state)]
-        return twin_of(asked(state), [asked(one) for one in others])
+    def _find_first(self, state: ThreadState) -> _Match | None:
+        """Return the oldest thread that asks the same and may be investigated for it; the words are compared first."""
+        may_be_alert = is_alert(state)
+        for one in self._desk.store.open_threads():
+            reason = same_reason(state.question, one.question, is_alert=may_be_alert and is_alert(one))
+            if reason is not None and may_lead(one, state):
+                return _Match(one.thread_id, reason)
+        return None
 
     def _is_being_answered(self, state: ThreadState) -> bool:
         """Whether an approval that names a twin is under way, or was when a process died: it is posted there, too."""

@@ -204,7 +204,12 @@ class Collection(Generic[Model]):
 
     def by_id(self) -> dict[str, Model]:
         """Return every value by its id."""
-        found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
+        is_frozen, parsed = bool(self._spec.model.model_config.get("frozen")), self._parsed
+        found: dict[str, Model | None] = {}
+        for one in self._documents.list(self._spec.name):
+            seen = parsed.get(one.id)
+            is_known = is_frozen and seen is not None and seen[0] is one
+            found[one.id] = seen[1] if seen is not None and is_known else self._read(one)
         for gone in set(self._parsed) - found.keys():
             self._parsed.pop(gone, None)
         return {doc_id: value for doc_id, value in found.items() if value is not None}

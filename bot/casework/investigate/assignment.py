@@ -176,13 +176,14 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
 
     At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
     """
-    others = [
-        other for other in desk.store.open_threads() if other.thread_id != state.thread_id and other.twin_of is None
-    ]
     asked = _stems(state.question)
-    nearest = nlargest(MAX_SUMMARIES, others, key=lambda other: (_likeness(asked, other.question), other.started_at))
+    ranked = [
+        (_likeness(asked, other.question), other.started_at, -place, other)
+        for place, other in enumerate(desk.store.open_threads())
+        if other.thread_id != state.thread_id and other.twin_of is None
+    ]
     lines: list[str] = []
-    for line in map(_summary, nearest):
+    for line in (_summary(other) for *_, other in nlargest(MAX_SUMMARIES, ranked)):
         if count_tokens([*lines, line]) > SUMMARY_TOKENS:
             break
         lines.append(line)
@@ -192,8 +193,10 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
 def _likeness(asked: frozenset[str], question: str) -> float:
     """Return the share of the words of two questions that both hold, 0 to 1."""
     other = _stems(question)
+    if asked.isdisjoint(other):
+        return 0.0
     both = len(asked & other)
-    return both / (len(asked) + len(other) - both or 1)
+    return both / (len(asked) + len(other) - both)
 
 
 @lru_cache(maxsize=STEMMED_QUESTIONS)

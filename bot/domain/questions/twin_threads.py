@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.domain.paging import Paging
-from bot.domain.questions.twins import Asked
 from bot.domain.severity import Severity
 from bot.domain.threads import PostIntent, ThreadState
 
@@ -16,11 +15,6 @@ _PEOPLE: Final = ("U", "W")
 def is_alert(state: ThreadState) -> bool:
     """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
     return state.severity is Severity.PAGE or not state.original_sender_id.startswith(_PEOPLE)
-
-
-def asked(state: ThreadState) -> Asked:
-    """Return what of a thread is compared."""
-    return Asked(state.thread_id, state.question, is_alert(state))
 
 
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:

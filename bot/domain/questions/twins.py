@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -36,21 +36,6 @@ class TwinReason(StrEnum):
     ERROR = "same-error"
 
 
-class Asked(NamedTuple):
-    """What was asked in a thread; `is_alert`: a bot said it, or it pages."""
-
-    thread_id: str
-    text: str
-    is_alert: bool = False
-
-
-class TwinMatch(NamedTuple):
-    """The thread in which the same was asked, and what says so."""
-
-    thread_id: str
-    reason: TwinReason
-
-
 class _TwinsTable(NamedTuple):
     phrases: list[tuple[str, str]]
     stop: WordSet
@@ -66,9 +51,11 @@ class _TwinsTable(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """What of a text is compared."""
+    """What of a text is compared; every new question is compared with that of each open one."""
 
     words: tuple[str, ...]
+    sorted_words: tuple[str, ...]
+    is_telling: bool
     pairs: frozenset[str]
     prose: frozenset[str]
     error: str
@@ -104,28 +91,15 @@ _PLURAL_STATUS: Final = re.compile(r"([45]\d\d)s|([45]xx)")
 _TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
 
 
-def twin_of(asked: Asked, open_threads: Iterable[Asked]) -> TwinMatch | None:
-    """Return the first of the threads in which the same was asked; never the thread itself.
-
-    >>> first = Asked("a", "How often do we retry a failed charge?")
-    >>> twin_of(Asked("b", "Hi, how frequently do we retry failed charges?"), [first])
-    TwinMatch(thread_id='a', reason=<TwinReason.WORDS: 'same-words'>)
-    >>> twin_of(Asked("b", "How often do we retry a failed charge in staging?"), [first]) is None
-    True
-    """
-    for other in open_threads:
-        if other.thread_id == asked.thread_id:
-            continue
-        is_alert = asked.is_alert and other.is_alert
-        if (reason := same_reason(asked.text, other.text, is_alert=is_alert)) is not None:
-            return TwinMatch(other.thread_id, reason)
-    return None
-
-
 def same_reason(one: str, other: str, *, is_alert: bool = False) -> TwinReason | None:
     """Return by what two texts ask the same; None if they do not, or nothing says so.
 
-    `is_alert`: both are alerts, so numbers, times, ids and hosts do not count.
+    `is_alert`: both are alerts (a bot said it, or it pages), so numbers, times, ids and hosts do not count.
+
+    >>> same_reason("How often do we retry a failed charge?", "Hi, how frequently do we retry failed charges?")
+    <TwinReason.WORDS: 'same-words'>
+    >>> same_reason("How often do we retry?", "How often do we retry in staging?") is None
+    True
     """
     first, second = _form(one[:MAX_CHARS], is_alert), _form(other[:MAX_CHARS], is_alert)
     if (len(one) > MAX_CHARS or len(other) > MAX_CHARS) and len(one) != len(other):
@@ -134,7 +108,7 @@ def same_reason(one: str, other: str, *, is_alert: bool = False) -> TwinReason |
         return TwinReason.FRAMES if _goes_with(first, second) else None
     if first.frames != second.frames:
         return None
-    if first.pairs == second.pairs and _is_telling(first) and _same_order(first.words, second.words):
+    if first.is_telling and first.pairs == second.pairs and _same_order(first, second):
         return TwinReason.WORDS
     if first.error and first.error == second.error and first.pairs == second.pairs and _goes_with(first, second):
         return TwinReason.ERROR
@@ -153,19 +127,19 @@ def _is_key(word: str) -> bool:
     return word in _LISTS.environments or word == _NOT or any(letter.isdigit() for letter in word)
 
 
-def _is_telling(form: _Form) -> bool:
-    words = {word for word in form.words if word not in _ASKING}
-    return len(words) + len(form.pairs) >= LEAST_WORDS or any(len(w) >= 6 and not w.isascii() for w in words)
+def _is_telling(words: Iterable[str], pairs: Collection[str]) -> bool:
+    telling = {word for word in words if word not in _ASKING}
+    return len(telling) + len(pairs) >= LEAST_WORDS or any(len(w) >= 6 and not w.isascii() for w in telling)
 
 
-def _same_order(one: Sequence[str], other: Sequence[str]) -> bool:
+def _same_order(one: _Form, other: _Form) -> bool:
     """Whether the words are the same, in the same order but for a part that was moved from one end to the other."""
-    if one == other:
-        return True
-    count = len(one)
-    if count != len(other) or count < 4 or sorted(one) != sorted(other):
+    if one.sorted_words != other.sorted_words:
         return False
-    return any(tuple(one[at:]) + tuple(one[:at]) == tuple(other) for at in range(1, count))
+    first, second = one.words, other.words
+    if first == second:
+        return True
+    return len(first) >= 4 and any(first[at:] + first[:at] == second for at in range(1, len(first)))
 
 
 @lru_cache(maxsize=2_048)
@@ -180,7 +154,8 @@ def _form(text: str, is_alert: bool) -> _Form:
         beside = "\n".join(line for line in beside.splitlines() if not _TRACE_LINE.match(line))
     pairs, rest = _pairs(text) if is_alert else (frozenset[str](), text)
     prose = frozenset(_words(beside, is_alert=is_alert)) - _LISTS.weak
-    return _Form(tuple(_words(rest, is_alert=is_alert)), pairs, prose, error, frames)
+    words = tuple(_words(rest, is_alert=is_alert))
+    return _Form(words, tuple(sorted(words)), _is_telling(words, pairs), pairs, prose, error, frames)
 
 
 def _pairs(text: str) -> tuple[frozenset[str], str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.domain.questions.twins import Asked, TwinReason, same_reason, twin_of
+from bot.domain.questions.twins import TwinReason, same_reason
 
 GROUPS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parents[2] / "data" / "twins.yml").read_text("utf-8"))
 TRACE = (
@@ -58,7 +58,7 @@ def test_the_half_to_build_on_has_no_wrong_pair() -> None:
 @pytest.mark.parametrize("text", ["any update?", "why?", "what is this", "<@U1> help please", ""])
 def test_words_that_tell_nothing_without_their_surroundings_have_no_twin(text: str) -> None:
     """Whoever asks "any update?" asks about something else each time."""
-    assert twin_of(Asked("b", text), [Asked("a", text)]) is None
+    assert same_reason(text, text) is None
 
 
 def test_the_same_frames_are_the_same_whatever_the_lines_and_ids() -> None:
@@ -68,11 +68,6 @@ def test_the_same_frames_are_the_same_whatever_the_lines_and_ids() -> None:
     assert same_reason(one, same) is TwinReason.FRAMES
     assert same_reason(one, TRACE.format(a=3, b=9, e="KeyError: 'amount of the order'")) is None
     assert same_reason(f"in staging:\n{one}", f"in prod:\n{same}") is None
-
-
-def test_a_thread_is_not_its_own_twin() -> None:
-    """A job that is done twice finds the thread it opened."""
-    assert twin_of(Asked("a", "How often do we retry charges?"), [Asked("a", "How often do we retry charges?")]) is None
 
 
 @pytest.mark.parametrize("piece", ["a", "1", "-a", "1.", ":a", "<@", "a=", "0x", "é", "  File ", "12:", "how come "])

@@ -103,8 +103,15 @@ class TinyFiles(JsonFiles):
     def all(self) -> list[Document]:
         """Return every document, by id."""
         with self.lock:
-            ids = sorted([*self._storage.contents, *self._storage.damaged])
-            return [one for doc_id in ids if (one := self.get(doc_id)) is not None]
+            contents, ids = self._storage.contents, sorted([*self._storage.contents, *self._storage.damaged])
+            found = []
+            for doc_id in ids:
+                content, document = self._handed_out.get(doc_id, (None, None))
+                if document is None or content is not contents.get(doc_id):
+                    document = self.get(doc_id)
+                if document is not None:
+                    found.append(document)
+            return found
 
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
         """Replace or delete a document."""
