@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from bot.heartbeat.schedule.session_controls import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
+from bot.intake.presence import NoConnection, ReplicaPresence
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import (
     AUTO_REPLIES,
@@ -40,6 +41,7 @@ from bot.ports.collections import (
     SUGGESTIONS,
     Collection,
     CollectionSpec,
+    SingleDocument,
 )
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral_reply
@@ -56,22 +58,6 @@ from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
 from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
 from handlers.transport.workspace import SlackHistory
-
-
-class NoConnection:
-    """The line of a process that only works: Slack reaches other replicas."""
-
-    def open(self) -> None:
-        """Nothing is opened."""
-
-    def check(self) -> None:
-        """Nothing can break."""
-
-    def note_clock(self, ahead: timedelta) -> None:
-        """Nothing is written down."""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class TeamEdge:
@@ -137,7 +123,7 @@ def connect_to_slack(
     None: this process has no line.
     """
     if ear_secret is None:
-        return NoConnection()
+        return NoConnection(process.single(PRESENCE, of_machine=True), process.clock)
     bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
     connect = _over_http if process.settings.slack.mode == "http" else _over_socket
     return connect(process, bolt, ear_secret, on_session)
@@ -286,7 +272,7 @@ def _over_socket(
     return SlackConnection(
         bolt,
         partial(socket_client, bolt, app_token, web_client),
-        stored=process.single(PRESENCE),
+        stored=_presence(process),
         clock=process.clock,
         on_session=on_session,
         on_others=_tell_of_others(process),
@@ -309,7 +295,13 @@ def _over_http(
         Signatures(signing_secret, process.clock),
         host=process.settings.slack.http.host,
         port=process.settings.slack.http.port,
-        stored=process.single(PRESENCE),
+        stored=_presence(process),
         clock=process.clock,
         on_session=on_session,
     )
+
+
+def _presence(process: ProcessServices) -> SingleDocument | ReplicaPresence:
+    """Return where a line writes how it is: with a database, on its machine as well."""
+    shared = process.single(PRESENCE)
+    return ReplicaPresence(shared, process.single(PRESENCE, of_machine=True)) if process.engine.is_shared else shared

@@ -5,17 +5,22 @@ Never just "connected": the last sign of life is always named, and a file nobody
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.text.humanize import WRONG_CLOCK, clock_words, duration, time_ago, utc_text
-from bot.ports import Documents
-from bot.ports.collections import PRESENCE
+from bot.errors import StoreError
+from bot.ports import Clock, Documents, Store
+from bot.ports.collections import PRESENCE, SingleDocument
 from bot.ports.migrations import migrated
+
+log = logging.getLogger(__name__)
 
 WRITE_EVERY = timedelta(seconds=10)
 OUTDATED = timedelta(seconds=45)
@@ -41,6 +46,8 @@ class Presence(BaseModel):
     """How many connections of the app Slack counted beside this process's, when it last connected."""
     clock_ahead_s: float = 0.0
     """How far this machine's clock is ahead of Slack's, as last compared; negative where it is behind."""
+    hears: bool = True
+    """Whether it is to have a connection: `--only work` leaves Slack to other replicas."""
     problem: str | None = None
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
@@ -63,6 +70,64 @@ def read_presence(documents: Documents) -> Presence | None:
         return None
 
 
+def own_presence(store: Store) -> Presence | None:
+    """Return what the bot of this data directory wrote last, not another replica; raises StoreError.
+
+    Connections that Slack counts beside its own are then those of the other replicas.
+    """
+    seen = read_presence(store.machine)
+    return seen if seen is None or store.shared is None else seen.model_copy(update={"other_connections": 0})
+
+
+class ReplicaPresence:
+    """What replicas know of the last one that heard Slack, and what this one's machine knows of it."""
+
+    def __init__(self, shared: SingleDocument, own: SingleDocument) -> None:
+        self._shared, self._own = shared, own
+
+    def read(self) -> Mapping[str, Any]:
+        """Return what a replica wrote last, on whatever machine; raises StoreError."""
+        return self._shared.read()
+
+    def update(self, keys: Mapping[str, Any]) -> None:
+        """Write for both; raises StoreError."""
+        self._own.update(keys)
+        self._shared.update(keys)
+
+
+class NoConnection:
+    """The line of a process that only works: Slack reaches other replicas. It writes down that it lives."""
+
+    def __init__(self, own: SingleDocument, clock: Clock) -> None:
+        now = clock.now()
+        self._own, self._clock = own, clock
+        self._now = Presence(**this_process(), at=now, started_at=now, hears=False)
+
+    def open(self) -> None:
+        """Nothing is opened."""
+        self._write()
+
+    def check(self) -> None:
+        """Nothing can break."""
+        if self._clock.now() - self._now.at >= WRITE_EVERY:
+            self._write()
+
+    def note_clock(self, ahead: timedelta) -> None:
+        """Have the next line of life say how far this machine's clock is ahead of Slack's."""
+        self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
+
+    def close(self) -> None:
+        """Nothing is open."""
+        self._write(stopped_at=self._clock.now())
+
+    def _write(self, **changes: object) -> None:
+        self._now = self._now.model_copy(update={"at": self._clock.now(), **changes})
+        try:
+            self._own.update(self._now.model_dump(mode="json"))
+        except StoreError:
+            log.exception("that this process lives could not be written", extra={"action": "presence_lost"})
+
+
 def connection_state(seen: Presence | None, now: datetime) -> State:
     """Return how things stand: connected, without connection, a process that is stuck, none, or never any."""
     if seen is None:
@@ -71,7 +136,7 @@ def connection_state(seen: Presence | None, now: datetime) -> State:
         return "dead"
     if now - seen.at > OUTDATED:
         return "stuck" if seen.host == socket.gethostname() else "dead"
-    return "up" if seen.down_since is None and seen.connected_since is not None else "down"
+    return "up" if not seen.hears or (seen.down_since is None and seen.connected_since is not None) else "down"
 
 
 def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetime | None = None) -> str:
@@ -86,6 +151,10 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         return f"triage is not running (last seen {time_ago(now, seen.stopped_at or seen.at)})"
     if state == "stuck":
         return f"triage (process {seen.pid}) has not responded for {duration(now - seen.at)}; restart it"
+    ahead = timedelta(seconds=seen.clock_ahead_s)
+    skew = " · this machine's " + clock_words(ahead, "Slack's") if abs(ahead) > WRONG_CLOCK else ""
+    if not seen.hears:
+        return f"this process only works, other replicas hear Slack{skew}"
     events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
     event = f"last event {time_ago(now, max(events))}" if events else "no event since the start"
     if state == "down":
@@ -96,8 +165,6 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
     )
     others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
-    ahead = timedelta(seconds=seen.clock_ahead_s)
-    skew = " · this machine's " + clock_words(ahead, "Slack's") if abs(ahead) > WRONG_CLOCK else ""
     return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}{skew}"
 
 

@@ -24,7 +24,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from bot.errors import ConfigError, StoreError
-from bot.intake.presence import WRITE_EVERY, Presence, this_process
+from bot.intake.presence import WRITE_EVERY, Presence, ReplicaPresence, this_process
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
@@ -132,7 +132,7 @@ class HttpConnection:
         *,
         host: str,
         port: int,
-        stored: SingleDocument,
+        stored: SingleDocument | ReplicaPresence,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
     ) -> None:

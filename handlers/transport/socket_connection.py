@@ -25,7 +25,7 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import StoreError
-from bot.intake.presence import WRITE_EVERY, Presence, this_process
+from bot.intake.presence import WRITE_EVERY, Presence, ReplicaPresence, this_process
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
@@ -102,7 +102,7 @@ class SlackConnection:
         app: App,
         new_client: Callable[[], SocketClient],
         *,
-        stored: SingleDocument,
+        stored: SingleDocument | ReplicaPresence,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
         on_others: Callable[[int], None] = lambda _: None,
@@ -282,7 +282,7 @@ def others_line(count: int) -> str:
     )
 
 
-def last_connected(stored: SingleDocument) -> datetime | None:
+def last_connected(stored: SingleDocument | ReplicaPresence) -> datetime | None:
     """Return when the process before this one last heard Slack; None if there was none."""
     document = stored.read()
     for key in ("down_since", "stopped_at", "at"):

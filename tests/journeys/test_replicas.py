@@ -46,15 +46,21 @@ def test_replicas_are_listed_and_share_their_pace(
     status = fork_server.run("bot", "status", cwd=tmp_path, env=os.environ | environ)
     assert status.stdout.count("role all") == 2
     patient = DoctorContext(home=home, config=None, environment=read_environment(environ), now=NOW)
-    found = run_checks(patient, {name: CHECKS[name] for name in ("database", "replicas")}, limit_s=60)
+    found = run_checks(patient, {name: CHECKS[name] for name in ("database", "replicas", "connection")}, limit_s=60)
     assert found["database"].ok
     assert (found["replicas"].ok, found["replicas"].says) == (True, "2 alive")
+    assert found["connection"].ok, found["connection"]
     one, other = bots
     for _ in range(POST_BURST):
         one.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
     with pytest.raises(Unavailable, match="too many messages at once"):
         other.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
     one.stop()
+    checked = [
+        fork_server.run("bot", "status", "--check", cwd=tmp_path, env=os.environ | environ | home).returncode
+        for home in ({"TRIAGE_HOME": str(tmp_path / name)} for name in ("one", "other"))
+    ]
+    assert checked == [1, 0]
     with driver().connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM triage_replicas").fetchone() == (1,)
     other.stop()
@@ -109,6 +115,12 @@ def test_one_hears_and_the_other_works(
     [reply] = control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
     assert "This is done in" in reply["text"]
     assert bots[Role.EDGE].process.engine.replicas is not None
+    checks = {name: CHECKS[name] for name in ("tokens", "bot", "connection")}
+    worker = DoctorContext(home=tmp_path / Role.WORK, config=None, environment=read_environment(environ), now=NOW)
+    found = run_checks(worker, checks, limit_s=60)
+    assert all(one.ok for one in found.values()), found
+    assert "only `triage run --only work` starts here" in found["tokens"].says
+    assert found["connection"].says == "this process only works, other replicas hear Slack"
     assert sorted(one.role for one in bots[Role.EDGE].process.engine.replicas.list()) == ["edge", "work"]
     for bot in bots.values():
         bot.stop()

@@ -14,7 +14,7 @@ from bot.casework.pause import read_pause
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
 from bot.domain.text.humanize import time_ago
-from bot.intake.presence import connection_state, describe_presence, read_presence
+from bot.intake.presence import connection_state, describe_presence, own_presence
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, EVENTS
 
@@ -53,7 +53,7 @@ class SkippedCheck(HealthCheck):
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
     """Whether a bot runs on this data directory."""
-    seen = read_presence(store.documents)
+    seen = own_presence(store)
     match connection_state(seen, now):
         case "up" | "down":
             assert seen is not None
@@ -66,7 +66,7 @@ def process_check(store: Store, now: datetime) -> HealthCheck:
 
 def connection_check(store: Store, now: datetime) -> HealthCheck:
     """Whether Slack is heard; only a living process can say."""
-    seen = read_presence(store.documents)
+    seen = own_presence(store)
     match connection_state(seen, now):
         case "up":
             fix = "stop the other triage, or give it an app of its own: each receives only part of the messages"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.data_directory import settings_at
 from bot.composition.storage_engine import look_at_database, open_store
-from bot.config.environment import Environment, require_signing_secret, require_tokens
+from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.errors import ConfigError, StoreError
 from bot.ports import Store
@@ -71,10 +71,18 @@ class DoctorContext:
         except ConfigError as error:
             raise UnreadSettings(*error.problems) from error
 
+    def is_worker(self) -> bool:
+        """Whether the environment is that of `triage run --only work`: a database, and nothing to hear Slack with."""
+        one = self.environment
+        ear = one.slack_signing_secret if self.settings().slack.mode == "http" else one.slack_app_token
+        return one.database_url is not None and ear is None
+
     def bot_token(self) -> str:
         """Return the bot's token; raises Tokenless if what this mode needs to talk to Slack is not there."""
         over_http = self.settings().slack.mode == "http"
         try:
+            if self.is_worker():
+                return require_bot_token(self.environment)
             return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
         except ConfigError as error:
             raise NoTokens(*error.problems) from error

@@ -31,6 +31,9 @@ def check_tokens(patient: DoctorContext) -> HealthCheck:
     answer = _whoami(patient)
     said = f"{answer.get('user', 'the bot')} in {answer.get('team', 'the workspace')}"
     settings = patient.settings()
+    if patient.is_worker():
+        lacking = "SLACK_SIGNING_SECRET" if settings.slack.mode == "http" else "SLACK_APP_TOKEN"
+        return well(f"{said}; without {lacking} only `triage run --only work` starts here")
     if settings.slack.mode == "http" or process_check(patient.store(), patient.now).ok:
         return well(said)
     app_token = patient.environment.slack_app_token
