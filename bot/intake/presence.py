@@ -44,7 +44,7 @@ class Presence(BaseModel):
     reconnects_today: int = 0
     other_connections: int = 0
     """How many connections of the app Slack counted beside this process's, when it last connected."""
-    clock_ahead_s: float = 0.0
+    clock_ahead_s: int = 0
     """How far this machine's clock is ahead of Slack's, as last compared; negative where it is behind."""
     hears: bool = True
     """Whether it is to have a connection: `--only work` leaves Slack to other replicas."""

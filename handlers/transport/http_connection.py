@@ -164,9 +164,11 @@ class HttpConnection:
                 self._write()
 
     def note_clock(self, ahead: timedelta) -> None:
-        """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
+        """Write down how far this machine's clock is ahead of Slack's, where that is news."""
+        ahead_s = round(ahead.total_seconds())
         with self._lock:
-            self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
+            if ahead_s != self._now.clock_ahead_s and not self._is_closed:
+                self._write(clock_ahead_s=ahead_s)
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

@@ -137,8 +137,8 @@ class SlackConnection:
         now = self._clock.now()
         with self._lock:
             self._note_state(now)
-            shown = self._now
-            said = (shown.connected_since, shown.down_since, shown.problem, shown.other_connections)
+            seen = self._now
+            said = (seen.connected_since, seen.down_since, seen.problem, seen.other_connections, seen.clock_ahead_s)
             written_at = self._written_at
             is_due = written_at is None or not timedelta() <= now - written_at < WRITE_EVERY  # a clock may go back
             if said != self._said or is_due:
@@ -148,7 +148,7 @@ class SlackConnection:
     def note_clock(self, ahead: timedelta) -> None:
         """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
         with self._lock:
-            self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
+            self._now = self._now.model_copy(update={"clock_ahead_s": round(ahead.total_seconds())})
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

@@ -58,7 +58,7 @@ def gone() -> int:
             "no connection for 3 min (last event 4 s ago): Slack could not be reached",
         ),
         (
-            {"clock_ahead_s": -86_400.0, "connected_since": NOW - timedelta(days=3)},
+            {"clock_ahead_s": -86_400, "connected_since": NOW - timedelta(days=3)},
             "last event 4 s ago · connected since 2026-11-17 09:00 UTC · this machine's clock is 1 d behind Slack's",
         ),
         ({"stopped_at": NOW - 5 * MINUTE}, "triage is not running (last seen 5 min ago)"),

@@ -124,6 +124,15 @@ def test_it_is_written_at_most_every_ten_seconds(ear: Ear) -> None:
     assert ear.written.at == at + timedelta(seconds=10)
 
 
+def test_a_clock_that_is_wrong_is_written_down_at_once(ear: Ear) -> None:
+    """And it is written on by one that went back."""
+    ear.connection.note_clock(timedelta(days=-1))
+    assert ear.written.clock_ahead_s == -86_400
+    ear.clock.advance(-86_400)
+    ear.connection.check()
+    assert ear.written.at == ear.clock.now()
+
+
 def test_what_could_not_be_stored_is_looked_for_once_it_can(ear: Ear) -> None:
     """Slack repeats a request for some minutes only; the hole is noted before the next event is heard."""
     ear.watcher.full = True

@@ -129,12 +129,16 @@ def test_another_process_on_the_same_tokens_is_in_the_file_at_the_next_look(ear:
 
 
 def test_the_file_is_written_on_by_a_clock_that_went_back(ear: Ear) -> None:
-    """With how far it is behind; a day's silence would be none."""
+    """A day's silence would be none; how far it is behind is there at the next look."""
     ear.connection.open()
-    ear.after(10)
-    ear.connection.note_clock(timedelta(days=-1))
     ear.after(-86_400)
+    ear.after(1)
+    ear.connection.note_clock(timedelta(days=-1))
+    ear.after(1)
     assert ear.stored.document["clock_ahead_s"] == -86_400
+    before = ear.stored.written
+    ear.after(10)
+    assert ear.stored.written == before + 1
 
 
 def test_a_stop_is_told(ear: Ear) -> None:
