@@ -46,7 +46,8 @@ from bot.ports.collections import (
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral_reply
 from handlers.buttons.decision_handler import Listener
-from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, FixButtons, draft_evidence
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
+from handlers.buttons.fix_buttons import FixButtons
 from handlers.buttons.reply_buttons import FeedbackButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command

@@ -1,19 +1,17 @@
-"""Clicks on a draft or its patch, on the card or on App Home, and submits of their dialogues.
+"""Clicks on a draft, on its card or on App Home, and submits of its dialogues.
 
 What came of one is said where its person is: beside the card in the ops channel, or on top of their App Home.
 
 Show evidence: a dialogue that opens at once and empty, then says what the citations stand on. A trigger expires after
 3 s, while permission is two requests and a citation some 30 ms of git (docs/decisions/evidence-dialogue.md). So nothing
-precedes the opening, and nothing of the draft is in it before permission is certain. A patch's diff is shown the same
-way; what a click on a patch wants is written down and carried out elsewhere.
+precedes the opening, and nothing of the draft is in it before permission is certain.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
@@ -22,17 +20,15 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
-from blocks.cards.fix_view import diff_fits, diff_modal, loading_diff
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
-from bot.casework.fixes.fix_service import Fixes
 from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
 from bot.ports.threads import Threads
 from handlers.answers import Ephemeral
-from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person, say_beside
+from handlers.buttons.decision_handler import DecisionHandler, Listener, for_a_person, say_beside
 from handlers.clicks import Body, Click, field_of
 from handlers.home import HomeTab
 
@@ -202,44 +198,3 @@ def _for_a_person(error: TriageError) -> str:
             "what is missing or reopens the card and says why."
         )
     return for_a_person(error)
-
-
-BELOW = "The diff is too long for this window: it is whole, as a file, in the card's thread."
-NOT_BELOW = "The diff is too long for this window, and Slack did not take it as a file now. Try again in a minute."
-
-
-class PatchClick(NamedTuple):
-    """Which patch a button is about."""
-
-    thread_id: str
-    patch_hash: str
-
-
-class FixButtons:
-    """The listeners of a patch's buttons."""
-
-    def __init__(self, fixes: Fixes, approvers: Approvers, *, say: Say, known_secrets: Collection[str] = ()) -> None:
-        self._fixes, self._known_secrets = fixes, known_secrets
-        self._on = on = DecisionHandler(
-            approvers, say, read=lambda value: PatchClick(*ids.decode_patch(value)), refusal=NOT_YOURS
-        )
-        self.views: Mapping[str, Listener] = {}
-        self.actions: Mapping[str, Listener] = {
-            ids.VIEW_DIFF: on.opens(lambda *_: loading_diff(), fill=self._diff),
-            ids.OPEN_FIX: on.decides(self._open),
-        }
-
-    def _open(self, click: Click, one: PatchClick) -> str:
-        """Have a draft pull request opened."""
-        return self._fixes.open(one.thread_id, one.patch_hash, by=click.user, team=click.team, name=click.name)
-
-    def _diff(self, _: Click, one: PatchClick) -> View:
-        """Show the diff, or where the whole of it stands."""
-        state, patch = self._fixes.proposed(*one)
-        if diff_fits(patch):
-            return diff_modal(patch, self._known_secrets)
-        try:
-            self._fixes.show_whole(state, patch)
-        except ProviderError:
-            return diff_modal(patch, self._known_secrets, remark=NOT_BELOW)
-        return diff_modal(patch, self._known_secrets, remark=BELOW)

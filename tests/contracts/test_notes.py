@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
+from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.adapters.storage.postgres.postgres_engine import DocumentNotes
 from bot.casework.memory.note_saving import copy_shared_notes
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import InputError
