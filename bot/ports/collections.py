@@ -193,6 +193,7 @@ class Collection(Generic[Model]):
     def __init__(self, documents: Documents, spec: CollectionSpec[Model], *, on_damage: OnDamage = silently) -> None:
         self._documents, self._spec, self._on_damage = documents, spec, on_damage
         self._parsed: dict[str, tuple[Document, Model]] = {}
+        self._is_frozen = bool(spec.model.model_config.get("frozen"))
 
     def find(self, doc_id: str) -> Model | None:
         """Return what is stored, or None."""
@@ -204,12 +205,7 @@ class Collection(Generic[Model]):
 
     def by_id(self) -> dict[str, Model]:
         """Return every value by its id."""
-        is_frozen, parsed = bool(self._spec.model.model_config.get("frozen")), self._parsed
-        found: dict[str, Model | None] = {}
-        for one in self._documents.list(self._spec.name):
-            seen = parsed.get(one.id)
-            is_known = is_frozen and seen is not None and seen[0] is one
-            found[one.id] = seen[1] if seen is not None and is_known else self._read(one)
+        found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
         for gone in set(self._parsed) - found.keys():
             self._parsed.pop(gone, None)
         return {doc_id: value for doc_id, value in found.items() if value is not None}
@@ -275,6 +271,8 @@ class Collection(Generic[Model]):
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
         seen, value = self._parsed.get(document.id, (None, None))
+        if seen is document and value is not None and self._is_frozen:
+            return value
         if seen is not document and (seen is None or (seen.version, seen.value) != (document.version, document.value)):
             value = self.parse(document)
         if value is None:
@@ -282,7 +280,7 @@ class Collection(Generic[Model]):
             self._on_damage(self._documents.set_aside(self._spec.name, document.id))
             return None
         self._parsed[document.id] = document, value
-        return value if value.model_config.get("frozen") else value.model_copy()
+        return value if self._is_frozen else value.model_copy()
 
     def _or_default(self, doc_id: str, stored: Model | None) -> Model:
         if stored is not None:

@@ -89,29 +89,25 @@ class TinyFiles(JsonFiles):
     def get(self, doc_id: str) -> Document | None:
         """Return a document as this process wrote or first read it, the same one until it is written again."""
         with self.lock:
-            if doc_id in self._storage.damaged:
-                return self._storage.damaged[doc_id]
-            content = self._storage.contents.get(doc_id)
-            if content is None:
-                return None
-            known = self._handed_out.get(doc_id)
-            if known is None or known[0] is not content:
-                document = as_document(doc_id, copy.deepcopy(content), self._stamp(doc_id))
-                known = self._handed_out[doc_id] = content, document
-            return known[1]
+            return self._get(doc_id)
 
     def all(self) -> list[Document]:
         """Return every document, by id."""
         with self.lock:
-            contents, ids = self._storage.contents, sorted([*self._storage.contents, *self._storage.damaged])
-            found = []
-            for doc_id in ids:
-                content, document = self._handed_out.get(doc_id, (None, None))
-                if document is None or content is not contents.get(doc_id):
-                    document = self.get(doc_id)
-                if document is not None:
-                    found.append(document)
-            return found
+            ids = sorted([*self._storage.contents, *self._storage.damaged])
+            return [one for doc_id in ids if (one := self._get(doc_id)) is not None]
+
+    def _get(self, doc_id: str) -> Document | None:
+        if doc_id in self._storage.damaged:
+            return self._storage.damaged[doc_id]
+        content = self._storage.contents.get(doc_id)
+        if content is None:
+            return None
+        known = self._handed_out.get(doc_id)
+        if known is None or known[0] is not content:
+            document = as_document(doc_id, copy.deepcopy(content), self._stamp(doc_id))
+            known = self._handed_out[doc_id] = content, document
+        return known[1]
 
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
         """Replace or delete a document."""
