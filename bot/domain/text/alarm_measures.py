@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
@@ -34,8 +35,16 @@ _FACTORS: Final = dict.fromkeys(("k", "thousand", "tausend", "tsd", "mil", "mill
     "万": 10_000
 }
 _MILLION: Final = 1_000_000
-_UNITS: Final = {"ms": 0.001, "m": 60.0, "h": 3600.0, "kb": 1.0, "mb": 1e3, "gb": 1e6, "tb": 1e9, "分": 60.0}
-_TIMES: Final = re.compile(r"ms|s(?:ec|eg|ek)?\w*|detik|m|min\w*|menit|h\w*|st\w+|jam|秒|分")
+_SECONDS: Final = {
+    "MILLISECONDS": 0.001,
+    "SECONDS": 1.0,
+    "MINUTES": 60.0,
+    "HOURS": 3600.0,
+    "LONG_DAYS": 86_400.0,
+    "WEEKS": 604_800.0,
+}
+"""How many seconds one of the units is whose spellings are the part of that name."""
+_KILOBYTES: Final = {"k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}
 
 
 class _MeasuresTable(NamedTuple):
@@ -89,7 +98,12 @@ class _Measures(_MeasuresTable):
     def was(self) -> re.Pattern[str]:
         """An amount and what it was before: "takes 50 minutes now, it was 5"."""
         between = rf"(?: {{NOW}})?[,，、 ]{{1,2}}(?:{self.before}) ?(?:only |nur |solo )?"
-        return self._compiled(f"{_BEGINS}{_MEASURED}{between}{_MEASURED}")
+        return self._compiled(f"{_BEGINS}{_MEASURED}{between}{_MEASURED}{_ENDS}")
+
+    @cached_property
+    def times_of(self) -> dict[float, re.Pattern[str]]:
+        """The spellings of each unit of time, by its seconds."""
+        return {seconds: self._compiled(f"{{{name}}}") for name, seconds in _SECONDS.items()}
 
     @cached_property
     def share(self) -> re.Pattern[str]:
@@ -124,6 +138,12 @@ def measures_trouble(said: str) -> bool:
     (True, False)
     >>> measures_trouble("p95 went from 200 ms to 1.8 s"), measures_trouble("p95 went from 1.8 s to 200 ms")
     (True, False)
+    >>> measures_trouble("latency went from 50 seconds to 2 minutes"), measures_trouble("load time: 2 min to 50 sec")
+    (True, False)
+    >>> measures_trouble("バッチの時間は90秒から2時間"), measures_trouble("バッチの時間は2時間から90秒")
+    (True, False)
+    >>> measures_trouble("takes 2 hours now, it was 50 minutes"), measures_trouble("takes 50 min now, it was 2 hours")
+    (True, False)
     """
     parts = _PART_END.split(said)
     if not _says(said, "usual") and any(_many_wait(part) or _is_multiple(part) for part in parts):
@@ -150,8 +170,7 @@ def _is_multiple(part: str) -> bool:
 
 def _got_worse(part: str) -> bool:
     """Whether a measure moved to the worse: "from 200 ms to 1.8 s"."""
-    for found in _measures().move.finditer(part):
-        before, after = _pair(found)
+    for before, after, _ in _pairs(_measures().move, part):
         rose, fell = after > WORSE_BY * before, before > WORSE_BY * after
         if (rose and _says(part, "high")) or (fell and _says(part, "low")):
             return True
@@ -160,20 +179,32 @@ def _got_worse(part: str) -> bool:
 
 def _takes_longer(said: str) -> bool:
     """Whether what lasts so long lasted less before."""
-    for found in _measures().was.finditer(said):
-        now, before = _pair(found)
-        if _TIMES.fullmatch(found[3]) and now > WORSE_BY * before:
-            return True
-    return False
+    return any(is_time and now > WORSE_BY * before for now, before, is_time in _pairs(_measures().was, said))
 
 
-def _pair(found: re.Match[str]) -> tuple[float, float]:
-    """Return two amounts with their units in one; one without a unit has that of the other."""
-    first, second = found[3] or found[6], found[6] or found[3]
-    return (
-        _amount(found[1], found[2]) * _UNITS.get(first, 1),
-        _amount(found[4], found[5]) * _UNITS.get(second, 1),
-    )
+def _pairs(pattern: re.Pattern[str], said: str) -> Iterator[tuple[float, float, bool]]:
+    """Yield two amounts of one kind in the same unit, and whether they are times.
+
+    An amount without a unit has that of the other.
+    """
+    for found in pattern.finditer(said):
+        (first, kind), (second, other) = (_scale(found[at] or found[9 - at]) for at in (3, 6))
+        if kind == other:
+            yield _amount(found[1], found[2]) * first, _amount(found[4], found[5]) * second, kind == "time"
+
+
+def _scale(unit: str) -> tuple[float, str]:
+    """Return how much of the smallest unit of its kind one is, and the kind.
+
+    >>> [_scale(unit)[0] for unit in ("ms", "seconds", "minuten", "jam", "時間", "gb", "%", "")]
+    [0.001, 1.0, 60.0, 3600.0, 3600.0, 1000000.0, 1.0, 1.0]
+    """
+    for seconds, spellings in _measures().times_of.items():
+        if spellings.fullmatch(unit):
+            return seconds, "time"
+    if unit.endswith("b"):
+        return _KILOBYTES[unit[0]], "size"
+    return 1.0, unit
 
 
 def _is_used_up(part: str) -> bool:
