@@ -80,7 +80,7 @@ class HomeTab:
         self._client, self._clock, self._team_id, self._marks = client, clock, team_id, _Marks(pages)
         self._teams: dict[str, HomeTeam] = {}
         self._pages: OrderedDict[str, _Page] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._turning = threading.Lock(), threading.Lock()
         self._wanted, self._publishing = threading.Event(), threading.Lock()
 
     def add(self, team: HomeTeam) -> None:
@@ -157,12 +157,14 @@ class HomeTab:
     def _turn_to(self, user: str, notice: Notice | None) -> None:
         """Note that somebody has the page before them, and is to see it anew."""
         page = _Page(self._clock.now(), token_hex(4), notice=notice)
-        with self._lock:
-            before = self._pages.pop(user, None)
-            self._pages[user] = page
-            while len(self._pages) > MAX_VIEWERS:
-                self._pages.popitem(last=False)
-        page.was_elsewhere = self._marks.note(user, page.mark) not in (None, before and before.mark)
+        with self._turning:
+            before = self._pages.get(user)
+            page.was_elsewhere = self._marks.note(user, page.mark) not in (None, before and before.mark)
+            with self._lock:  # only now: a page without its mark is taken for another replica's
+                self._pages[user] = page
+                self._pages.move_to_end(user)
+                while len(self._pages) > MAX_VIEWERS:
+                    self._pages.popitem(last=False)
 
     def _publish_all(self) -> None:
         """Publish what is outdated, first for whoever opened or clicked last."""

@@ -270,10 +270,14 @@ class Decisions:
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:
-            who = f"<@{state.approved_by}> approved this draft" if state.approved_by else "This is an automatic reply"
+            if state.post_intent.is_auto:
+                return (
+                    "This automatic reply is being posted. If Slack does not confirm it, triage looks in the thread "
+                    "within a minute; if it is not there, the card opens again."
+                )
             return (
-                f"{who}; it is being posted. If Slack does not confirm it, triage checks within a minute, then posts "
-                "it or reopens the card."
+                f"<@{state.approved_by}> approved this draft; it is being posted. If Slack does not confirm it, triage "
+                "checks within a minute, then posts it or reopens the card."
             )
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows the current state."

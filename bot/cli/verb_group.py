@@ -1,6 +1,6 @@
 """A command with verbs, such as `triage heartbeat list`; `triage` itself is one.
 
-It imports nothing but Click: who types `triage --version` or `--help` does not wait for the bot to be loaded.
+It imports Click and one helper for words: who types `triage --version` or `--help` does not wait for the bot.
 """
 
 from __future__ import annotations

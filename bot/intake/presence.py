@@ -52,8 +52,17 @@ class Presence(BaseModel):
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
 
+    def with_clock(self, ahead: timedelta) -> Presence:
+        """Return the same moment with how far this machine's clock is ahead of Slack's."""
+        return self.model_copy(update={"clock_ahead_s": round(ahead.total_seconds())})
+
 
 State = Literal["up", "down", "stuck", "dead", "never"]
+
+
+def is_due(written_at: datetime | None, now: datetime) -> bool:
+    """Whether a sign of life is to be written again; a clock may have gone back since the last one."""
+    return written_at is None or not timedelta() <= now - written_at < WRITE_EVERY
 
 
 def this_process() -> dict[str, Any]:
@@ -109,12 +118,12 @@ class NoConnection:
 
     def check(self) -> None:
         """Nothing can break."""
-        if self._clock.now() - self._now.at >= WRITE_EVERY:
+        if is_due(self._now.at, self._clock.now()):
             self._write()
 
     def note_clock(self, ahead: timedelta) -> None:
         """Have the next line of life say how far this machine's clock is ahead of Slack's."""
-        self._now = self._now.model_copy(update={"clock_ahead_s": ahead.total_seconds()})
+        self._now = self._now.with_clock(ahead)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -154,7 +163,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
     ahead = timedelta(seconds=seen.clock_ahead_s)
     skew = " · this machine's " + clock_words(ahead, "Slack's") if abs(ahead) > WRONG_CLOCK else ""
     if not seen.hears:
-        return f"this process only works, other replicas hear Slack{skew}"
+        return f"this process only does the work; other replicas listen to Slack{skew}"
     events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
     event = f"last event {time_ago(now, max(events))}" if events else "no event since the start"
     if state == "down":

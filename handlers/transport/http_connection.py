@@ -24,7 +24,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from bot.errors import ConfigError, StoreError
-from bot.intake.presence import WRITE_EVERY, Presence, ReplicaPresence, this_process
+from bot.intake.presence import Presence, ReplicaPresence, is_due, this_process
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
@@ -160,15 +160,15 @@ class HttpConnection:
             if not self._server.is_serving and self._now.problem != _NOT_SERVED:
                 log.error(_NOT_SERVED, extra={"action": "deaf"})
                 self._write(connected_since=None, down_since=now, problem=_NOT_SERVED)
-            elif not timedelta() <= now - self._now.at < WRITE_EVERY:  # a clock may go back
+            elif is_due(self._now.at, now):
                 self._write()
 
     def note_clock(self, ahead: timedelta) -> None:
         """Write down how far this machine's clock is ahead of Slack's, where that is news."""
-        ahead_s = round(ahead.total_seconds())
         with self._lock:
-            if ahead_s != self._now.clock_ahead_s and not self._is_closed:
-                self._write(clock_ahead_s=ahead_s)
+            known, self._now = self._now, self._now.with_clock(ahead)
+            if known != self._now and not self._is_closed:
+                self._write()
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

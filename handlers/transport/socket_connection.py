@@ -25,7 +25,7 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import StoreError
-from bot.intake.presence import WRITE_EVERY, Presence, ReplicaPresence, this_process
+from bot.intake.presence import Presence, ReplicaPresence, is_due, this_process
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
@@ -139,16 +139,14 @@ class SlackConnection:
             self._note_state(now)
             seen = self._now
             said = (seen.connected_since, seen.down_since, seen.problem, seen.other_connections, seen.clock_ahead_s)
-            written_at = self._written_at
-            is_due = written_at is None or not timedelta() <= now - written_at < WRITE_EVERY  # a clock may go back
-            if said != self._said or is_due:
+            if said != self._said or is_due(self._written_at, now):
                 self._said = said
                 self._write(now)
 
     def note_clock(self, ahead: timedelta) -> None:
         """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
         with self._lock:
-            self._now = self._now.model_copy(update={"clock_ahead_s": round(ahead.total_seconds())})
+            self._now = self._now.with_clock(ahead)
 
     def close(self) -> None:
         """Hear nothing more, and say so."""

@@ -101,6 +101,20 @@ def test_of_replicas_the_one_that_heard_of_somebody_last_keeps_their_page(slack:
     assert [shown["user_id"] for shown in slack.of("views.publish")[4:]] == ["U3"]
 
 
+def test_a_page_that_is_opened_while_pages_are_made_is_not_taken_for_anothers(slack: SlackStub) -> None:
+    """Its mark is written before the page is known; a round that begins between the two finds neither."""
+    documents = MemoryDocuments()
+    page = Page(slack, SingleDocument(documents, HOMES))
+    page.open("U2")
+    documents.meanwhile = page.tab.tick
+    page.open("U2")
+    page.home = replace(page.home, overview=an_overview())
+    page.tab.tick()
+    shown = [json.dumps(view) for view in slack.of("views.publish")]
+    assert QUESTION in shown[-2]
+    assert QUESTION not in shown[-1]
+
+
 def test_a_draft_that_came_or_went_is_shown_at_once(page: Page) -> None:
     """To everybody who has the page open."""
     page.open("U2")

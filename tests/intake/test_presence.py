@@ -104,11 +104,17 @@ def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
 def test_a_process_that_only_works_is_well_while_it_lives(tmp_path: Path) -> None:
     """It needs no connection, and tells its machine of itself alone."""
     documents = FileDocuments(tmp_path)
-    line = NoConnection(SingleDocument(documents, PRESENCE), FakeClock(NOW))
+    clock = FakeClock(NOW + MINUTE)
+    line = NoConnection(SingleDocument(documents, PRESENCE), clock)
     line.open()
+    clock.advance(-60)  # somebody set it right
+    line.note_clock(timedelta(seconds=7.4))
+    line.check()
     worker = read_presence(documents)
+    assert worker is not None
+    assert (worker.at, worker.clock_ahead_s) == (NOW, 7)
     assert connection_state(worker, NOW) == "up"
-    assert describe_presence(worker, NOW) == "this process only works, other replicas hear Slack"
+    assert describe_presence(worker, NOW) == "this process only does the work; other replicas listen to Slack"
     line.close()
     assert connection_state(read_presence(documents), NOW) == "dead"
 

@@ -120,7 +120,7 @@ def test_one_hears_and_the_other_works(
     found = run_checks(worker, checks, limit_s=60)
     assert all(one.ok for one in found.values()), found
     assert "only `triage run --only work` starts here" in found["tokens"].says
-    assert found["connection"].says == "this process only works, other replicas hear Slack"
+    assert found["connection"].says == "this process only does the work; other replicas listen to Slack"
     assert sorted(one.role for one in bots[Role.EDGE].process.engine.replicas.list()) == ["edge", "work"]
     for bot in bots.values():
         bot.stop()

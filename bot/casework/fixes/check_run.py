@@ -191,7 +191,7 @@ class _Watch:
     ) -> None:
         assert process.stdout is not None
         self._process, self._pipe = process, process.stdout.fileno()
-        self._folder, self._limits, self._stop = folder, limits, stop
+        self._disk, self._limits, self._stop = folder.parent, limits, stop  # its own folder it may remove
         self._deadline = time.monotonic() + limits.seconds
 
     def wait(self) -> tuple[bytes, str | None]:
@@ -228,5 +228,5 @@ class _Watch:
             raise CheckStopped("The bot stops; the check is run again at the next start")
         if time.monotonic() >= self._deadline:
             return f"it took over {self._limits.seconds / 60:g} minutes"
-        is_full = shutil.disk_usage(self._folder).free < self._limits.spare_mb << 20
+        is_full = shutil.disk_usage(self._disk).free < self._limits.spare_mb << 20
         return f"it left less than {self._limits.spare_mb} MB of the disk free" if is_full else None

@@ -67,9 +67,11 @@ class FixUpdates:
         """Ask the code hosts about the open requests, and those closed lately; `show_all` shows what is news."""
         at = self._desk.clock.now()
         self._remove_old(at)
-        due = sorted((fix for fix in self._store.all() if _is_due(fix, at)), key=_looked_at)
+        due = sorted(
+            (fix for fix in self._store.all() if _is_due(fix, at) and not self._is_silent(fix, at)), key=_looked_at
+        )
         for fix in due[:LOOKS_AT_ONCE]:
-            if timedelta() < self._silent_until.get(fix.codebase, at) - at <= timedelta(seconds=LONGEST_ADVICE_S):
+            if self._is_silent(fix, at):  # since this round
                 continue
             try:
                 now, unseen = self._look(fix)
@@ -79,6 +81,10 @@ class FixUpdates:
                 self._silent_until[fix.codebase] = at + timedelta(seconds=pause_s)
             else:
                 self._store.change(fix.id, partial(_seen, now=now, unseen=unseen, at=at))
+
+    def _is_silent(self, fix: Fix, at: datetime) -> bool:
+        """Whether the host of a fix wants to be left alone."""
+        return timedelta() < self._silent_until.get(fix.codebase, at) - at <= timedelta(seconds=LONGEST_ADVICE_S)
 
     def _remove_old(self, at: datetime) -> None:
         """Remove what ended long ago; the card of a thread that is still open goes on showing it."""

@@ -299,7 +299,8 @@ class Replies:
             except ProviderError:
                 found = None  # nobody can tell, and that is what the caller must know
             if found is None:
-                self._note_slow(state)
+                with suppress(StoreError):  # the post is settled all the same, only sooner
+                    self._note_slow(state)
                 raise
             return found
         except ProviderError:

@@ -78,7 +78,7 @@ class DoctorContext:
         return one.database_url is not None and ear is None
 
     def bot_token(self) -> str:
-        """Return the bot's token; raises Tokenless if what this mode needs to talk to Slack is not there."""
+        """Return the bot's token; raises NoTokens if what this mode needs to talk to Slack is not there."""
         over_http = self.settings().slack.mode == "http"
         try:
             if self.is_worker():

@@ -22,7 +22,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
-from bot.casework.fixes.fix_updates import FixUpdates
+from bot.casework.fixes.fix_updates import LOOKS_AT_ONCE, FixUpdates
 from bot.casework.fixes.patch_check import PatchChecks
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.config.casework_settings import FixSettings
@@ -31,7 +31,7 @@ from bot.domain.fixes.fixes import Fix, FixStatus, NewPullRequest, PullRequest, 
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict
+from bot.errors import Conflict, Unavailable
 from bot.ports.collections import FIXES
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.fixes.test_patch_check import CODE, GOOD, RUN_TESTS, TEST
@@ -117,6 +117,7 @@ class Desk:
             link_to=lambda _: None,
         )
         desk = self.office.desk
+        self.client = client
         self.updates = FixUpdates(
             desk, self.store, self.files, self.codebases, lambda _: client if token else None, keep=self.keep
         )
@@ -545,6 +546,43 @@ class Overtaken(Faults):
             request = PullRequest(number=7, url="https://github.com/acme/shop/pull/7")
             self._desk.store.change(self._desk.fix.id, lambda now: now.evolve(status=FixStatus.OPEN, request=request))
             self._desk.host.faults = [Fault(pattern="^POST .*/pulls", status=403)]
+
+
+class LimitedClient(GitHubClient):
+    """GitHub, which wants to be left alone."""
+
+    def look(self, number: int) -> PullRequest:
+        raise Unavailable("too many requests", retry_after_s=900)
+
+
+def test_a_limited_host_does_not_hold_up_the_requests_of_another(tmp_path: Path, host: CodeHost) -> None:
+    """However many of its requests are due before theirs."""
+    desk = Desk(tmp_path, host)
+    fix = opened(desk)
+    found = code_repository(host.url, "github")
+    assert found is not None
+    limited = LimitedClient(found, SecretStr(TOKEN))
+    repo = GitRepo(desk.codebase)
+    index = SqlitePassageIndex(repo, tmp_path / "two.sqlite")
+    both = PatchCodebases(Codebases.named([("shop", repo, index), ("tills", repo, index)]), lambda _: ())
+    followed = in_memory(FIXES, MemoryDocuments())
+    for number in range(LOOKS_AT_ONCE + 1):
+        limited_one = fix.evolve(thread_id=f"{THREAD_ID}{number}", codebase="tills")
+        followed.add(limited_one.id, limited_one)
+    other = fix.evolve(codebase="shop", looked_at=desk.office.clock.now())
+    followed.add(other.id, other)
+    updates = FixUpdates(
+        desk.office.desk,
+        followed,
+        desk.files,
+        both,
+        lambda one: limited if one.id == "tills" else desk.client,
+    )
+    host.merge(1)
+    desk.office.clock.advance(400)
+    updates.follow()
+    updates.follow()
+    assert [one.status for one in followed.all() if one.codebase == "shop"] == [FixStatus.MERGED]
 
 
 def test_a_late_refusal_changes_no_request_that_stands(tmp_path: Path, host: CodeHost) -> None:

@@ -198,7 +198,7 @@ def test_a_click_on_a_reply_that_slack_has_not_confirmed_says_what_it_is(tmp_pat
     made = office(tmp_path)
     made.messenger.lose, made.messenger.lost_before_posting = Unconfirmed("lost"), True
     made.asked(ASKED, mention=True)
-    with pytest.raises(Conflict, match="This is an automatic reply; it is being posted"):
+    with pytest.raises(Conflict, match="This automatic reply is being posted"):
         made.decisions.dismiss(made.click(), by=BEN, reason=None)
 
 

@@ -252,6 +252,22 @@ class TestLate:
         assert self.settle(office) == []
         posted_once(office)
 
+    def test_one_that_a_full_disk_did_not_let_note_is_settled_as_well(self, tmp_path: Path) -> None:
+        """That it was slow cannot be written; whoever clicked is told that it is unconfirmed all the same."""
+        office = Office(tmp_path).asked()
+
+        def slow() -> None:
+            office.clock.advance(40)
+            office.store.memory.full = True
+
+        office.messenger.meanwhile = slow
+        office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+        with pytest.raises(Unconfirmed):
+            approve(office)
+        office.messenger.lose, office.store.memory.full = None, False
+        assert self.settle(office) == []
+        posted_once(office)
+
     def test_one_that_slack_kept_unanswered_has_longer_to_arrive(self, tmp_path: Path) -> None:
         """Given up after 20 s, taken after 40: it is adopted, and there is no second one."""
         office = Office(tmp_path).asked()
