@@ -28,11 +28,12 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.events import Event
 from bot.domain.questions.approval_basis import SEARCH_RESULT
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError, InputError, TriageError
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.event_stream import SlackExport
 from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events, replay_thresholds
+from bot.intake.replay.slack_export import SlackExport
 
 DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000
@@ -190,11 +191,11 @@ def render(done: ReplayReport, rules: Rules, bad: int) -> str:
     """Return the comparison, 80 columns wide."""
     today, share = done.today, done.actionable_share
     lines = [
-        f"{_count(done.total, 'event')}, {done.ignored:,} from bots or edits ignored, {bad:,} unreadable;"
+        f"{counted(done.total, 'event')}, {done.ignored:,} from bots or edits ignored, {bad:,} unreadable;"
         f" rules {rules.version}",
         f"  {today['actionable']:,} actionable ({percent(share)}; target at most {percent(ACTIONABLE_AT_MOST)}),"
         f" {today['ack']:,} ack, {today['ambient']:,} ambient",
-        f"  {_count(len(done.questions), 'question')} would open a thread",
+        f"  {counted(len(done.questions), 'question')} would open a thread",
         "",
     ]
     if not done.compared:
@@ -219,7 +220,7 @@ def _threshold_lines(others: Mapping[float, ReplayReport], rules: Rules) -> list
     lines = ["", "What classifier.threshold would have done:"]
     for threshold, done in others.items():
         used = "  (in use)" if threshold == rules.scorer.threshold else ""
-        questions = _count(len(done.questions), "question")
+        questions = counted(len(done.questions), "question")
         lines.append(
             f"  {threshold:.2f}: {done.today['actionable']:,} actionable ({percent(done.actionable_share)}),"
             f" {questions}{used}"
@@ -259,7 +260,3 @@ def _facts(done: ReplayReport, rules: Rules, bad: int) -> dict[str, Any]:
 
 def _place(event: Event) -> dict[str, str]:
     return {"chat_id": event.chat_id, "message_id": event.message_id, "content": event.content}
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one}{'s' * (number != 1)}"

@@ -39,6 +39,7 @@ from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
+from bot.domain.text.humanize import counted
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.ports import Leases
 from bot.ports.collections import (
@@ -265,4 +266,4 @@ class StartupReport:
             return
         count = requeue_lost_jobs(on.storage.journal(CLASSIFIED), on.store, on.jobs, self._sorter, since_ms=since_ms)
         if count:
-            on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")
+            on.ops.say(f"{counted(count, 'question')} of that time had no job and no record: queued again.")

@@ -15,7 +15,7 @@ from bot.domain.fixes.fixes import NewPullRequest, PullRequest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
 from bot.domain.search.file_kinds import IndexGaps
-from bot.domain.text.humanize import time_ago
+from bot.domain.text.humanize import counted, time_ago
 from bot.ports.collections import CLONES, INDEX, CollectionSpec
 from bot.ports.collections import Collection as Stored
 from bot.ports.migrations import migrated
@@ -66,7 +66,7 @@ def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] 
     ages = [one.fetched_at for one in clones.values() if one.fetched_at is not None and one.problem is None]
     lines = [f"{name} {one.words(now)}" for name, one in clones.items() if one.problem or one.fetched_at is None]
     if ages:
-        lines.append(f"{len(ages)} clone{'s' * (len(ages) > 1)} fetched, the oldest {time_ago(now, min(ages))}")
+        lines.append(f"{counted(len(ages), 'clone')} fetched, the oldest {time_ago(now, min(ages))}")
     return tuple(lines)
 
 

@@ -17,7 +17,8 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
-from bot.domain.commands.command_specs import MANUAL, CommandLine, command_names, near_commands, read_line, subcommands
+from bot.domain.commands.command_line import CommandLine, read_line
+from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError

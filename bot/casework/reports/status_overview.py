@@ -20,7 +20,7 @@ from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.severity import SIGNS, Severity
-from bot.domain.text.humanize import time_ago
+from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, own_presence
@@ -63,8 +63,8 @@ def read_open_findings(store: Store, now: datetime) -> tuple[FindingLine, ...]:
 def count_findings(found: Sequence[FindingLine]) -> str:
     """Return how many are open, in words: `2 open findings (1 page)`."""
     pages = sum(line.severity is Severity.PAGE for line in found)
-    paging = f" ({pages} page{'s' * (pages != 1)})" if pages else ""
-    return f"{len(found)} open finding{'s' * (len(found) != 1)}{paging}"
+    paging = f" ({counted(pages, 'page')})" if pages else ""
+    return f"{counted(len(found), 'open finding')}{paging}"
 
 
 def sessions_in_words(found: Sequence[FindingLine], *, at_most: int) -> str:
@@ -126,7 +126,7 @@ class ThreadLine:
     @property
     def standing(self) -> str:
         """How it stands, in the words of its card."""
-        also = f", asked in {self.twins} more thread{'s' * (self.twins > 1)}" if self.twins else ""
+        also = f", asked in {counted(self.twins, 'more thread')}" if self.twins else ""
         return self._own_standing() + also
 
     def _own_standing(self) -> str:

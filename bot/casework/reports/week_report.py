@@ -16,6 +16,7 @@ from bot.casework.reports.measures import Window, dollars, from_us, measure_tota
 from bot.casework.reports.metrics_report import Tally, tally
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
+from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadStatus
 from bot.ports import Store
 
@@ -64,7 +65,7 @@ def _drafts(past: JournalHistory, whole: Tally, days: Sequence[Window], daily: S
     since = min((at for at in began if at is not None), default=None)
     return DailyCounts(
         title="Drafts",
-        main=_count(whole.replies, "reply posted", "replies posted"),
+        main=counted(whole.replies, "reply posted", "replies posted"),
         rest=f"{whole.dismissed:,} dismissed",
         note=f"{waiting:,} wait{'s' * (waiting == 1)} now" if waiting else "none waits now",
         days=_on_record([(each.replies, each.dismissed) for each in daily], days, since),
@@ -94,9 +95,9 @@ def _beats(beats: BeatHistory, window: Window, days: Sequence[Window]) -> DailyC
         counts.append((sum(loud), len(loud) - sum(loud)))
     return DailyCounts(
         title="Heartbeats",
-        main=f"{_count(alerts, 'alert')}, {failed:,} failed" if failed else _count(alerts, "alert"),
+        main=f"{counted(alerts, 'alert')}, {failed:,} failed" if failed else counted(alerts, "alert"),
         rest=f"{len(ran) - alerts - failed:,} quiet",
-        note=_count(len(ran), "beat"),
+        note=counted(len(ran), "beat"),
         days=_on_record(counts, days, beats.recorded_since),
         warns=True,
         missing="" if beats.recorded_since else "no beat was recorded",
@@ -126,7 +127,7 @@ def _cost(past: JournalHistory, whole: Tally, window: Window) -> WeekCost:
     spent = [each.cost_usd for each in past.spent if window.holds(each.at)]
     if not spent:
         return WeekCost(shown="$0.00", says="no model run")
-    runs, cost = _count(len(spent), "model run"), measure_total(spent)
+    runs, cost = counted(len(spent), "model run"), measure_total(spent)
     if cost is None:
         return WeekCost(shown="unknown", says=f"{runs}; a model has no price")
     return WeekCost(shown=_usd(cost), says=f"{runs}; questions {_usd(whole.cost_usd)}")
@@ -134,7 +135,3 @@ def _cost(past: JournalHistory, whole: Tally, window: Window) -> WeekCost:
 
 def _usd(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost is not None and cost >= 1 else dollars(cost)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -22,7 +22,7 @@ from bot.domain.paging import Paging
 from bot.domain.questions.feedback import Feedback
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import duration
+from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Resolution, Round, ThreadState, Transition
 from bot.intake.classifier.classification import explain
@@ -139,7 +139,7 @@ def _history(state: ThreadState, names: Names) -> Iterator[str]:
 def _pages(paging: Paging, names: Names) -> Iterator[str]:
     """Yield what became of a question that paged."""
     if paging.rings:
-        yield from _line(_clock(paging.rung_at), f"rang again, {paging.rings} time{'s' * (paging.rings > 1)} so far")
+        yield from _line(_clock(paging.rung_at), f"rang again, {counted(paging.rings, 'time')} so far")
     if paging.escalated_to:
         yield from _line(
             _clock(paging.escalated_at), f"escalated to {names.name(paging.escalated_to)}: nobody acknowledged it"
@@ -171,7 +171,7 @@ def _round_lines(each: Round) -> Iterator[str]:
     oks = [check.ok for check in each.checks]
     checks = f"{oks.count(True)} ok, {oks.count(False)} failed, {oks.count(None)} open" if oks else "none made"
     judged = f"{verdict.verdict} by {_judge(verdict)}" if verdict else "not judged"
-    refs = f"{len(ret.evidence_refs)} citation{'s' * (len(ret.evidence_refs) != 1)}"
+    refs = counted(len(ret.evidence_refs), "citation")
     yield from _line("", f"round {each.round}: {ret.confidence}, {refs}; checks {checks}; {judged}")
     faults = [check for check in each.checks if check.ok is False]
     for check in faults[:MAX_FAULTS]:

@@ -21,7 +21,7 @@ from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import why_not
 from bot.domain.questions.auto_reply import WEEKS
 from bot.domain.questions.conditions import AutonomyMode
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 
 
@@ -76,7 +76,7 @@ def render(case: AutonomyCase) -> Iterator[str]:
     yield f"Automatic replies: {_standing(case)}"
     yield ""
     total = sum(case.outcomes.values())
-    yield f"{total} draft{'s' * (total != 1)} of the last {WEEKS} weeks would have been sent without a human:"
+    yield f"{counted(total, 'draft')} of the last {WEEKS} weeks would have been sent without a human:"
     yield from (f"  {count:>4} {outcome}" for outcome in Outcome if (count := case.outcomes.get(outcome)))
     yield from (["", f"{'week to':<12}{'drafts':>7}{'wrong':>7}{'share':>8}{'on production':>15}"] if total else [])
     for number, week in enumerate(case.weeks if total else ()):

@@ -20,7 +20,7 @@ from bot.cli.data_directory import codebases_at, environment_at, home_of, readin
 from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.composition.storage_engine import open_replicas
-from bot.domain.text.humanize import time_ago
+from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, own_presence
 from bot.ports.replicas import Replica
@@ -93,7 +93,7 @@ def _replica_json(replica: Replica) -> dict[str, object]:
 
 def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     """Return the report, at most 80 columns wide but for paths; `disk` is what the data directory uses."""
-    replies = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'}"
+    replies = counted(seen.posted_today, "reply", "replies")
     lines = [
         f"triage {program_version()} at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
@@ -159,8 +159,8 @@ def brief_command(scope: Scope) -> int:
 def render_brief(brief: DailyBrief) -> Iterator[str]:
     """Yield the lines of a brief: its counts, then what waits, who answered, what was found and what is open."""
     yield wrapped(brief_line(brief, "Brief"))
-    replies = f"{brief.replies} repl{'y' if brief.replies == 1 else 'ies'} posted"
-    yield f"{replies}, {brief.long_runs} long run{'s' * (brief.long_runs != 1)} finished"
+    replies = counted(brief.replies, "reply", "replies")
+    yield f"{replies} posted, {counted(brief.long_runs, 'long run')} finished"
     yield from _listed("Waiting for a decision", [_line(line, brief.now) for line in brief.drafts])
     answered = [f"  {one_line(line.question, QUESTION_CHARS)}" for line in brief.answered]
     yield from _listed("Answered by people in the thread", answered)

@@ -20,6 +20,7 @@ from bot.cli.data_directory import environment_at, home_of, reading
 from bot.cli.options import home_option
 from bot.cli.output import wrapped
 from bot.config.environment import TEAMS, Environment, team_home
+from bot.domain.text.humanize import counted
 from bot.errors import ConfigError, InputError
 from bot.ports.collections import HOME
 from bot.ports.migrations import SCHEMA_VERSION
@@ -144,7 +145,7 @@ def _homes(home: Path) -> list[Path]:
 
 
 def _found(home: Path, schemas: Mapping[int, int]) -> str:
-    held = ", ".join(f"{count} file{'s' * (count > 1)} of schema {number}" for number, count in sorted(schemas.items()))
+    held = ", ".join(f"{counted(count, 'file')} of schema {number}" for number, count in sorted(schemas.items()))
     return (
         f"triage {program_version()} writes schema {SCHEMA_VERSION}; {home} holds {held or 'no files with a schema'}."
     )

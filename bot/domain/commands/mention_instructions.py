@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bot.domain.commands.command_specs import MANUAL, CommandLine, command_names, commands, read_line
+from bot.domain.commands.command_line import CommandLine, read_line
+from bot.domain.commands.command_specs import MANUAL, command_names, commands
 from bot.domain.tables import Words, read_table
 from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.sanitize import strip_hidden

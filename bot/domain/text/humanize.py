@@ -48,13 +48,13 @@ def clock_words(ahead: timedelta, whose: str) -> str:
     return f"clock is {duration(abs(ahead))} {side} {whose}"
 
 
-def counted(number: int, one: str) -> str:
-    """Return a number with its noun.
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun; `many` is the plural where it is not made with an s.
 
-    >>> counted(1, "card"), counted(2_000, "card")
-    ('1 card', '2,000 cards')
+    >>> counted(1, "card"), counted(2_000, "card"), counted(0, "reply", "replies")
+    ('1 card', '2,000 cards', '0 replies')
     """
-    return f"{number:,} {one}{'s' * (number != 1)}"
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def ordinal(number: int) -> str:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
-from bot.domain.text.humanize import duration, utc_text
+from bot.domain.text.humanize import counted, duration, utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
@@ -29,51 +29,42 @@ log = logging.getLogger(__name__)
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Absence:
-    """How long the bot heard nothing and what it picked up afterwards; `reach` is how far back it read, if not all."""
-
-    for_: timedelta
-    questions: int
-    others: int
-    reach: timedelta | None = None
-
-
-def away_line(away: Absence) -> str | None:
-    """Return what to tell the ops channel; None for a short absence in which nothing was said.
-
-    >>> away_line(Absence(for_=timedelta(minutes=12), questions=3, others=0))
-    'The bot was away 12 min: 3 questions picked up.'
-    >>> away_line(Absence(for_=timedelta(seconds=40), questions=0, others=0)) is None
-    True
-    """
-    parts = [_count(away.questions, "question"), _count(away.others, "other message" if away.questions else "message")]
-    found = " and ".join(part for part in parts if part)
-    if not found and away.for_ < NOT_WORTH_A_LINE:
-        return None
-    line = f"The bot was away {duration(away.for_)}: " + (f"{found} picked up." if found else "nothing was missed.")
-    return f"{line} What is older than {duration(away.reach)} was not read." if away.reach else line
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}" if number else ""
-
-
-FIRST_PAUSE_S = 5.0
-MAX_PAUSE_S = 600.0
-LOOK_EVERY_S = 5.0
-"""How often replicas look for what others missed."""
-
-
 @dataclass(slots=True)
-class _Absence:
-    """One absence until it is made up for: since when, until when, what was picked up."""
+class Absence:
+    """One absence: since when, until when, what was picked up since, and whether some of it is too old to be read."""
 
     since: datetime
     until: datetime
     questions: int = 0
     others: int = 0
     capped: bool = False
+
+
+def away_line(away: Absence, reach: timedelta) -> str | None:
+    """Return what to tell the ops channel; None for a short absence in which nothing was said.
+
+    `reach` is how far back the bot reads.
+
+    >>> from datetime import UTC
+    >>> noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    >>> away_line(Absence(noon, noon + timedelta(minutes=12), questions=3), timedelta(hours=24))
+    'The bot was away 12 min: 3 questions picked up.'
+    >>> away_line(Absence(noon, noon + timedelta(seconds=40)), timedelta(hours=24)) is None
+    True
+    """
+    counts = {"question": away.questions, "other message" if away.questions else "message": away.others}
+    found = " and ".join(counted(number, what) for what, number in counts.items() if number)
+    time = away.until - away.since
+    if not found and time < NOT_WORTH_A_LINE:
+        return None
+    line = f"The bot was away {duration(time)}: " + (f"{found} picked up." if found else "nothing was missed.")
+    return f"{line} What is older than {duration(reach)} was not read." if away.capped else line
+
+
+FIRST_PAUSE_S = 5.0
+MAX_PAUSE_S = 600.0
+LOOK_EVERY_S = 5.0
+"""How often replicas look for what others missed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,7 +109,7 @@ class Backfill:
         self._may_read = may_read
         self._began: datetime | None = self._clock.now()
         """When a first start began to watch; None once it is on disk: what cannot be kept until then was missed."""
-        self._absence: _Absence | None = None
+        self._absence: Absence | None = None
         self._lock = threading.Lock()
         self._refused: set[str] = set()
         self._failures = 0
@@ -149,7 +140,7 @@ class Backfill:
         self._began = None
         with self._lock:
             if self._absence is None:  # by our own clock, which may be ahead of the chat's
-                self._absence = _Absence(since=min(away_since or now, now), until=now)
+                self._absence = Absence(since=min(away_since or now, now), until=now)
             self._absence.until = now
         self._wake.set()
 
@@ -237,7 +228,7 @@ class Backfill:
     def _count(self, gap: Gap, *, is_question: bool) -> None:
         with self._lock:
             if self._absence is None:  # told already, when this chat could not be read
-                self._absence = _Absence(since=gap.since, until=self._clock.now())
+                self._absence = Absence(since=gap.since, until=self._clock.now())
             self._absence.questions += is_question
             self._absence.others += not is_question
 
@@ -255,17 +246,7 @@ class Backfill:
     def _report(self) -> None:
         with self._lock:
             absence, self._absence = self._absence, None
-        if absence is None:
-            return
-        line = away_line(
-            Absence(
-                for_=absence.until - absence.since,
-                questions=absence.questions,
-                others=absence.others,
-                reach=self._reach if absence.capped else None,
-            )
-        )
-        if line:
+        if absence is not None and (line := away_line(absence, self._reach)):
             self._say(line)
 
     def _name(self, chat_id: str) -> str:
