@@ -18,10 +18,10 @@ import yaml
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.health_checks import HealthCheck, classifier_check
 from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.command import run_checks
-from bot.cli.doctor.context import DoctorContext
+from bot.cli.doctor.context import DoctorContext, HealthCheck
+from bot.cli.doctor.state_checks import classifier_check
 from bot.config.environment import read_environment
 from bot.ports.code import IndexStanding
 from bot.ports.collections import INDEX, SingleDocument

@@ -14,8 +14,7 @@ from pathlib import Path
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
-from bot.casework.reports.health_checks import HealthCheck, well, wrong
-from bot.cli.doctor.context import PATIENCE_S, DoctorContext
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.codebases import checkout_path
 from bot.composition.fix_services import token_variable
 from bot.config.codebase_settings import CodebaseSettings

@@ -18,29 +18,34 @@ from typing import Final
 
 import click
 
-from bot.casework.reports.health_checks import (
+from bot.cli.arguments import Scope, scoped
+from bot.cli.data_directory import environment_at
+from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
+from bot.cli.doctor.context import (
+    CONFIG,
+    DATABASE,
+    TOKENS,
+    Check,
+    DoctorContext,
     HealthCheck,
+    NotReady,
     SkippedCheck,
+    wrong,
+)
+from bot.cli.doctor.state_checks import (
     classifier_check,
     connection_check,
     journal_check,
     pause_check,
     process_check,
-    wrong,
 )
-from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import environment_at
-from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
-from bot.cli.doctor.context import Check, DoctorContext, NoDatabase, NoTokens, UnreadSettings
 from bot.cli.options import json_option
 from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, StoreError, TriageError
 
 LIMIT_S: Final = 9.0
 _NAME_CHARS: Final = 12
-_NOT_MADE: Final = "not checked: "
-TOKENS: Final = "tokens"
-DATABASE: Final = "database"
+_THEN_AGAIN: Final = "fix that, then run `triage doctor` again"
 BOT: Final = "bot"
 CONNECTION: Final = "connection"
 
@@ -130,19 +135,12 @@ def _look(found: dict[str, HealthCheck], name: str, check: Check, patient: Docto
 def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
     try:
         return check(patient)
-    except UnreadSettings:
-        return SkippedCheck(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
-    except NoTokens as error:
-        if name != TOKENS:
-            return SkippedCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
-        return wrong("; ".join(error.problems), "fix that, then run `triage doctor` again")
-    except NoDatabase as error:
-        if name != DATABASE:
-            return SkippedCheck(ok=False, says=f"{_NOT_MADE}the database cannot be used", fix=f"see {DATABASE}")
-        return wrong(str(error), "fix that, then run `triage doctor` again")
+    except NotReady as error:
+        if name != error.check:
+            return SkippedCheck(ok=False, says=f"not checked: {error.lacking}", fix=f"see {error.check}")
+        return wrong("; ".join(error.problems), _THEN_AGAIN)
     except (ConfigError, StoreError) as error:
-        says = "; ".join(str(error).splitlines())
-        return wrong(says, "fix that, then run `triage doctor` again")
+        return wrong("; ".join(str(error).splitlines()), _THEN_AGAIN)
     except TriageError as error:
         return wrong(str(error), "see the reason given; if Slack is down, try again later")
 
@@ -154,7 +152,7 @@ def _findings_json(findings: Mapping[str, HealthCheck]) -> str:
 
 CHECKS: Mapping[str, Check] = {
     "release": machine_checks.release,
-    "config": machine_checks.config,
+    CONFIG: machine_checks.config,
     "secrets": lambda _: machine_checks.secrets(Path(".env")),
     TOKENS: slack_checks.check_tokens,
     "scopes": slack_checks.scopes,

@@ -1,4 +1,4 @@
-"""What the checks of `triage doctor` look at."""
+"""What the checks of `triage doctor` look at, and what each returns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.data_directory import settings_at
 from bot.composition.storage_engine import look_at_database, open_store
 from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
@@ -24,16 +23,40 @@ PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""
 
 
-class UnreadSettings(ConfigError):
-    """The settings cannot be read, which one check says for all."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HealthCheck:
+    """What one check found; `fix` is one line, empty where nothing is wrong."""
+
+    ok: bool
+    says: str
+    fix: str = ""
 
 
-class NoDatabase(StoreError):
-    """The database cannot be used, which one check says for all."""
+def well(says: str) -> HealthCheck:
+    """Return what a check found where nothing is wrong."""
+    return HealthCheck(ok=True, says=says)
 
 
-class NoTokens(ConfigError):
-    """There is nothing to talk to Slack with, which one check says for all."""
+def wrong(says: str, fix: str) -> HealthCheck:
+    """Return what a check found wrong, and the one thing to do about it."""
+    return HealthCheck(ok=False, says=says, fix=fix)
+
+
+class SkippedCheck(HealthCheck):
+    """A check that was not made; `says` tells why."""
+
+
+CONFIG: Final = "config"
+TOKENS: Final = "tokens"
+DATABASE: Final = "database"
+
+
+class NotReady(ConfigError):
+    """What several checks need cannot be used (`lacking`), which the check named `check` says for all."""
+
+    def __init__(self, check: str, lacking: str, *problems: str) -> None:
+        super().__init__(*problems)
+        self.check, self.lacking = check, lacking
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +69,12 @@ class DoctorContext:
     now: datetime
 
     def store(self) -> Store:
-        """Return what the data directory holds; raises StoreError where it cannot be read, NoDatabase included."""
+        """Return what the data directory holds; raises StoreError, NotReady where its database cannot be used."""
         with self._needing_database():
             return open_store(self.environment.model_copy(update={"home": self.home}), is_reader=True)
 
     def database(self) -> DatabaseReport | None:
-        """Return how the database stands, None where there is none; raises NoDatabase where it cannot be used."""
+        """Return how the database stands, None where there is none; raises NotReady where it cannot be used."""
         with self._needing_database():
             return look_at_database(self.environment)
 
@@ -62,14 +85,14 @@ class DoctorContext:
         except (ConfigError, StoreError) as error:
             if self.environment.database_url is None:
                 raise
-            raise NoDatabase(str(error)) from error
+            raise NotReady(DATABASE, "the database cannot be used", str(error)) from error
 
     def settings(self) -> Settings:
-        """Return the settings; raises Unsettled, listing what is wrong with them."""
+        """Return the settings; raises NotReady, listing what is wrong with them."""
         try:
             return settings_at(self.config, self.home)
         except ConfigError as error:
-            raise UnreadSettings(*error.problems) from error
+            raise NotReady(CONFIG, "triage.yml cannot be used", *error.problems) from error
 
     def is_worker(self) -> bool:
         """Whether the environment is that of `triage run --only work`: a database, and nothing to hear Slack with."""
@@ -78,14 +101,14 @@ class DoctorContext:
         return one.database_url is not None and ear is None
 
     def bot_token(self) -> str:
-        """Return the bot's token; raises NoTokens if what this mode needs to talk to Slack is not there."""
+        """Return the bot's token; raises NotReady if what this mode needs to talk to Slack is not there."""
         over_http = self.settings().slack.mode == "http"
         try:
             if self.is_worker():
                 return require_bot_token(self.environment)
             return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
         except ConfigError as error:
-            raise NoTokens(*error.problems) from error
+            raise NotReady(TOKENS, "there are no tokens for Slack", *error.problems) from error
 
 
 Check = Callable[[DoctorContext], HealthCheck]

@@ -14,8 +14,7 @@ from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.retention import disk_used, size
-from bot.casework.reports.health_checks import HealthCheck, well, wrong
-from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
 from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
@@ -43,7 +42,7 @@ def config(patient: DoctorContext) -> HealthCheck:
     """Whether triage.yml can be used."""
     try:
         settings = patient.settings()
-    except UnreadSettings as error:
+    except NotReady as error:
         fix = "fix that, or write a new one with `triage init`"
         return wrong("; ".join(error.problems), fix)
     by_team = settings.by_team().values()

@@ -12,8 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from bot.adapters.anthropic_client import probe_model
-from bot.casework.reports.health_checks import HealthCheck, well, wrong
-from bot.cli.doctor.context import PATIENCE_S, DoctorContext
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.model_access import unpriced
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ProviderError, Unavailable
@@ -99,7 +98,7 @@ MANY: Final = 0.8
 
 
 def database(patient: DoctorContext) -> HealthCheck:
-    """Whether the database answers, has this release's tables, and takes more connections; raises NoDatabase."""
+    """Whether the database answers, has this release's tables, and takes more connections; raises NotReady."""
     report = patient.database()
     return (
         well("none: TRIAGE_DATABASE_URL is not set, and state is kept in files")
@@ -121,7 +120,7 @@ def connections(report: DatabaseReport) -> HealthCheck:
 
 
 def replicas(patient: DoctorContext) -> HealthCheck:
-    """Whether all that share the database are of one release and one time; raises NoDatabase."""
+    """Whether all that share the database are of one release and one time; raises NotReady."""
     report = patient.database()
     return well("none: without a database one process works alone") if report is None else agreement(report)
 

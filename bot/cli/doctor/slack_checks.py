@@ -12,8 +12,8 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.casework.reports.health_checks import HealthCheck, process_check, well, wrong
-from bot.cli.doctor.context import PATIENCE_S, DoctorContext
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
+from bot.cli.doctor.state_checks import process_check
 from bot.cli.init.files import read_manifest
 from bot.config.settings import Settings
 from bot.errors import ProviderError

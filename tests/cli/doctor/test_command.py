@@ -14,16 +14,9 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
-from bot.casework.reports.health_checks import (
-    HealthCheck,
-    SkippedCheck,
-    connection_check,
-    journal_check,
-    pause_check,
-    process_check,
-)
 from bot.cli.doctor.command import BOT, CHECKS, render, run_checks
-from bot.cli.doctor.context import DoctorContext
+from bot.cli.doctor.context import DoctorContext, HealthCheck, SkippedCheck
+from bot.cli.doctor.state_checks import connection_check, journal_check, pause_check, process_check
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
 from bot.ports.collections import PAUSE, PRESENCE, SingleDocument

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.cli.doctor import service_checks
-from bot.cli.doctor.command import CHECKS, DATABASE, render, run_checks
+from bot.cli.doctor.command import CHECKS, render, run_checks
+from bot.cli.doctor.context import DATABASE
 from bot.config.environment import read_environment
 from bot.ports.replicas import Replica
 from tests.cli.doctor.test_command import patient

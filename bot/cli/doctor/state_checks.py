@@ -1,18 +1,17 @@
-"""Is the bot well: checks of a data directory that need neither the network nor the bot itself.
+"""The checks of `triage doctor` about the bot itself, from what it left in its data directory.
 
-A check returns what it found and, where something is wrong, the one thing to do about it. To add one, write a function
-and name it in the table of bot/cli/doctor/command.py.
+They need neither the network nor a bot that runs, and write nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
+from bot.cli.doctor.context import HealthCheck, well, wrong
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, own_presence
 from bot.ports import Store
@@ -26,29 +25,6 @@ TOO_BUSY = 0.40
 ENOUGH_MESSAGES = 100
 
 _IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HealthCheck:
-    """What one check found; `fix` is one line, empty where nothing is wrong."""
-
-    ok: bool
-    says: str
-    fix: str = ""
-
-
-def well(says: str) -> HealthCheck:
-    """Return what a check found where nothing is wrong."""
-    return HealthCheck(ok=True, says=says)
-
-
-def wrong(says: str, fix: str) -> HealthCheck:
-    """Return what a check found wrong, and the one thing to do about it."""
-    return HealthCheck(ok=False, says=says, fix=fix)
-
-
-class SkippedCheck(HealthCheck):
-    """A check that was not made; `says` tells why."""
 
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
