@@ -28,7 +28,6 @@ from bot.heartbeat.schedule.session_controls import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
-from bot.intake.presence import NoConnection, ReplicaPresence
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import (
     AUTO_REPLIES,
@@ -41,7 +40,6 @@ from bot.ports.collections import (
     SUGGESTIONS,
     Collection,
     CollectionSpec,
-    SingleDocument,
 )
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral_reply
@@ -57,6 +55,7 @@ from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
+from handlers.transport.presence_record import NoConnection, PresenceRecord
 from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
 from handlers.transport.workspace import SlackHistory
 
@@ -273,7 +272,7 @@ def _over_socket(
     return SlackConnection(
         bolt,
         partial(socket_client, bolt, app_token, web_client),
-        stored=_presence(process),
+        presence=_presence(process),
         clock=process.clock,
         on_session=on_session,
         on_others=_tell_of_others(process),
@@ -296,13 +295,13 @@ def _over_http(
         Signatures(signing_secret, process.clock),
         host=process.settings.slack.http.host,
         port=process.settings.slack.http.port,
-        stored=_presence(process),
+        presence=_presence(process),
         clock=process.clock,
         on_session=on_session,
     )
 
 
-def _presence(process: ProcessServices) -> SingleDocument | ReplicaPresence:
+def _presence(process: ProcessServices) -> PresenceRecord:
     """Return where a line writes how it is: with a database, on its machine as well."""
-    shared = process.single(PRESENCE)
-    return ReplicaPresence(shared, process.single(PRESENCE, of_machine=True)) if process.engine.is_shared else shared
+    own = process.single(PRESENCE, of_machine=True) if process.engine.is_shared else None
+    return PresenceRecord(process.single(PRESENCE), process.clock, own=own)

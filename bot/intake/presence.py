@@ -1,28 +1,22 @@
-"""Whether the bot runs and hears Slack: what its process writes down, and what others read out of it.
+"""Whether the bot runs and hears Slack: what others read out of what its process wrote down.
 
 Never just "connected": the last sign of life is always named, and a file nobody renews is a bot that does not run.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.domain.text.humanize import WRONG_CLOCK, clock_words, duration, time_ago, utc_text
-from bot.errors import StoreError
-from bot.ports import Clock, Documents, Store
-from bot.ports.collections import PRESENCE, SingleDocument
+from bot.domain.text.humanize import WRONG_CLOCK, clock_words, counted, duration, time_ago, utc_text
+from bot.ports import Documents, Store
+from bot.ports.collections import PRESENCE
 from bot.ports.migrations import migrated
 
-log = logging.getLogger(__name__)
-
-WRITE_EVERY = timedelta(seconds=10)
 OUTDATED = timedelta(seconds=45)
 """After how long without a line of life a process is taken for dead or stuck."""
 
@@ -52,22 +46,8 @@ class Presence(BaseModel):
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
 
-    def with_clock(self, ahead: timedelta) -> Presence:
-        """Return the same moment with how far this machine's clock is ahead of Slack's."""
-        return self.model_copy(update={"clock_ahead_s": round(ahead.total_seconds())})
-
 
 State = Literal["up", "down", "stuck", "dead", "never"]
-
-
-def is_due(written_at: datetime | None, now: datetime) -> bool:
-    """Whether a sign of life is to be written again; a clock may have gone back since the last one."""
-    return written_at is None or not timedelta() <= now - written_at < WRITE_EVERY
-
-
-def this_process() -> dict[str, Any]:
-    """Return how this process is told from others."""
-    return {"pid": os.getpid(), "host": socket.gethostname()}
 
 
 def read_presence(documents: Documents) -> Presence | None:
@@ -86,55 +66,6 @@ def own_presence(store: Store) -> Presence | None:
     """
     seen = read_presence(store.machine)
     return seen if seen is None or store.shared is None else seen.model_copy(update={"other_connections": 0})
-
-
-class ReplicaPresence:
-    """What replicas know of the last one that heard Slack, and what this one's machine knows of it."""
-
-    def __init__(self, shared: SingleDocument, own: SingleDocument) -> None:
-        self._shared, self._own = shared, own
-
-    def read(self) -> Mapping[str, Any]:
-        """Return what a replica wrote last, on whatever machine; raises StoreError."""
-        return self._shared.read()
-
-    def update(self, keys: Mapping[str, Any]) -> None:
-        """Write for both; raises StoreError."""
-        self._own.update(keys)
-        self._shared.update(keys)
-
-
-class NoConnection:
-    """The line of a process that only works: Slack reaches other replicas. It writes down that it lives."""
-
-    def __init__(self, own: SingleDocument, clock: Clock) -> None:
-        now = clock.now()
-        self._own, self._clock = own, clock
-        self._now = Presence(**this_process(), at=now, started_at=now, hears=False)
-
-    def open(self) -> None:
-        """Nothing is opened."""
-        self._write()
-
-    def check(self) -> None:
-        """Nothing can break."""
-        if is_due(self._now.at, self._clock.now()):
-            self._write()
-
-    def note_clock(self, ahead: timedelta) -> None:
-        """Have the next line of life say how far this machine's clock is ahead of Slack's."""
-        self._now = self._now.with_clock(ahead)
-
-    def close(self) -> None:
-        """Nothing is open."""
-        self._write(stopped_at=self._clock.now())
-
-    def _write(self, **changes: object) -> None:
-        self._now = self._now.model_copy(update={"at": self._clock.now(), **changes})
-        try:
-            self._own.update(self._now.model_dump(mode="json"))
-        except StoreError:
-            log.exception("that this process lives could not be written", extra={"action": "presence_lost"})
 
 
 def connection_state(seen: Presence | None, now: datetime) -> State:
@@ -179,7 +110,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
 
 def others_words(count: int) -> str:
     """Return what is said of connections that another process opened."""
-    return f"Slack counts {count} connection{'s' * (count > 1)} of another process with the same tokens"
+    return f"Slack counts {counted(count, 'connection')} of another process with the same tokens"
 
 
 def _lives(seen: Presence) -> bool:

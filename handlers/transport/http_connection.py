@@ -23,12 +23,10 @@ from slack_bolt import App
 from waitress import wasyncore
 from waitress.server import create_server
 
-from bot.errors import ConfigError, StoreError
-from bot.intake.presence import Presence, ReplicaPresence, is_due, this_process
+from bot.errors import ConfigError
 from bot.ports import Clock
-from bot.ports.collections import SingleDocument
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
-from handlers.transport.socket_connection import last_connected
+from handlers.transport.presence_record import PresenceRecord
 
 log = logging.getLogger(__name__)
 
@@ -132,15 +130,14 @@ class HttpConnection:
         *,
         host: str,
         port: int,
-        stored: SingleDocument | ReplicaPresence,
+        presence: PresenceRecord,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
     ) -> None:
-        self._stored, self._clock, self._on_session = stored, clock, on_session
+        self._presence, self._clock, self._on_session = presence, clock, on_session
         self._lock = threading.Lock()
         self._is_closed = False
-        self._before, now = last_connected(stored), clock.now()
-        self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
+        self._before = presence.last_connected()
         self._server = HttpServer(app, signatures, self, host=host, port=port)
         self.address = self._server.address
 
@@ -148,27 +145,27 @@ class HttpConnection:
         """Take requests; raises StoreError if it cannot be noted first what was missed before."""
         with self._lock:
             self._on_session(self._before or self._clock.now())
-            self._write(connected_since=self._clock.now(), down_since=None)
+            self._presence.write(connected_since=self._clock.now(), down_since=None)
         self._server.open()
 
     def check(self) -> None:
         """Write down how things are, at most every 10 s unless that changed."""
         with self._lock:
-            now = self._clock.now()
             if self._is_closed:
                 return
-            if not self._server.is_serving and self._now.problem != _NOT_SERVED:
+            if not self._server.is_serving and self._presence.now.problem != _NOT_SERVED:
                 log.error(_NOT_SERVED, extra={"action": "deaf"})
-                self._write(connected_since=None, down_since=now, problem=_NOT_SERVED)
-            elif is_due(self._now.at, now):
-                self._write()
+                self._presence.write(connected_since=None, down_since=self._clock.now(), problem=_NOT_SERVED)
+            elif self._presence.is_due:
+                self._presence.write()
 
     def note_clock(self, ahead: timedelta) -> None:
         """Write down how far this machine's clock is ahead of Slack's, where that is news."""
         with self._lock:
-            known, self._now = self._now, self._now.with_clock(ahead)
-            if known != self._now and not self._is_closed:
-                self._write()
+            known = self._presence.now
+            self._presence.note_clock(ahead)
+            if known != self._presence.now and not self._is_closed:
+                self._presence.write()
 
     def close(self) -> None:
         """Hear nothing more, and say so."""
@@ -176,26 +173,19 @@ class HttpConnection:
             self._is_closed = True
         self._server.close()
         with self._lock:
-            self._write(stopped_at=self._clock.now())
+            self._presence.write(stopped_at=self._clock.now())
 
     def heard(self) -> None:
         """Note that Slack sent something, first where what was missed is remembered; raises StoreError."""
         with self._lock:
-            now = self._clock.now()
-            if self._now.down_since is not None:
-                self._on_session(self._now.down_since)
-                self._write(connected_since=now, down_since=None, problem=None)
-            self._now = self._now.model_copy(update={"last_event_at": now})
+            now, down_since = self._clock.now(), self._presence.now.down_since
+            if down_since is not None:
+                self._on_session(down_since)
+                self._presence.write(connected_since=now, down_since=None, problem=None)
+            self._presence.note(last_event_at=now)
 
     def refused(self) -> None:
         """Note that something could not be taken; Slack sends it again, but not for ever."""
         with self._lock:
-            if self._now.down_since is None:
-                self._write(connected_since=None, down_since=self._clock.now(), problem=_NOT_STORED)
-
-    def _write(self, **changes: Any) -> None:
-        self._now = self._now.model_copy(update={**changes, "at": self._clock.now()})
-        try:
-            self._stored.update(self._now.model_dump(mode="json"))
-        except StoreError:
-            log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
+            if self._presence.now.down_since is None:
+                self._presence.write(connected_since=None, down_since=self._clock.now(), problem=_NOT_STORED)

@@ -24,11 +24,11 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
+from bot.domain.text.humanize import counted
 from bot.errors import StoreError
-from bot.intake.presence import Presence, ReplicaPresence, is_due, this_process
 from bot.ports import Clock
-from bot.ports.collections import SingleDocument
 from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
+from handlers.transport.presence_record import PresenceRecord
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
 log = logging.getLogger(__name__)
@@ -102,24 +102,21 @@ class SlackConnection:
         app: App,
         new_client: Callable[[], SocketClient],
         *,
-        stored: SingleDocument | ReplicaPresence,
+        presence: PresenceRecord,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
         on_others: Callable[[int], None] = lambda _: None,
         connections: int = 1,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._stored, self._clock, self._on_session = app, stored, clock, on_session
+        self._app, self._presence, self._clock, self._on_session = app, presence, clock, on_session
         self._on_others, self._hellos = on_others, list[datetime]()
         self._once, self._lock = Deduplicator(), threading.Lock()
-        self._before = last_connected(stored)
+        self._before = presence.last_connected()
         self._sessions, self._greeted, self._complained = 0, 0, False
         self._refused_since: datetime | None = None
         self._day_reconnects: tuple[str, int] = ("", 0)
-        self._written_at: datetime | None = None
         self._said: tuple[object, ...] = ()
-        now = clock.now()
-        self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
         self._lines = [self._lifeline(new_client(), monotonic) for _ in range(connections)]
 
     def open(self) -> None:
@@ -134,28 +131,25 @@ class SlackConnection:
             line.check()
         with suppress(StoreError):
             self._note_refused()
-        now = self._clock.now()
         with self._lock:
-            self._note_state(now)
-            seen = self._now
+            self._note_state(self._clock.now())
+            seen = self._presence.now
             said = (seen.connected_since, seen.down_since, seen.problem, seen.other_connections, seen.clock_ahead_s)
-            if said != self._said or is_due(self._written_at, now):
+            if said != self._said or self._presence.is_due:
                 self._said = said
-                self._write(now)
+                self._presence.write()
 
     def note_clock(self, ahead: timedelta) -> None:
         """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
         with self._lock:
-            self._now = self._now.with_clock(ahead)
+            self._presence.note_clock(ahead)
 
     def close(self) -> None:
         """Hear nothing more, and say so."""
         for line in self._lines:
             line.close()
         with self._lock:
-            now = self._clock.now()
-            self._now = self._now.model_copy(update={"stopped_at": now})
-            self._write(now)
+            self._presence.write(stopped_at=self._clock.now())
 
     def _lifeline(self, client: SocketClient, monotonic: Callable[[], float]) -> SocketSupervisor:
         line = SocketSupervisor(client, monotonic=monotonic, on_session=self._new_session)
@@ -179,8 +173,8 @@ class SlackConnection:
             # a session that was lost may still count at Slack, so each one made anew lately is allowed for
             renewed = min(len(self._hellos), max(0, self._greeted - lines))
             others = max(0, count - lines - renewed)
-            is_news = others > 0 and self._now.other_connections == 0
-            self._now = self._now.model_copy(update={"other_connections": others})
+            is_news = others > 0 and self._presence.now.other_connections == 0
+            self._presence.note(other_connections=others)
         if is_news:
             self._on_others(others)
 
@@ -194,7 +188,7 @@ class SlackConnection:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return
         with self._lock:
-            self._now = self._now.model_copy(update={"last_event_at": self._clock.now()})
+            self._presence.note(last_event_at=self._clock.now())
         if not self._once.is_new(request.type, request.envelope_id, request.payload):
             return
         sent = threading.Event()
@@ -217,14 +211,15 @@ class SlackConnection:
     def _new_session(self) -> None:
         """Note a (re)connect, first where what was missed is remembered; raises StoreError."""
         with self._lock:
-            away_since = self._now.down_since if self._sessions else self._before
-            self._on_session(away_since or self._now.started_at)  # not from now: it may have been refused since
+            seen = self._presence.now
+            away_since = seen.down_since if self._sessions else self._before
+            self._on_session(away_since or seen.started_at)  # not from now: it may have been refused since
             now = self._clock.now()
             if self._sessions:
                 day, count = self._day_reconnects
                 self._day_reconnects = (f"{now:%F}", count + 1 if day == f"{now:%F}" else 1)
             self._sessions += 1
-            self._now = self._now.model_copy(update={"connected_since": now, "down_since": None, "problem": None})
+            self._presence.note(connected_since=now, down_since=None, problem=None)
             log.info("connected to Slack", extra={"action": "connected", "session": self._sessions})
 
     def _note_state(self, now: datetime) -> None:
@@ -236,22 +231,14 @@ class SlackConnection:
         }
         if up:
             self._complained = False
-        elif self._now.down_since is None:
+        elif self._presence.now.down_since is None:
             silent_s = min(line.silent_s() for line in self._lines)
             changes |= {"connected_since": None, "down_since": now - timedelta(seconds=silent_s)}
-        self._now = self._now.model_copy(update=changes)
-        down_since = self._now.down_since
+        self._presence.note(**changes)
+        down_since, problem = self._presence.now.down_since, self._presence.now.problem
         if down_since is not None and now - down_since >= LONG_DOWN and not self._complained:
             self._complained = True
-            log.error("no connection to Slack since %s: %s", down_since, self._now.problem, extra={"action": "deaf"})
-
-    def _write(self, now: datetime) -> None:
-        self._written_at = now
-        self._now = self._now.model_copy(update={"at": now})
-        try:
-            self._stored.update(self._now.model_dump(mode="json"))
-        except StoreError:
-            log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
+            log.error("no connection to Slack since %s: %s", down_since, problem, extra={"action": "deaf"})
 
 
 def connections_counted(message: str) -> int | None:
@@ -275,17 +262,6 @@ def connections_counted(message: str) -> int | None:
 def others_line(count: int) -> str:
     """Return the line that tells the ops channel of connections that are not this process's."""
     return (
-        f"Slack counts {count} more connection{'s' * (count > 1)} of this app than this process opened: another triage "
+        f"Slack counts {counted(count, 'more connection')} of this app than this process opened: another triage "
         "runs with the same tokens. Each receives only part of the messages. Stop the other one or give it its own app."
     )
-
-
-def last_connected(stored: SingleDocument | ReplicaPresence) -> datetime | None:
-    """Return when the process before this one last heard Slack; None if there was none."""
-    document = stored.read()
-    for key in ("down_since", "stopped_at", "at"):
-        try:
-            return datetime.fromisoformat(document[key])
-        except (KeyError, TypeError, ValueError):
-            continue
-    return None

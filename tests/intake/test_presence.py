@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.intake.presence import OUTDATED, NoConnection, Presence, connection_state, describe_presence, read_presence
-from bot.ports.collections import PRESENCE, SingleDocument
+from bot.intake.presence import OUTDATED, Presence, connection_state, describe_presence, read_presence
 from tests.builders import NOW
-from tests.fakes import FakeClock
 
 CONNECTION = "slack/connection.json"
 
@@ -99,24 +97,6 @@ def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
     later: datetime = NOW + OUTDATED + MINUTE
     assert connection_state(seen(), later) == "stuck"
     assert describe_presence(seen(), later) == f"triage (process {os.getpid()}) has not responded for 1 min; restart it"
-
-
-def test_a_process_that_only_works_is_well_while_it_lives(tmp_path: Path) -> None:
-    """It needs no connection, and tells its machine of itself alone."""
-    documents = FileDocuments(tmp_path)
-    clock = FakeClock(NOW + MINUTE)
-    line = NoConnection(SingleDocument(documents, PRESENCE), clock)
-    line.open()
-    clock.advance(-60)  # somebody set it right
-    line.note_clock(timedelta(seconds=7.4))
-    line.check()
-    worker = read_presence(documents)
-    assert worker is not None
-    assert (worker.at, worker.clock_ahead_s) == (NOW, 7)
-    assert connection_state(worker, NOW) == "up"
-    assert describe_presence(worker, NOW) == "this process only does the work; other replicas listen to Slack"
-    line.close()
-    assert connection_state(read_presence(documents), NOW) == "dead"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])

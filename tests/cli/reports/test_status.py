@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
-from bot.intake.presence import Presence, this_process
+from bot.intake.presence import Presence
 from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
 from bot.ports.replicas import Role
@@ -99,7 +99,9 @@ def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
 ) -> None:
     """Alive and connected is 0; silent for an hour, without connection, and stopped are 1."""
     at = datetime.now(UTC) - timedelta(seconds=age_s)
-    seen = Presence(**this_process(), at=at, started_at=at, **{"connected_since": at, **changes})
+    seen = Presence(
+        pid=os.getpid(), host=socket.gethostname(), at=at, started_at=at, **{"connected_since": at, **changes}
+    )
     (tmp_path / CONNECTION).parent.mkdir()
     (tmp_path / CONNECTION).write_text(seen.model_dump_json())
     assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code

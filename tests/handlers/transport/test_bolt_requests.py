@@ -20,6 +20,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from handlers.transport.bolt_requests import wait_until_answered
 from handlers.transport.http_app import HttpApp, Signatures
+from handlers.transport.presence_record import PresenceRecord
 from handlers.transport.socket_connection import SlackConnection, socket_client
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.signed import SECRET, sign
@@ -70,7 +71,9 @@ def edge() -> Edge:
 def test_over_a_socket(edge: Edge) -> None:
     """The answer is a message of the same socket."""
     new_client = partial(socket_client, edge.app, "xapp-1", WebClient())
-    line = SlackConnection(edge.app, new_client, stored=MemorySingle(), clock=FakeClock(), on_session=lambda _: None)
+    clock = FakeClock()
+    presence = PresenceRecord(MemorySingle(), clock)
+    line = SlackConnection(edge.app, new_client, presence=presence, clock=clock, on_session=lambda _: None)
     client = SimpleNamespace(send_socket_mode_response=lambda _: edge.answered(), logger=logging.getLogger("slack"))
     request = SocketModeRequest(type="interactive", envelope_id="1", payload=edge.body)
     line._take(line._lines[0], client, request)  # type: ignore[arg-type]

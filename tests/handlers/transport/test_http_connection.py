@@ -14,6 +14,7 @@ from bot.errors import StoreError
 from bot.intake.presence import Presence, connection_state
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
+from handlers.transport.presence_record import PresenceRecord
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_json, send, sign
@@ -50,7 +51,7 @@ class Ear:
             Signatures(SECRET, SystemClock()),
             host="127.0.0.1",
             port=0,
-            stored=self.stored,
+            presence=PresenceRecord(self.stored, self.clock),
             clock=self.clock,
             on_session=self._note,
         )

@@ -17,6 +17,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import ProviderError, StoreError
 from bot.intake.presence import Presence, describe_presence
+from handlers.transport.presence_record import PresenceRecord
 from handlers.transport.socket_connection import LONG_DOWN, SlackConnection, socket_client
 from tests.builders import NOW
 from tests.fakes import FakeClock, MemorySingle
@@ -47,7 +48,7 @@ class Ear:
         self.connection = SlackConnection(
             app,
             partial(socket_client, app, "xapp-1", WebClient(token="xapp-1", base_url=url)),
-            stored=stored,
+            presence=PresenceRecord(stored, self.clock),
             clock=self.clock,
             on_session=self._missed,
             on_others=self.others.append,
