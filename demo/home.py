@@ -1,6 +1,7 @@
-"""The demo's data directory: thrown away or kept, an ordinary triage.yml, and a repository to watch.
+"""The demo's data directory: thrown away or kept, an ordinary triage.yml, a repository to watch, two sessions.
 
-What an earlier demo left in a kept one of its heartbeat is removed: its cards stood in a Slack that is gone.
+One of these lacks a check of the watched repository's, and the other, the master, suggests it. What an earlier demo
+left in a kept directory of its heartbeat is removed: its cards stood in a Slack that is gone.
 """
 
 from __future__ import annotations
@@ -17,14 +18,45 @@ import yaml
 
 from bot.config.environment import Environment, read_environment
 from bot.errors import ConfigError
-from demo.neighbours import neighbours
 from demo.slack_server import LocalSlack
 from demo.watched import watched
-from demo.workspace import DEMO, ENG, HELP, OPS
+from demo.workspace import ANA, DEMO, ENG, HELP, OPS
+
+WORKER: Final = "payments"
+MASTER: Final = "platform"
+
+_PLAYBOOKS: Final = {
+    WORKER: "- Working-tree status\n- Urgent flags\n- Refund queue is short\n",
+    MASTER: """# Heartbeat of platform
+
+## Timestamps
+
+- Last quick: (never)
+- Last hourly: (never)
+- Last daily: (never)
+
+## Daily Tasks
+
+- [ ] Cross-pollinate: tasks of one session that would help another, as suggestions
+""",
+}
 
 _PASSED_ON: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
 _OURS: Final = "# Written by `triage demo`, which writes it anew each time.\n"
+
+
+def neighbours(folder: Path) -> dict[str, Any]:
+    """Make a folder with a playbook for each in `folder`, and return their part of triage.yml; raises OSError."""
+    found = {}
+    for name, playbook in _PLAYBOOKS.items():
+        cwd = folder / name
+        cwd.mkdir(parents=True)
+        (cwd / "HEARTBEAT.md").write_text(playbook, encoding="utf-8")
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        beat = {"every": "1m" if name == MASTER else "12h", "active_hours": hours}
+        found[name] = {"cwd": str(cwd), "owner": ANA.user_id, "master": name == MASTER, "heartbeat": beat}
+    return found
 
 
 @contextmanager

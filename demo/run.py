@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
@@ -37,9 +37,8 @@ from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.home import environment_of, furnish, home_of, one_team
+from demo.home import MASTER, WORKER, environment_of, furnish, home_of, one_team
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
-from demo.neighbours import MASTER, WORKER
 from demo.page_server import PageServer
 from demo.questions import questions_for
 from demo.signals import kept_signals, leave, on_end, wait_for_end

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from bot.agent.answer_parsing import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
 from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices, price_of
+from bot.agent.model_messages import FINISH, REPAIR
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
-from bot.agent.prompts.request_layout import FINISH, REPAIR
 from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate_provider_error, vendor_words
 from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Expired, Watchdog

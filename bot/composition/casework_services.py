@@ -9,7 +9,7 @@ import sys
 from typing import Final
 from uuid import uuid4
 
-from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.process.terminals import choose_terminal
 from bot.agent.budget import Budget
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, waiting_questions
 from bot.composition.process_services import ProcessServices

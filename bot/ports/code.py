@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from bot.domain.fixes.fixes import NewPullRequest, PullRequest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
-from bot.domain.search.file_kinds import IndexGaps
+from bot.domain.search.passages import IndexGaps
 from bot.domain.text.humanize import counted, time_ago
 from bot.ports.collections import CLONES, INDEX, CollectionSpec
 from bot.ports.collections import Collection as Stored

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bot.agent.model_messages import fixed_params
 from bot.agent.model_run import RunRequest
-from bot.agent.prompts.request_layout import fixed_params
 from tests.agent.modelrun import FINAL, Answer, bench, look, playing
 from tests.model_server.script import Call, Turn
 

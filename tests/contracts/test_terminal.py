@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process.detached_process import DetachedTerminal
-from bot.adapters.process.tmux import TmuxTerminal, choose_terminal
+from bot.adapters.process.terminals import DetachedTerminal, TmuxTerminal, choose_terminal
 from bot.errors import ProviderError
 from bot.ports import Terminal
 from demo.control import Control

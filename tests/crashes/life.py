@@ -13,9 +13,8 @@ from typing import Any
 
 from blocks import ids
 from bot.errors import InputError, ProviderError
-from demo.control import LIMIT_S, Control, Json
+from demo.control import LIMIT_S, Control, Json, text_value
 from demo.headless import find_element, find_replies
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests import fork_server

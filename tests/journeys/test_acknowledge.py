@@ -9,8 +9,7 @@ from pathlib import Path
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.casework.acknowledgements import LOOKING
-from demo.control import Control
-from demo.modals import text_value
+from demo.control import Control, text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, HELP
 from tests.journeys.office import Office

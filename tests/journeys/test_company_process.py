@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.config.environment import TEAMS as TEAMS_FOLDER
-from demo.control import Control
+from demo.control import Control, text_value
 from demo.headless import shown_text
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo

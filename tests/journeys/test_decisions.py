@@ -6,9 +6,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from blocks import ids
-from demo.control import Control
+from demo.control import Control, checked, text_value
 from demo.headless import find_element, shown_text
-from demo.modals import checked, text_value
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from demo.control import Control, Json
+from demo.control import Control, Json, text_value
 from demo.headless import find_element, shown_text
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests.gitrepo import commit_files

@@ -22,9 +22,8 @@ from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStat
 from bot.domain.tiers import Tier
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import SUGGESTIONS, Collection
-from demo.control import Control, Json
+from demo.control import Control, Json, text_value
 from demo.headless import find_element, shown_text
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests import fork_server

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
+from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.journeys.company import PLAT_OPS

@@ -12,9 +12,8 @@ from blocks import ids
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from demo.control import Control, Json
+from demo.control import Control, Json, text_value
 from demo.headless import find_element, shown_text
-from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests.journeys.office import Office, environment_of, write_config

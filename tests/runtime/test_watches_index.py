@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.search.file_kinds import IndexGaps
-from bot.domain.search.passages import IndexReport
+from bot.domain.search.passages import IndexGaps, IndexReport
 from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, TriageError
 from bot.ports.code import read_index_standing
 from bot.ports.collections import INDEX, SingleDocument

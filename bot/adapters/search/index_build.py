@@ -12,10 +12,11 @@ from itertools import chain
 from typing import Final
 
 from bot.adapters.search import passage_rows as rows
+from bot.adapters.search.passage_rows import holds_any, is_readable, read_file
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
-from bot.adapters.search.stored_files import holds_any, is_readable, read_file
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
-from bot.domain.search.file_kinds import IndexGaps, may_hold_text, path_weight
+from bot.domain.search.file_kinds import may_hold_text, path_weight
+from bot.domain.search.passages import IndexGaps
 from bot.errors import ProviderError
 
 BATCH_FILES: Final = 500

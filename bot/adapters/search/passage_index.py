@@ -16,12 +16,11 @@ from bot.adapters.search import passage_rows as rows
 from bot.adapters.search import passage_search
 from bot.adapters.search.index_build import Progress, bring_up_to
 from bot.adapters.search.index_process import IndexProcess
+from bot.adapters.search.passage_rows import holds_any, shown_lines
 from bot.adapters.search.passage_store import Damaged, PassageStore
-from bot.adapters.search.stored_files import holds_any, shown_lines
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.file_kinds import IndexGaps
-from bot.domain.search.passages import IndexReport, Passage
+from bot.domain.search.passages import IndexGaps, IndexReport, Passage
 from bot.domain.search.ranking import Corpus, Ranked
 from bot.domain.search.tokens import Term
 from bot.errors import StoreError

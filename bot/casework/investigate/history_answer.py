@@ -15,7 +15,7 @@ from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.asked_definitions import Asked
-from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt
+from bot.casework.investigate.offline_draft import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn

@@ -1,29 +1,178 @@
-"""The draft that is written without a model, from excerpts, earlier answers and what code knows of them.
+"""The draft that is written without a model: lines worth quoting, earlier answers, and what code knows of them.
 
-Pure. It claims no more than it quotes, and says how often drafts like it named a right file: the counts stand in
-draft_bands.yml and come from a benchmark.
+Pure. Every excerpt is verbatim, may stand in a reply, and would pass the check of quotes: it is widened until it keeps
+its sense. The draft claims no more than it quotes, and says how often drafts like it named a right file: the counts
+stand in draft_bands.yml and come from a benchmark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bot.casework.investigate.excerpts import Excerpt
-from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.citations.citation_lines import CitedLines, parse_lines
+from bot.domain.citations.prose_spans import Spans
+from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
-from bot.domain.search.passages import MemoryHit
-from bot.domain.search.tokens import question_stems
+from bot.domain.search.definitions import Definition, definition_end
+from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
+from bot.domain.search.tokens import question_stems, shared_stems, text_stems
 from bot.domain.tables import read_table
 from bot.domain.text.outages import tells_of_outage
 from bot.domain.text.sanitize import one_line
+
+MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
+MAX_ATTACHED = 8
+"""How many lines of comments and decorators above a definition are quoted with it."""
+SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
+MAX_SIGNATURE = 12
+"""Lines of a definition's head, up to the bracket that closes it, that are quoted beside the usual ones."""
+MIN_SHARED = 2
+"""Telling words that a question of three or more shares with a passage, or nothing answers it."""
+_WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
+_UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 MEDIUM_SHARE: Final = 0.85
 """Of such drafts as named a right file, for a confidence of medium; high is for what somebody reasoned about."""
 COVERED: Final = 0.6
 SPARSE: Final = 0.2
 LEADING: Final = 0.2
+QUOTED = 2
+CLAIM_CHARS = 300
+MIN_COVERED = 2
+"""Telling words that a passage holds; one alone is no coverage."""
+MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+MAX_CHARS: Final = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
+FIRST_CLAIM: Final = "Closest to the first question."
+NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """Lines of one file at one commit, verbatim, and how many of the question's words their passage holds.
+
+    `defines` is the name that the lines define, `frame` the place of a stack frame, where they were chosen for it.
+    """
+
+    path: str
+    start: int
+    end: int
+    commit: str
+    text: str
+    covered: int
+    defines: str = ""
+    frame: str = ""
+
+    @property
+    def ref(self) -> str:
+        """The citation of these lines."""
+        return f"{self.path}:{self.start}-{self.end}"
+
+    @classmethod
+    def cut(
+        cls, path: str, lines: Sequence[str], start: int, end: int, *, commit: str, stems: frozenset[str]
+    ) -> Excerpt:
+        """Return the lines from `start` to `end` of a file, counted from 1."""
+        text = "\n".join(lines[start - 1 : end])
+        covered = len(shared_stems(stems, f"{path} {text}"))
+        return cls(path=path, start=start, end=end, commit=commit, text=text, covered=covered)
+
+    def cited_for(self, claim: str) -> EvidenceRef:
+        """Return the evidence that these lines are for a claim."""
+        return EvidenceRef(
+            kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.text, supports_claim=claim
+        )
+
+    def overlaps(self, other: Excerpt | CitedLines) -> bool:
+        """Whether both quote a line."""
+        return self.path == other.path and self.start <= other.end and other.start <= self.end
+
+    def is_about(self, asked: int) -> bool:
+        """Whether it answers more than one of the `asked` words of a question; one shared word of many is chance."""
+        return bool(self.defines or self.frame) or self.covered >= MIN_SHARED or self.covered * 2 >= asked
+
+    def answers_rest_of(self, stems: frozenset[str]) -> bool:
+        """Whether it holds half of what a question says besides the name of what these lines define."""
+        rest = stems - text_stems(f"{self.path} {self.defines}")
+        return 2 * len(shared_stems(rest, self.text)) >= len(rest)
+
+
+def excerpts_of_passage(
+    passage: Passage, lines: Sequence[str], spans: Spans, *, stems: frozenset[str], named: Sequence[Definition]
+) -> Iterator[Excerpt]:
+    """Yield the lines of a passage that answer best, the most first; before them what it defines of `named`."""
+    for one in named:
+        if one.path == passage.path and passage.start <= one.line <= passage.end:
+            yield from excerpts_of_definition(one, lines, spans, commit=passage.commit, stems=stems)
+    found = (excerpt_of_passage(passage, stems, size) for size in SIZES)
+    yield from (whole for excerpt in found if excerpt and (whole := whole_excerpt(excerpt, lines, spans)))
+
+
+def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+    """Return the at most `size` lines of a passage that answer best; None if none may be quoted."""
+    lines = passage.text.split("\n")
+    window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
+    if window is None:
+        return None
+    return Excerpt(
+        path=passage.path,
+        start=passage.start + window[0],
+        end=passage.start + window[1] - 1,
+        commit=passage.commit,
+        text="\n".join(lines[slice(*window)]),
+        covered=len(shared_stems(stems, f"{passage.path} {passage.text}")),
+    )
+
+
+def excerpts_of_definition(
+    definition: Definition, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str]
+) -> Iterator[Excerpt]:
+    """Yield a definition's first lines as they may be quoted, the most first; nothing if it is not on its line."""
+    if definition.line > len(lines) or definition.name not in lines[definition.line - 1]:
+        return
+    end = definition_end(lines, definition.line)
+    above = first_attached(lines, definition.line - 1) + 1
+    starts = [above] if definition.line - above <= MAX_ATTACHED else []
+    head = _signature_lines(lines, definition.line)
+    for size in (SIZES[0] + head, *SIZES) if head else SIZES:
+        for start in dict.fromkeys((*starts, definition.line)):
+            until = min(end, definition.line + size - 1)
+            cut = Excerpt.cut(definition.path, lines, start, until, commit=commit, stems=stems)
+            if whole := whole_excerpt(replace(cut, defines=definition.name), lines, spans):
+                yield whole
+
+
+def _signature_lines(lines: Sequence[str], line: int) -> int:
+    """Return how many lines below its first one the head of a definition has; 0 where it is written on one line."""
+    first = lines[line - 1]
+    if not first.rstrip().endswith(("(", "[")):
+        return 0
+    indent = first[: len(first) - len(first.lstrip())]
+    below = lines[line : line + MAX_SIGNATURE]
+    return next((at for at, text in enumerate(below, 1) if text.startswith((f"{indent})", f"{indent}]"))), 0)
+
+
+def excerpts_of_file(path: str, lines: Sequence[str], spans: Spans, *, commit: str) -> Iterator[Excerpt]:
+    """Yield a file's first lines as they may be quoted, the most first."""
+    for size in SIZES:
+        text = "\n".join(lines[:size]).rstrip()
+        first = Excerpt(path=path, start=1, end=text.count("\n") + 1, commit=commit, text=text, covered=1)
+        if text and (whole := whole_excerpt(first, lines, spans)):
+            yield whole
+
+
+def whole_excerpt(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:
+    """Return an excerpt with as many lines around it as a quotation needs to keep its sense; None if it needs many."""
+    for before, after in _WIDENINGS:
+        start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
+        text = "\n".join(lines[start - 1 : end])
+        can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+        if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
+            is_same = (start, end) == (excerpt.start, excerpt.end)
+            return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
+    return None
 
 
 class Band(StrEnum):
@@ -64,7 +213,7 @@ class Counted(NamedTuple):
         return (self.right + 1) / (self.drafts + 2)
 
 
-_COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Counted])
+COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Counted])
 
 
 def band_of(signs: DraftSigns) -> Band:
@@ -82,21 +231,6 @@ def band_of(signs: DraftSigns) -> Band:
     if signs.coverage >= COVERED:
         return Band.COVERED_QUESTION
     return Band.QUESTION if signs.coverage >= SPARSE else Band.SPARSE_QUESTION
-
-
-def counted(band: Band) -> Counted:
-    """Return what became of the drafts of a band."""
-    return _COUNTS[band]
-
-
-QUOTED = 2
-CLAIM_CHARS = 300
-MIN_COVERED = 2
-"""Telling words that a passage holds; one alone is no coverage."""
-MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
-MAX_CHARS: Final = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
-FIRST_CLAIM: Final = "Closest to the first question."
-NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
 def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
@@ -119,15 +253,13 @@ def with_first_question(ret: InvestigatorReturn, excerpts: Sequence[Excerpt]) ->
         return None
     first = excerpts[0]
     held = (parse_lines(ref.ref) for ref in ret.evidence_refs)
-    if any(one and one.path == first.path and one.start <= first.end and first.start <= one.end for one in held):
+    if any(one is not None and first.overlaps(one) for one in held):
         return ret
     reply = f"{ret.draft_reply}\n\nTo the first question, the closest lines:\n\n`{first.ref}`\n```\n{first.text}\n```"
     if not has_room(reply):
         return None
-    ref = EvidenceRef(
-        kind=EvidenceKind.FILE, ref=first.ref, commit=first.commit, quote=first.text, supports_claim=FIRST_CLAIM
-    )
-    return ret.model_copy(update={"draft_reply": reply, "evidence_refs": (*ret.evidence_refs, ref)})
+    refs = (*ret.evidence_refs, first.cited_for(FIRST_CLAIM))
+    return ret.model_copy(update={"draft_reply": reply, "evidence_refs": refs})
 
 
 def has_room(reply: str) -> bool:
@@ -189,19 +321,13 @@ def compose_answer(
 
 def _record_of(signs: DraftSigns) -> TrackRecord:
     band = band_of(signs)
-    known = counted(band)
+    known = COUNTS[band]
     return TrackRecord(band=band, right=known.right, drafts=known.drafts, expected=round(known.share, 2))
 
 
 def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[EvidenceRef]:
     for number, excerpt in enumerate(excerpts):
-        yield EvidenceRef(
-            kind=EvidenceKind.FILE,
-            ref=excerpt.ref,
-            commit=excerpt.commit,
-            quote=excerpt.text,
-            supports_claim=_claim(excerpt, is_first=not number),
-        )
+        yield excerpt.cited_for(_claim(excerpt, is_first=not number))
     for note in notes:
         yield EvidenceRef(
             kind=EvidenceKind.MEMORY,

@@ -8,7 +8,7 @@ quotes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -19,23 +19,20 @@ from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.asked_definitions import Asked, asked_definitions, asked_history
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.excerpts import (
-    Excerpt,
-    excerpts_of_definition,
-    excerpts_of_file,
-    excerpts_of_frame,
-    excerpts_of_passage,
-)
 from bot.casework.investigate.history_answer import Subject, history_answer, history_subject
 from bot.casework.investigate.offline_draft import (
+    Excerpt,
     compose_answer,
     compose_draft,
+    excerpts_of_definition,
+    excerpts_of_file,
+    excerpts_of_passage,
     has_room,
     question_back,
     with_first_question,
 )
 from bot.casework.investigate.report_search import search_report
-from bot.casework.investigate.trace_places import TracePlace, trace_places
+from bot.casework.investigate.trace_places import TracePlace, excerpts_of_frame, trace_places
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
@@ -90,19 +87,21 @@ class _Found(NamedTuple):
     lead: float = 0.0
 
 
-def _questions(given: Assignment) -> Iterator[_Question]:
-    """Yield what to answer: the questions that were put later in the thread, the newest first, then its own."""
+def _questions(given: Assignment) -> list[_Question]:
+    """Return what to answer: the questions that were put later in the thread, the newest first, then its own."""
     said = (given.question, *(said.text for said in given.human_context))
     before = "\n".join(given.earlier)[-MAX_EARLIER_CHARS:]
     asked = [one for one in given.follow_ups if one.is_question]
     remarks = [one.text for one in given.follow_ups if one.by_asker and not one.is_question]
+    found = []
     for number, one in enumerate(asked[: -MAX_FOLLOW_UPS - 1 : -1], start=1):
         known = (before, *said, *remarks, *(earlier.text for earlier in asked[:-number]))
-        yield _Question(one.text, "\n".join(known)[-MAX_EARLIER_CHARS:], is_own=one.opened)
-    yield _Question("\n".join(said), "\n".join((before, *remarks))[-MAX_EARLIER_CHARS:], is_own=True)
+        found.append(_Question(one.text, "\n".join(known)[-MAX_EARLIER_CHARS:], is_own=one.opened))
+    own = "\n".join((before, *remarks))[-MAX_EARLIER_CHARS:]
+    return [*found, _Question("\n".join(said), own, is_own=True)]
 
 
-def _not_answered(given: Assignment, answered: Sequence[str]) -> tuple[str, ...]:
+def _not_answered(given: Assignment, answered: Collection[str]) -> tuple[str, ...]:
     """Return what else of the thread waits for an answer, or may need one; the newest first."""
     later = [one.text for one in reversed(given.follow_ups) if not one.opened]
     left = [text for text in (*later, given.question) if text not in answered]
@@ -143,20 +142,16 @@ class OfflineInvestigator:
 
     def _answer_newest(self, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:
         """Return the answer to the newest question of the thread that has one, and to its own, where there is room."""
-        own = assignment.question
-        for question in _questions(assignment):
-            ret = self._answer(question, assignment, ledger, commit)
-            if not ret.draft_reply:
-                continue
-            if question.is_own:
-                return ret.model_copy(update={"not_answered": _not_answered(assignment, (own,))})
-            *_, first = _questions(assignment)
-            has_lines = not asks_for_history(first.text)
-            found = self._find(first, assignment.feedback or "", ledger, commit) if has_lines else _Found()
+        asked = _questions(assignment)
+        answers = ((one, self._answer(one, assignment, ledger, commit)) for one in asked)
+        question, ret = next((found for found in answers if found[1].draft_reply), (asked[-1], question_back()))
+        answered = {assignment.question}
+        if not question.is_own:
+            has_lines = not asks_for_history(asked[-1].text)
+            found = self._find(asked[-1], assignment.feedback or "", ledger, commit) if has_lines else _Found()
             both = with_first_question(ret, found.excerpts)
-            answered = (question.text, own) if both else (question.text,)
-            return (both or ret).model_copy(update={"not_answered": _not_answered(assignment, answered)})
-        return question_back().model_copy(update={"not_answered": _not_answered(assignment, (own,))})
+            ret, answered = (both, {question.text, *answered}) if both else (ret, {question.text})
+        return ret.model_copy(update={"not_answered": _not_answered(assignment, answered)})
 
     def _answer(self, question: _Question, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:
         """Return the answer to one question, without a draft where nothing is close to it."""

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.offline_draft import Excerpt, whole_excerpt
+from bot.domain.citations.prose_spans import Spans
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, path_weight
@@ -24,6 +27,18 @@ from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError, TriageError
 from bot.ports import PassageIndex
 
+log = logging.getLogger(__name__)
+
+MAX_SUSPECTS: Final = 3
+MAX_FOLLOWED: Final = 3
+"""Frames whose lines are followed through history."""
+MAX_SHOWN_PLACES: Final = 8
+AROUND_LINES: Final = 4
+"""Lines before and behind a frame's own that count as changed with it."""
+HISTORY_S: Final = 5.0
+"""How long git may look for the commits of one frame's lines."""
+MAX_SUBJECT_CHARS: Final = 160
+MAX_AUTHOR_CHARS: Final = 60
 MAX_LOOKED_UP: Final = 60
 """Frames; the innermost ones are looked up."""
 MAX_PLACES: Final = 12
@@ -71,6 +86,28 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     return ordered[:MAX_PLACES]
 
 
+def excerpts_of_frame(
+    place: TracePlace, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str], sizes: Sequence[int]
+) -> Iterator[Excerpt]:
+    """Yield the lines around a stack frame as they may be quoted, the most first; nothing if its line is not known."""
+    at = place.line
+    if at is None or at > len(lines):
+        return
+    for around in sizes:
+        start, end = _without_blank_ends(lines, max(1, at - around), min(len(lines), at + around))
+        cut = Excerpt.cut(place.path, lines, start, end, commit=commit, stems=stems)
+        if whole := whole_excerpt(replace(cut, frame=f"{place.path}:{at}"), lines, spans):
+            yield whole
+
+
+def _without_blank_ends(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    while start < end and not lines[start - 1].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:
     """Return where the function of a frame is defined, if that is in one file."""
     defined = [] if frame.is_of_library else list(_definitions(frame, index))
@@ -112,20 +149,6 @@ def _definitions(frame: StackFrame, index: PassageIndex) -> Iterator[Definition]
     """Yield what defines the function of a frame, where its name tells something."""
     if frame.is_named:
         yield from (one for one in index.definitions(frame.function) if one.name == frame.function)
-
-
-log = logging.getLogger(__name__)
-
-MAX_SUSPECTS: Final = 3
-MAX_FOLLOWED: Final = 3
-"""Frames whose lines are followed through history."""
-MAX_SHOWN_PLACES: Final = 8
-AROUND_LINES: Final = 4
-"""Lines before and behind a frame's own that count as changed with it."""
-HISTORY_S: Final = 5.0
-"""How long git may look for the commits of one frame's lines."""
-MAX_SUBJECT_CHARS: Final = 160
-MAX_AUTHOR_CHARS: Final = 60
 
 
 def suspect_changes(places: Sequence[TracePlace], repo: GitRepo, commit: str) -> tuple[SuspectChange, ...]:

@@ -20,7 +20,7 @@ from bot.composition.fix_services import token_variable
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import host_token_name, process_home
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
-from bot.domain.search.file_kinds import IndexGaps
+from bot.domain.search.passages import IndexGaps
 from bot.domain.text.sanitize import one_line
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.ports.code import CloneStanding, CodebaseStanding, read_clones, read_index_standing

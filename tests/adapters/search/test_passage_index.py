@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.domain.search.file_kinds import IndexGaps
+from bot.domain.search.passages import IndexGaps
 from bot.errors import ConfigError, StoreError
 from tests.gitrepo import commit_files, git, make_repo
 from tests.samples import RETRY

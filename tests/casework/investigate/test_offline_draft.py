@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.casework.investigate.offline_draft import MEDIUM_SHARE, Band, Counted, DraftSigns, band_of, counted
+from bot.casework.investigate.offline_draft import COUNTS, MEDIUM_SHARE, Band, Counted, DraftSigns, band_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,6 @@ def test_few_drafts_prove_little() -> None:
 
 def test_every_band_has_been_counted() -> None:
     """And more signs never promise less than fewer of the same kind."""
-    assert all(counted(band).drafts >= counted(band).right >= 0 for band in Band)
-    assert counted(Band.LEADING_REPORT).share > counted(Band.REPORT).share
-    assert counted(Band.COVERED_QUESTION).share >= MEDIUM_SHARE > counted(Band.SPARSE_QUESTION).share
+    assert all(COUNTS[band].drafts >= COUNTS[band].right >= 0 for band in Band)
+    assert COUNTS[Band.LEADING_REPORT].share > COUNTS[Band.REPORT].share
+    assert COUNTS[Band.COVERED_QUESTION].share >= MEDIUM_SHARE > COUNTS[Band.SPARSE_QUESTION].share

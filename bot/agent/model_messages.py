@@ -1,4 +1,7 @@
-"""Reading one streamed reply to its end, and judging whether it is whole.
+"""The messages of one run: how it is laid out for the provider, and how each streamed reply is read to its end.
+
+What never changes comes first, marked for caching; this run's data after it. Tools, system and prefix blocks are the
+same bytes in every run of a kind: all but the first read them from the cache.
 
 A reply counts only after its stop event. A tool call counts only when its block was closed and its arguments are
 complete JSON; one that counts is kept whatever reason the reply gives for stopping.
@@ -7,23 +10,67 @@ complete JSON; one that counts is kept whatever reason the reply gives for stopp
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+import anthropic
 import httpx2
 from anthropic.lib.streaming import BetaMessageStream
 from anthropic.types.beta import BetaContentBlock, BetaMessage
 
-from bot.agent.cost import CostMeter
+from bot.agent.cost import CostMeter, bare_model_id
+from bot.agent.model_run import RunRequest
 from bot.agent.retry import NotAnApi, Truncated
 from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
 
+_EPHEMERAL: Final = {"type": "ephemeral"}
+_NO_ADAPTIVE_THINKING: Final = re.compile(
+    r"claude-(?:(?:instant|[123])\b|haiku-4|(?:sonnet|opus)-4(?:-[015])?(?:[-@]20|$))"
+)
+"""Families from before adaptive thinking; the API answers a request for it with 400."""
+
+FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
+REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
+
 _CONTENT = frozenset({"content_block_start", "content_block_delta"})
 _OF_THE_API = frozenset({"text/event-stream", "application/json"})
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 _SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
+
+
+def fixed_params(client: object, request: RunRequest) -> dict[str, Any]:
+    """Return what every call of a run has in common, messages and tools aside.
+
+    Args:
+        client: The SDK's client; only the vendor's own API marks the growing history for caching by itself.
+        request: The run; the provider holds its answer to the schema.
+    """
+    schema = anthropic.transform_schema(request.answer)
+    system: list[dict[str, Any]] = [{"type": "text", "text": text} for text in (request.system, *request.prefix)]
+    system[-1]["cache_control"] = _EPHEMERAL
+    params: dict[str, Any] = {"model": request.model, "max_tokens": request.limits.max_tokens, "system": system}
+    params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    if not _NO_ADAPTIVE_THINKING.match(bare_model_id(request.model)):
+        params["thinking"] = {"type": "adaptive", "display": "summarized"}
+    if isinstance(client, anthropic.Anthropic):
+        params["cache_control"] = _EPHEMERAL
+    return params
+
+
+def build_first_message(request: RunRequest) -> dict[str, Any]:
+    """Return the message that opens a run: its data, the end of the second cached stretch."""
+    return {"role": "user", "content": [{"type": "text", "text": request.prompt, "cache_control": _EPHEMERAL}]}
+
+
+def render_sections(history: list[Any], words: str) -> list[Any]:
+    """Return the history with our words at its end, in the last message if that is ours already."""
+    block = {"type": "text", "text": words}
+    if history[-1]["role"] == "user":
+        return [*history[:-1], {"role": "user", "content": [*history[-1]["content"], block]}]
+    return [*history, {"role": "user", "content": [block]}]
 
 
 class StreamReader:
