@@ -132,8 +132,11 @@ def _findings(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
     return ((one_line(beat.session_id, 60), one_line(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
-def _remarks(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
-    return ((one_line(beat.session_id, 60), one_line(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
+def _remarks(beats: Iterable[BeatSummary]) -> Iterator[tuple[str, str]]:
+    """Yield each remark once, with how often it was made."""
+    said = Counter((one_line(beat.session_id, 60), one_line(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
+    for (session, remark), times in said.items():
+        yield session, f"{remark} ({times} times)" if times > 1 else remark
 
 
 def period(brief: DailyBrief) -> str:

@@ -251,7 +251,8 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
 class BeatReport(FrozenValue):
     """What a beat found: a receipt for each due task, and a message to the owner.
 
-    `usage` is None where no model ran; `notes` are remarks about the beat itself.
+    `usage` is None where no model ran; `notes` are remarks about the beat itself. `remark` is what changed without any
+    sign of trouble: it is on record, and nobody is sent it.
     """
 
     message: str
@@ -260,6 +261,7 @@ class BeatReport(FrozenValue):
     tool_calls: int = 0
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
+    remark: str = ""
 
 
 class RunCheckpoint(BeatReport):

@@ -45,7 +45,7 @@ def has_alarm_word(text: str) -> bool:
     >>> has_alarm_word("Kunden können sich nicht anmelden"), has_alarm_word("keine Fehler")
     (True, False)
     """
-    said = without_improvements(_ADDRESS.sub(" ", _folded(text)))
+    said = without_improvements(_ADDRESS.sub(" ", plain_text(text)))
     if (
         _SIGNS.search(said)
         or _QUESTION.search(said)
@@ -59,8 +59,12 @@ def has_alarm_word(text: str) -> bool:
     return any(_Clause(words).tells_of_trouble for words in _clauses(said))
 
 
-def _folded(text: str) -> str:
-    """Return the text in lower case, without accents of Latin letters and without hidden characters."""
+def plain_text(text: str) -> str:
+    """Return a text as the tables of words expect it: lower case, no accents of Latin letters, no hidden characters.
+
+    >>> plain_text("Größe\u200b: ＯＫ")
+    'grosse: ok'
+    """
     plain = "".join(
         char for char in unicodedata.normalize("NFKC", _CAMEL.sub(" ", text)) if unicodedata.category(char) != "Cf"
     )
@@ -208,11 +212,11 @@ class _Clause:
         return _is_zero(counts[-1]) or (counts[-1] in self._of.zeros and after[-1] == counts[-1])
 
     def _was_not_found(self, at: int) -> bool:
-        """Whether the trouble is said not to have been found: "errors were not found"."""
+        """Whether the trouble is said not to have been found: "errors were not found", not "error: file not found"."""
         return any(
             any(word in self._of.found for word in self._words[place + 1 : place + 4])
             for place in self._negations
-            if at < place <= at + _REACH and self._words[place] in self._of.denying
+            if at < place <= at + _REACH and self._words[place] in self._of.denying and ":" not in self._words[at:place]
         )
 
     def _is_calm_measure(self, at: int) -> bool:

@@ -28,6 +28,10 @@ _SECRET_SHOWN: Final = re.compile(
     r"(?:プッシュ|コミット|公開|アップロード|載|貼|push|commit|推送|提交|上传|公开|贴|发到|传到)"
     r"|(?:推送|提交|上传|公开|贴出?|push|commit)[^。，,\n]{0,12}(?:密钥|密码|令牌|凭证|凭据|口令|token|api key)"
 )
+_NOT_SIMPLIFIED: Final = re.compile(
+    "[敗遅異発応満続証認働処済検閉開変円図売読転説調問題関間時帯機動費払価領買録連絡業務員]"
+)
+"""Characters of Japanese that simplified Chinese writes in another way: kanji alone may be either language."""
 _STALE_BACKUP: Final = re.compile(
     r"バックアップ[^。、\n]{0,10}(?:[2-9]|[1-9][0-9])(?:日|週間|か月)前"
     r"|备份[^，。\n]{0,8}(?:[2-9]|[1-9][0-9]|[两三四五六七八九十几])(?:天|周|个月)(?:前|之前|以前)"
@@ -76,6 +80,8 @@ def _lists() -> _AlarmWordsCjkTable:
 def tells_of_trouble(said: str) -> bool:
     """Whether a remark in lower case, of compatible characters (NFKC), tells of trouble in Chinese or Japanese.
 
+    >>> tells_of_trouble("認証失敗 3件"), tells_of_trouble("障害 0件"), tells_of_trouble("没有失败")
+    (True, False, False)
     >>> tells_of_trouble("ログインできません"), tells_of_trouble("エラーなし"), tells_of_trouble("无法登录")
     (True, False, True)
     """
@@ -83,8 +89,12 @@ def tells_of_trouble(said: str) -> bool:
         return False
     if any(pattern.search(said) for pattern in (_RESOURCE_FULL, _STALE_BACKUP, _LITTLE_LEFT, _SECRET_SHOWN)):
         return True
-    clause_tells = _ja_clause if _KANA.search(said) else _zh_clause
-    return any(clause_tells(clause.strip()) for clause in _CLAUSE_END.split(said) if clause.strip())
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(said) if clause.strip()]
+    if _KANA.search(said):
+        return any(map(_ja_clause, clauses))
+    if any(map(_zh_clause, clauses)):
+        return True
+    return _NOT_SIMPLIFIED.search(said) is not None and any(map(_ja_clause, clauses))
 
 
 def _ja_clause(clause: str) -> bool:

@@ -103,6 +103,14 @@ def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
     )
 
 
+def test_a_remark_of_many_beats_is_listed_once(tmp_path: Path) -> None:
+    """With how often it was made."""
+    for _ in range(3):
+        beat(tmp_path, result="ok-token", beside_ok="Disk: `df -h` prints something different")
+    remarks = build_brief(FileStore(tmp_path), SINCE, NOW).remarks
+    assert remarks == (("shop", "Disk: `df -h` prints something different (3 times)"),)
+
+
 def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
     """A sum of what is known would be a lie."""
     for cost in (0.2, None):
