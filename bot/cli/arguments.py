@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from bot.cli.data_directory import each_team, names_at, session_team_at, settings_at, teams_at
+from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
-from bot.cli.output import terminal_words
-from bot.config.settings import Settings
+from bot.cli.output import terminal_words, to_json
+from bot.config.environment import TEAMS, process_home, team_home
+from bot.config.settings import Settings, find_config, load_settings
+from bot.config.team_settings import DEFAULT_TEAM
+from bot.errors import ConfigError, InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +27,61 @@ class Scope:
     config: Path | None
 
     def teams(self) -> dict[str, Path]:
-        """Return the teams by name, each with its data directory; raises InputError where there is no such team."""
-        return teams_at(self.home, self.config, self.team)
+        """Return the teams by name, each with its data directory: the one of `--team`, else all of triage.yml.
+
+        Without a triage.yml that can be used, those that left something.
+
+        Raises:
+            ConfigError: TRIAGE_HOME leads nowhere.
+            InputError: there is no such team.
+        """
+        here = home_of(self.home)
+        base = process_home(here)
+        try:
+            names = list(load_settings(find_config(self.config, base)).teams)
+        except ConfigError:
+            names = sorted(path.name for path in (base / TEAMS).glob("*") if path.is_dir())
+        teams = {here.name: here} if here != base else {name: team_home(base, name) for name in names}
+        teams = teams or {DEFAULT_TEAM: here}
+        if self.team is None:
+            return teams
+        if self.team not in teams:
+            verb = "is" if len(teams) == 1 else "are"
+            raise InputError(f"there is no team {self.team[:60]!r}; there {verb} {', '.join(teams)}")
+        return {self.team: teams[self.team]}
 
     def one_team(self, session: str | None = None) -> Path:
-        """Return the data directory of the one team that is meant, if only by its session; raises InputError."""
-        return session_team_at(self.home, self.config, self.team, session)
+        """Return the data directory of the only team, of that of `--team`, or of the one that a session belongs to.
+
+        Raises:
+            InputError: it is not said which.
+        """
+        teams = self.teams()
+        if len(teams) == 1:
+            return next(iter(teams.values()))
+        name = (session or "").lower()
+        for of_team in teams.values() if name else ():
+            if name in self.settings(of_team).sessions:
+                return of_team
+        raise InputError(f"for which team? Nothing was done. Add --team with one of {', '.join(teams)}")
 
     def settings(self, of_team: Path) -> Settings:
         """Return the settings of a team; raises ConfigError."""
         return settings_at(self.config, of_team)
 
     def print_each(self, report: Callable[[Path], str], *, as_json: bool = False) -> int:
-        """Print a report of each team, made of its data directory; returns the exit code 0.
+        """Print a report of each team, made of its data directory, under its name; returns the exit code 0.
 
-        In what people read, ids stand as names.
+        Of one team it stands alone, else as JSON an object has a key for each. In what people read, ids are names.
         """
-
-        def named(of_team: Path) -> str:
-            said = report(of_team)
-            return said if as_json else names_at(of_team).text(said)
-
-        print(each_team(self.teams(), named, as_json=as_json))
+        teams = self.teams()
+        said = {name: _with_names(report(home), home, as_json) for name, home in teams.items()}
+        if len(teams) == 1:
+            print(*said.values())
+        elif as_json:
+            print(to_json({name: json.loads(text) for name, text in said.items()}))
+        else:
+            print("\n\n".join(f"Team {name}\n{text}" for name, text in said.items()))
         return 0
 
 
@@ -80,10 +117,13 @@ def prints(make: Callable[[Path | None, Path | None], object]) -> Callable[[Call
             if answer.__name__.startswith("list_"):
                 return scope.print_each(report, as_json=as_json)
             of_team = scope.one_team(arguments.get("session"))
-            said = report(of_team)
-            print(said if as_json else names_at(of_team).text(said))
+            print(_with_names(report(of_team), of_team, as_json))
             return 0
 
         return command
 
     return decorated
+
+
+def _with_names(said: str, of_team: Path, as_json: bool) -> str:
+    return said if as_json else names_at(of_team).text(said)

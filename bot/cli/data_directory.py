@@ -6,7 +6,6 @@ does so beside a running bot and without one; what only looks changes nothing.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +13,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from bot.cli.output import to_json
 from bot.composition.storage_engine import open_store
-from bot.config.environment import TEAMS, Environment, process_home, read_environment, team_home
+from bot.config.environment import Environment, process_home, read_environment, team_home
 from bot.config.settings import Settings, find_config, load_settings
-from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
@@ -59,59 +56,6 @@ def codebases_at(home: Path, config: Path | None = None) -> Collection[str] | No
         return settings_at(config, home).all_codebases
     except ConfigError:
         return None if process_home(home) == home else ()
-
-
-def teams_at(home: Path | None, config: Path | None = None, team: str | None = None) -> dict[str, Path]:
-    """Return the teams by name, each with its data directory: the one of `--team`, else all of triage.yml.
-
-    Without a triage.yml that can be used, those that left something.
-
-    Raises:
-        ConfigError: TRIAGE_HOME leads nowhere.
-        InputError: there is no such team.
-    """
-    here = home_of(home)
-    base = process_home(here)
-    try:
-        names = list(load_settings(find_config(config, base)).teams)
-    except ConfigError:
-        names = sorted(path.name for path in (base / TEAMS).glob("*") if path.is_dir())
-    teams = {here.name: here} if here != base else {name: team_home(base, name) for name in names}
-    teams = teams or {DEFAULT_TEAM: here}
-    if team is None:
-        return teams
-    if team not in teams:
-        raise InputError(
-            f"there is no team {team[:60]!r}; there {'is' if len(teams) == 1 else 'are'} {', '.join(teams)}"
-        )
-    return {team: teams[team]}
-
-
-def one_team_at(home: Path | None, config: Path | None, team: str | None) -> Path:
-    """Return the data directory of the only team, or of that of `--team`; raises InputError where it is not said."""
-    teams = teams_at(home, config, team)
-    if len(teams) > 1:
-        raise InputError(f"for which team? Nothing was done. Add --team with one of {', '.join(teams)}")
-    return next(iter(teams.values()))
-
-
-def session_team_at(home: Path | None, config: Path | None, team: str | None, session: str | None) -> Path:
-    """Return the data directory of the team that a session belongs to, else what `one_team_at` does."""
-    teams = teams_at(home, config, team)
-    if len(teams) > 1 and session:
-        for of_team in teams.values():
-            if session.lower() in settings_at(config, of_team).sessions:
-                return of_team
-    return one_team_at(home, config, team)
-
-
-def each_team(teams: dict[str, Path], report: Callable[[Path], str], *, as_json: bool = False) -> str:
-    """Return a report of each team under its name, as JSON an object with a key for each; of one team it alone."""
-    if len(teams) == 1:
-        return report(next(iter(teams.values())))
-    if as_json:
-        return to_json({name: json.loads(report(home)) for name, home in teams.items()})
-    return "\n\n".join(f"Team {name}\n{report(home)}" for name, home in teams.items())
 
 
 Found = TypeVar("Found")

@@ -72,8 +72,7 @@ def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] 
 
 def read_clones(documents: Documents) -> Mapping[str, CloneStanding]:
     """Return how each clone stands, by codebase, as the bot of this data directory wrote last; raises StoreError."""
-    stored = Stored(documents, CLONE_STANDINGS)
-    found = {document.id: stored.parse(document) for document in documents.list(CLONES)}
+    found = Stored(documents, CLONE_STANDINGS).parsed()
     return {codebase: standing for codebase, standing in found.items() if standing is not None}
 
 

@@ -26,7 +26,7 @@ from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.migrations import migrated, sealed
-from bot.ports.storage import Document, Documents
+from bot.ports.storage import ArchivedDocument, Document, Documents
 
 _VERSION: Final = "version"
 
@@ -262,6 +262,15 @@ class Collection(Generic[Model]):
         except ValidationError:
             return None
         return value if self._spec.id_in is None or self._spec.id_in(value) == document.id else None
+
+    def parsed(self) -> dict[str, Model | None]:
+        """Return every value by its id, None for what is none: nothing is set aside. Raises NewerSchema."""
+        return {one.id: self.parse(one) for one in self._documents.list(self._spec.name)}
+
+    def parse_archived(self, archived: ArchivedDocument) -> Model | None:
+        """Return an archived document as a value; None where it is none, or is gone."""
+        document = self._documents.read_archived(self._spec.name, archived)
+        return None if document is None else self.parse(document)
 
     def _find(self, doc_id: str) -> tuple[Model | None, int]:
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))

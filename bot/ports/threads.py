@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.collections import THREADS, Collection
-from bot.ports.storage import ArchivedDocument, DamagedDocument, Documents
+from bot.ports.storage import DamagedDocument, Documents
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,8 @@ class Threads:
         current = self.get(check_thread_id(thread_id))
         if current is not None and not current.is_open:
             return current
-        return next(self._endings(self._documents.archived(THREADS.name, thread_id)), None)
+        endings = map(self._open.parse_archived, self._documents.archived(THREADS.name, thread_id))
+        return next(filter(None, endings), None)
 
     def ids(self) -> Iterator[str]:
         """Yield the id of every thread: the open ones, then the archived, the newest first; an id may come twice."""
@@ -92,12 +93,6 @@ class Threads:
         state = self.get(thread_id)
         if state is not None and state.closed_at is not None:
             self._documents.archive(THREADS.name, thread_id, at=state.closed_at)
-
-    def _endings(self, archived: Iterable[ArchivedDocument]) -> Iterator[ThreadState]:
-        for one in archived:
-            document = self._documents.read_archived(THREADS.name, one)
-            if document is not None and (state := self._open.parse(document)) is not None:
-                yield state
 
 
 def _log_step(before: ThreadState | None, now: ThreadState) -> None:

@@ -11,7 +11,8 @@ import yaml
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.cli.data_directory import settings_at, teams_at
+from bot.cli.arguments import Scope
+from bot.cli.data_directory import settings_at
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
@@ -135,10 +136,10 @@ def test_a_session_says_whose_it_is(home: Path, capsys: pytest.CaptureFixture[st
 
 def test_settings_are_those_of_the_team_whose_home_it_is(home: Path) -> None:
     """Its channels and sessions alone."""
-    teams = teams_at(home)
+    teams = Scope(home, None, None).teams()
     assert settings_at(None, teams["payments"]).baseline_reply_s == 60
     assert list(settings_at(None, teams["platform"]).sessions) == ["infra"]
-    assert teams_at(teams["payments"]) == {"payments": home / "teams" / "payments"}
+    assert Scope(teams["payments"], None, None).teams() == {"payments": home / "teams" / "payments"}
 
 
 def test_the_first_of_several_may_still_have_the_old_data_directory(home: Path) -> None:
@@ -146,14 +147,14 @@ def test_the_first_of_several_may_still_have_the_old_data_directory(home: Path) 
     moved = home / "teams" / "old"
     (home / "teams" / "payments").rename(moved)
     (home / "teams" / "payments").symlink_to(home)
-    assert teams_at(home)["payments"] == home
+    assert Scope(home, None, None).teams()["payments"] == home
     assert settings_at(None, home).ops_channel == "C0PAYOPS"
 
 
 def test_without_a_config_the_teams_are_those_that_left_something(home: Path) -> None:
     """A broken triage.yml hides no draft."""
     (home / "triage.yml").write_text("teams: [")
-    assert list(teams_at(home)) == ["payments", "platform"]
+    assert list(Scope(home, None, None).teams()) == ["payments", "platform"]
 
 
 def test_doctor_checks_every_team_and_the_process_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
-from bot.casework.reports.classifier_samples import error_rates
+from bot.casework.reports.classifier_samples import ErrorRate, error_rates
 from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
 from bot.casework.reports.measures import Measure, Window, middle, percent, seconds, share, to_us
 from bot.casework.reports.thread_facts import ThreadFacts, is_own
@@ -24,6 +24,11 @@ def threads_of(past: JournalHistory, window: Window) -> list[ThreadFacts]:
     """Return the threads opened in a window."""
     start, end = window.bounds_us
     return [thread for thread in past.threads if start <= thread.started_us < end]
+
+
+def errors_in(past: JournalHistory, window: Window) -> tuple[ErrorRate, ErrorRate]:
+    """Return how often the messages judged in a window were wrongly ignored, and wrongly taken for work."""
+    return error_rates(one for one in past.judged if window.holds(one.at))
 
 
 TOGETHER: Final = timedelta(minutes=5)
@@ -225,7 +230,7 @@ def waited_s(reply: ReplyRecord) -> float | None:
 
 def _wrongly_ignored(past: JournalHistory, window: Window) -> Measure:
     """AC-11."""
-    alone, taken = error_rates(each for each in past.judged if window.holds(each.at))
+    alone, taken = errors_in(past, window)
     value, missing = share(alone.wrong, alone.n), _needs(alone.n, 100, "judged messages that were ignored")
     wrong = percent(share(taken.wrong, taken.n))
     note = f"{wrong} of {taken.n:,} judged messages taken for work deserved none" if taken.n else ""

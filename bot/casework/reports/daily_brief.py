@@ -102,8 +102,7 @@ def _superseded(store: Store, closed: Iterable[ThreadFacts]) -> Iterator[ThreadL
     threads = Collection(store.documents, THREADS)
     for one in closed:
         named = store.documents.archived(THREADS.name, one.thread_id) if one.resolution == Resolution.SUPERSEDED else ()
-        document = store.documents.read_archived(THREADS.name, named[0]) if named else None
-        if document is not None and (state := threads.parse(document)) is not None:
+        if named and (state := threads.parse_archived(named[0])) is not None:
             yield thread_line(state)
 
 

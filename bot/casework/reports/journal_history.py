@@ -103,27 +103,14 @@ def count_past(
     drafts_since: datetime | None = None,
     allow: Allowance | None = None,
 ) -> JournalHistory:
-    """Return what `read_past` does, with all counted first that is new, or as much of it as `allow` says."""
-    backlog = rollups.catch_up(now, drafts_since or since, allow=allow)
-    return read_past(store, rollups, since, now, drafts_since=drafts_since, backlog=backlog)
-
-
-def read_past(
-    store: Store,
-    rollups: Rollups,
-    since: datetime,
-    now: datetime,
-    *,
-    drafts_since: datetime | None = None,
-    backlog: Backlog = COMPLETE,
-) -> JournalHistory:
-    """Return what happened since then, as far as `rollups` has counted it.
+    """Return what happened since then, with all counted first that is new, or as much of it as `allow` says.
 
     Drafts and mentions, which tell how well the bot would do without a human, are read from `drafts_since` on.
 
     Raises:
         StoreError: the data directory cannot be read.
     """
+    backlog = rollups.catch_up(now, drafts_since or since, allow=allow)
     days, longer = rollups.journal_days(MESSAGES, since, now), min(since, drafts_since or since)
     threads, unreadable = rollups.thread_rows(since, now)
     open_threads, damaged = _open_threads(store, rollups)
@@ -158,8 +145,7 @@ def _oldest(rollups: Rollups, kind: RollupKind, days: Sequence[Mapping[str, Any]
 
 def _open_threads(store: Store, rollups: Rollups) -> tuple[list[ThreadFacts], int]:
     """Return the threads that are not archived, and how many cannot be read."""
-    threads = Collection(store.documents, THREADS)
-    states = [threads.parse(document) for document in store.documents.list(THREADS.name)]
+    states = Collection(store.documents, THREADS).parsed().values()
     known = [rollups.facts(state) for state in states if state is not None]
     return known, len(states) - len(known)
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.casework.reports.acceptance import acceptance, threads_of, waited_s
+from bot.casework.reports.acceptance import acceptance, errors_in, threads_of, waited_s
 from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
-from bot.casework.reports.classifier_samples import ErrorRate, error_rates
+from bot.casework.reports.classifier_samples import ErrorRate
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
 from bot.casework.reports.rollups import Allowance, Rollups
@@ -116,12 +116,6 @@ def build_metrics(
         unreadable=past.unreadable,
         uncounted=past.backlog.words(),
     )
-
-
-def errors_in(past: JournalHistory, window: Window) -> tuple[ErrorRate, ErrorRate]:
-    """Return how often the messages judged in a window were wrongly ignored, and wrongly taken for work."""
-    ignored, taken = error_rates(one for one in past.judged if window.holds(one.at))
-    return ignored, taken
 
 
 def tally(past: JournalHistory, window: Window) -> Tally:

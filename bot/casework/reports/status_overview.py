@@ -48,11 +48,9 @@ class FindingLine:
 
 def read_open_findings(store: Store, now: datetime) -> tuple[FindingLine, ...]:
     """Return every open finding of every session: pages first, then the oldest. Raises StoreError."""
-    sessions = Collection(store.documents, SESSIONS)
-    known = {one.id: sessions.parse(one) for one in store.documents.list(SESSIONS.name)}
     found = [
         _line(name, each, now)
-        for name, state in known.items()
+        for name, state in Collection(store.documents, SESSIONS).parsed().items()
         if state is not None
         for each in state.findings.values()
         if each.is_open
@@ -219,12 +217,10 @@ def overview(
 
 
 def _threads(documents: Documents) -> tuple[list[ThreadLine], list[str]]:
-    threads = Collection(documents, THREADS)
     lines, unreadable = [], [damaged.name for damaged in documents.damaged(THREADS.name)]
-    for document in documents.list(THREADS.name):
-        state = threads.parse(document)
+    for thread_id, state in Collection(documents, THREADS).parsed().items():
         if state is None:
-            unreadable.append(f"{document.id}.json")
+            unreadable.append(f"{thread_id}.json")
         elif state.is_open and state.twin_of is None:  # a twin is counted on the card of the first thread
             lines.append(thread_line(state))
     return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), sorted(unreadable)

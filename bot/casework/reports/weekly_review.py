@@ -15,10 +15,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from bot.casework.posting.feedback import read_feedback
+from bot.casework.reports.acceptance import errors_in
 from bot.casework.reports.classifier_samples import ErrorRate, Judgement
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Window, dollars, seconds, to_us
-from bot.casework.reports.metrics_report import Tally, errors_in, tally
+from bot.casework.reports.metrics_report import Tally, tally
 from bot.casework.reports.rollups import Allowance, Rollups
 from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
@@ -64,11 +65,8 @@ class ClosedWeek:
         return [one for one in self.threads if one.facts.resolution == resolution]
 
     def read(self, threads: Sequence[ClosedThread]) -> Iterator[ThreadState]:
-        """Yield the records of some of them; one that is gone meanwhile is left out."""
-        for one in threads:
-            document = self._documents.read_archived(THREADS.name, one.archived)
-            if document is not None and (state := self._threads.parse(document)) is not None:
-                yield state
+        """Return the records of some of them; one that is gone meanwhile is left out."""
+        return filter(None, (self._threads.parse_archived(one.archived) for one in threads))
 
     def permalink(self) -> str | None:
         """Return the link of the newest thread that has one."""

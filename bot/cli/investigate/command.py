@@ -18,7 +18,8 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.data_directory import environment_at, one_team_at, settings_at
+from bot.cli.arguments import Scope
+from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.investigate.local_investigation import (
     failure_json,
     findings_json,
@@ -55,7 +56,7 @@ def command(question: str, team: str | None, config: Path | None, as_json: bool,
         return _long_run(EscalationFolder(escalation.absolute()))
     if not has_visible(question):
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
-    environment = environment_at(one_team_at(None, config, team))
+    environment = environment_at(Scope(None, team, config).one_team())
     sources = open_sources(settings_at(config, environment.home), environment)
     question = redact(question)
     try:

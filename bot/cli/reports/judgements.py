@@ -12,7 +12,6 @@ import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -39,43 +38,30 @@ ASK: Final = "ask"
 _ASK: Final = "right to {} it? [y]es, [n]o, [s]kip, [q]uit: "
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SampleRequest:
-    """Which messages are wanted: how many since when, chosen by which seed, and in which form."""
-
-    now: datetime
-    since: datetime
-    count: int | None
-    seed: str | None
-    as_json: bool
+def show_sample(home: Path, found: Sequence[Sample], *, as_json: bool) -> str:
+    """Return messages to judge, for people or a line of JSON for each."""
+    return _sample_lines(found) if as_json else names_at(home).text(render_sample(found))
 
 
-def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
-    """Return a sample, or record judgements and say so; `judge` is a file, `-`, ASK, or None for a sample.
+def record_judgements(home: Path, found: Sequence[Sample], judge: str) -> str:
+    """Record judgements of a sample and say so; `judge` is a file, `-` for stdin, or ASK to be asked here.
 
     Raises:
         InputError: a judgement cannot be read.
         StoreError: a judgement cannot be written.
     """
-    if judge is None:
-        found = _sample(home, asked)
-        return _sample_lines(found) if asked.as_json else names_at(home).text(render_sample(found))
-    if judge != ASK:
-        return _said(_keep(home, _filled_in(judge)))
-    judged = ask_judgement(_sample(home, asked), by=getpass.getuser(), stdin=sys.stdin, say=print, names=names_at(home))
+    if judge == ASK:
+        judged = ask_judgement(found, by=getpass.getuser(), stdin=sys.stdin, say=print, names=names_at(home))
+    else:
+        judged = _filled_in(judge)
     return _said(_keep(home, judged))
 
 
-def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
+def sample_at(home: Path, count: int, *, seed: str, since: datetime) -> list[Sample]:
+    """Return messages of a data directory that nobody has judged."""
     store = store_at(home)
-    records = store.journal(JUDGEMENTS).records()
-    return draw_sample(
-        store.journal(CLASSIFIED).records(),
-        asked.count or COUNT,
-        seed=asked.seed or f"{asked.now:%Y-%m-%d}",
-        since=asked.since,
-        but={found.place for record in records if (found := Judgement.read(record))},
-    )
+    known = {found.place for record in store.journal(JUDGEMENTS).records() if (found := Judgement.read(record))}
+    return draw_sample(store.journal(CLASSIFIED).records(), count, seed=seed, since=since, but=known)
 
 
 def render_sample(found: Sequence[Sample]) -> str:

@@ -28,7 +28,7 @@ from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at, store_at
 from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
-from bot.cli.reports.judgements import ASK, SampleRequest, run_sampling, train_team_weights
+from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
 from bot.config.environment import process_home
 from bot.config.settings import find_config
 from bot.domain.questions.auto_reply import LIMIT, WEEKS
@@ -101,8 +101,9 @@ def command(
         _refuse_options_beside_a_picture(click.get_current_context())
         print(write_week(home, picture, now))
     else:
-        asked = SampleRequest(now=now, since=now - timedelta(days=days), count=sample, seed=seed, as_json=as_json)
-        print(run_sampling(home, asked, judge))
+        seed, since = seed or f"{now:%Y-%m-%d}", now - timedelta(days=days)
+        found = sample_at(home, sample or COUNT, seed=seed, since=since) if judge in (None, ASK) else []
+        print(show_sample(home, found, as_json=as_json) if judge is None else record_judgements(home, found, judge))
     return 0
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import JournalHistory, read_beats, read_past
+from bot.casework.reports.journal_history import JournalHistory, count_past, read_beats
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, MetricsService, build_metrics
 from bot.casework.reports.rollups import MENDED_AT_ONCE, Allowance, Rollups
@@ -56,7 +56,7 @@ def fill(store: Store, *, days: int = 10) -> None:
 
 
 def read(store: Store, rollups: Rollups, now: datetime = NOW) -> JournalHistory:
-    return read_past(store, rollups, MONTH_AGO, now)
+    return count_past(store, rollups, MONTH_AGO, now)
 
 
 def report(store: Store, rollups: Rollups | None = None, now: datetime = NOW) -> MetricsReport:
@@ -184,9 +184,8 @@ def test_a_long_backlog_is_told_of_and_worked_off(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     fill(store, days=3)
     rollups = Rollups(store)
-    left = rollups.catch_up(NOW, MONTH_AGO, allow=Allowance(threads=2, records=4))
-    assert (left.threads, left.has_records) == (4, True)
-    past = read_past(store, rollups, MONTH_AGO, NOW, backlog=left)
+    past = count_past(store, rollups, MONTH_AGO, NOW, allow=Allowance(threads=2, records=4))
+    assert (past.backlog.threads, past.backlog.has_records) == (4, True)
     assert "4 closed threads" in build_metrics(past, Window.last(7, NOW)).uncounted
     assert not rollups.catch_up(NOW, MONTH_AGO)
     assert rollups.catch_up(NOW, MONTH_AGO).words() == ""

@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.daily_brief import build_brief
-from bot.casework.reports.journal_history import BeatHistory, BeatSummary, JournalHistory, SpendRecord, read_past
+from bot.casework.reports.journal_history import BeatHistory, BeatSummary, JournalHistory, SpendRecord, count_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import tally
 from bot.casework.reports.rollups import Rollups
@@ -170,7 +170,7 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
     assert (drafts.days[-1], drafts.note) == ((brief.replies, 0), f"{len(brief.drafts)} waits now")
     assert beaten.days[-1] == (len(brief.findings) + brief.failed_beats, 1)
     assert beaten.note == f"{brief.beats} beats"
-    past = read_past(FileStore(tmp_path), Rollups(FileStore(tmp_path)), WINDOW.start, NOW)
+    past = count_past(FileStore(tmp_path), Rollups(FileStore(tmp_path)), WINDOW.start, NOW)
     assert messages.days[-1] == (tally(past, WINDOW).actionable, 0)
     assert brief.cost_usd == 0.25
     assert found.cost.shown == "$0.25"

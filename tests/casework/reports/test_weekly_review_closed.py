@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import read_past
+from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import objections_to
@@ -104,7 +104,7 @@ def test_a_thread_that_cannot_be_read_is_counted_as_unread(tmp_path: Path) -> No
     path.write_text("{")
     review = build_review(store, Rollups(store), NOW)
     assert review.unread == 1
-    past = read_past(store, Rollups(store), WEEK.start, NOW)
+    past = count_past(store, Rollups(store), WEEK.start, NOW)
     week = ClosedWeek(store, past.threads, WEEK)
     (path,) = tmp_path.rglob(gone.rpartition("/")[2])
     path.unlink()
