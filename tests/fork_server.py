@@ -7,6 +7,7 @@ One server for each process that runs tests; it ends with it, and has no thread 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -187,9 +188,25 @@ def _become(streams: list[int], request: dict[str, Any]) -> None:
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
 
 
+def _compile_patterns() -> None:
+    """Use once what compiles its patterns at the first question, so that no forked process has to: half a second."""
+    from bot.domain.questions.risk_gate import risky_advice
+    from bot.domain.questions.rubrics import question_type_of
+    from bot.domain.search.stack_frames import frames_in
+    from bot.domain.secrets import redact
+    from bot.domain.text.outages import tells_of_outage
+    from bot.intake.classifier.rules import Rules
+
+    Rules()
+    for use in (question_type_of, frames_in, redact, tells_of_outage, risky_advice):
+        use("Why does the retry in `shop/payments.py` fail, größer als? Set `x` to 3.")
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end what they started
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who was forked first is waited for by nobody
     for each in LOADED:
         import_module(each)
+    _compile_patterns()
+    gc.freeze()  # a forked process would look through all of it for garbage, and copy every page of it for that
     _serve(socket.socket(fileno=int(sys.argv[1])))
