@@ -179,8 +179,8 @@ class Teams:
         checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
         for team in teams:
             others = [other for other in teams if other is not team]
-            notes = {other.name: other.shared.memory.notes for other in others if "notes" in other.reload.shared}
-            copy_shared_notes(team.shared.memory.notes, notes)
+            notes = {other.name: other.shared.storage.notes for other in others if "notes" in other.reload.shared}
+            copy_shared_notes(team.shared.storage.notes, notes)
             offered = [check for other in others for check in checks.get(other.name, ())]
             team.heartbeats.sharing.pollination.take_checks(offered)
 

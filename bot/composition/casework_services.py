@@ -52,7 +52,6 @@ from bot.ports.collections import (
     RECHECKS,
     REMINDERS,
     REVIEWS,
-    SPEND,
 )
 from handlers.answers import ReviewMessages, ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
@@ -159,7 +158,7 @@ class CaseworkUpkeep:
         )
         self.reviews = ReviewServices(on)
         self.feedback = FeedbackVotes(desk, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
-        notes, code = on.memory.notes, on.code
+        notes, code = on.storage.notes, on.code
         self.lessons = LessonNotes(desk, notes, on.single(LESSON_BACKLOG))
         cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=code.link_to)
         self.rechecks = NoteRechecks(desk, notes, code.codebases, code.staleness, on.single(RECHECKS), cards)
@@ -189,11 +188,9 @@ class CaseworkServices:
             InvestigationInputs(
                 settings=on.settings,
                 environment=on.environment,
-                spend=on.storage.journal(SPEND),
-                runs=on.storage.runs,
                 code=on.code,
-                memory=on.memory.index,
-                notes=on.memory.notes,
+                storage=on.storage,
+                memory=on.note_index,
                 clock=on.clock,
             )
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.agent.ledger import Ledger
@@ -28,7 +27,8 @@ from bot.composition.codebases import TeamCode
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.ports import Clock, Journal, NoteIndex, NoteStore, RunFolders
+from bot.ports import Clock, NoteIndex, Store
+from bot.ports.collections import SPEND
 
 if TYPE_CHECKING:
     from bot.adapters.mcp.mcp_tools import McpServers
@@ -44,17 +44,10 @@ class InvestigationInputs:
     settings: Settings
     environment: Environment
     code: TeamCode
+    storage: Store
     memory: NoteIndex
-    notes: NoteStore
-    spend: Journal
-    runs: RunFolders
     clock: Clock
     is_long: bool = False
-
-    @property
-    def home(self) -> Path:
-        """The data directory."""
-        return self.environment.home
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,8 +89,8 @@ def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> 
 def _records(
     sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
 ) -> tuple[RunRecorder, CodeValidator]:
-    runs = RunRecorder(sources.runs, sources.clock, secrets)
-    codebases, notes = sources.code.codebases, sources.notes
+    runs = RunRecorder(sources.storage.runs, sources.clock, secrets)
+    codebases, notes = sources.code.codebases, sources.storage.notes
     code = CodeValidator(codebases, notes, runs, sources.clock, secrets=secrets, team_language=team_language)
     return runs, code
 
@@ -106,7 +99,8 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
     servers = _servers(sources)
     secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
     runs, code = _records(sources, secrets, sources.settings.team_language)
-    models = open_model_access(sources.settings, sources.environment, sources.clock, sources.spend, secrets=secrets)
+    spend = sources.storage.journal(SPEND)
+    models = open_model_access(sources.settings, sources.environment, sources.clock, spend, secrets=secrets)
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return CaseworkModels(
@@ -164,7 +158,7 @@ def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: 
         own = investigator_tools(
             sources.code.codebases.among(()),  # those of now, for the whole run
             sources.memory,
-            sources.notes,
+            sources.storage.notes,
             ledger,
             known_secrets=secrets,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from bot.adapters.process.clocks import local_zone
 from bot.adapters.search.note_index import WordNoteIndex
@@ -24,7 +23,7 @@ from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
-from bot.ports import Messenger, NoteIndex, NoteStore
+from bot.ports import Messenger
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
@@ -46,14 +45,6 @@ from handlers.transport.slack_clients import patiently
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Memory:
-    """What earlier answers left: the notes, and the index that searches them."""
-
-    notes: NoteStore
-    index: NoteIndex
-
-
 class SharedServices:
     """The ground floor of one team's casework, heartbeats and edge; `environment.home` is its own data directory.
 
@@ -69,8 +60,8 @@ class SharedServices:
         self.home, self.ops_channel = self.environment.home, settings.ops_channel
         lines = OpsLines(self.clock)
         self._open_storage(process, lines)
-        notes, replies = self.storage.notes, self.storage.journal(REPLIES)
-        self.memory = Memory(notes=notes, index=WordNoteIndex(notes, replies, self.code.staleness.stale))
+        replies, is_stale = self.storage.journal(REPLIES), self.code.staleness.stale
+        self.note_index = WordNoteIndex(self.storage.notes, replies, is_stale)
         self.pausing = PauseSwitch(self.storage.documents, self.clock)
         patched = PatchCodebases(self.code.codebases, lambda chat_id: self.desk.codebases.picked(chat_id))
         self.fixes = KnownFixes(settings, self.environment, process.code, patched, self.collection(FIXES))
@@ -150,7 +141,7 @@ class SharedServices:
             team_language=settings.team_language,
             offers_notes=settings.save_notes == "ask",
             paused=self.pausing.words,
-            lesson=lesson_offers(self.memory.notes, switched_on=settings.save_notes != "never"),
+            lesson=lesson_offers(self.storage.notes, switched_on=settings.save_notes != "never"),
             pages=paged(settings),
             fixes=self.fixes.marks(),
             votes=FeedbackCounts(self.feedback),
@@ -180,7 +171,7 @@ class SharedServices:
             jobs=self.jobs,
             messenger=messenger,
             workspace=self.slack.workspace,
-            memory=self.memory.index,
+            memory=self.note_index,
             replies=self.storage.journal(REPLIES),
             clock=self.clock,
             asker=asker,

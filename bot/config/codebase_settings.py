@@ -12,10 +12,11 @@ from datetime import timedelta
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from bot.config.casework_settings import FixSettings
-from bot.config.field_types import Folder, Interval, SettingsBlock, described_as
+from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, matching
+from bot.config.strict_yaml import blocks_in
 from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 
@@ -28,12 +29,6 @@ _SCP: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}@[A-Za-z0-9_][\w.-]{0,250}:(?
 _LONGEST_USER: Final = 19
 """Tokens of code hosts are 20 characters and more."""
 _BRANCH: Final = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|[/.]$))[\w./@+#-]{1,200}")
-
-
-def _codebase_id(value: str) -> str:
-    if not _ID.fullmatch(value):
-        raise ValueError(f"{value[:60]!r} is no id of a codebase; small letters, digits, - and _, such as shop")
-    return value
 
 
 def _remote(value: object) -> object:
@@ -64,13 +59,7 @@ def _holds_secret(url: str) -> bool:
     )
 
 
-def _branch(value: str) -> str:
-    if not _BRANCH.fullmatch(value):
-        raise ValueError(f"{value[:60]!r} is no name of a branch; such as main")
-    return value
-
-
-CodebaseId = Annotated[str, AfterValidator(_codebase_id)]
+CodebaseId = Annotated[str, matching(_ID, "no id of a codebase; small letters, digits, - and _, such as shop")]
 CodebaseKind = Literal["code", "docs"]
 
 
@@ -83,7 +72,7 @@ class CodebaseSettings(SettingsBlock):
         None
     )
     """What triage clones and keeps fresh, with git's own credentials; a password or token in it is refused."""
-    branch: Annotated[str, Field(min_length=1), AfterValidator(_branch)] | None = None
+    branch: Annotated[str, Field(min_length=1), matching(_BRANCH, "no name of a branch; such as main")] | None = None
     """The branch that is read, of a `url` only; absent: the remote's default."""
     refresh: Interval = REFRESH
     """How old a clone may become before it is fetched again, of a `url` only."""
@@ -121,12 +110,10 @@ def across_codebases(config: Mapping[str, Any]) -> Iterator[str]:
     elif not given and "codebase" not in config:
         yield "codebase: is required; see triage.example.yml"
     known = [str(name) for name in given] if isinstance(given, Mapping) else []
-    teams = config.get("teams")
-    for name, team in teams.items() if isinstance(teams, Mapping) else ():
-        if isinstance(team, Mapping):
-            yield from _unknown(f"teams.{name}.codebases", team.get("codebases"), known)
-            own = team.get("codebases") if isinstance(team.get("codebases"), list) else None
-            yield from _of_chats(f"teams.{name}.channels", team.get("channels"), own or known)
+    for name, team in blocks_in(config.get("teams")).items():
+        yield from _unknown(f"teams.{name}.codebases", team.get("codebases"), known)
+        own = team.get("codebases") if isinstance(team.get("codebases"), list) else None
+        yield from _of_chats(f"teams.{name}.channels", team.get("channels"), own or known)
     yield from _of_chats("watched_chats", config.get("watched_chats"), known)
 
 

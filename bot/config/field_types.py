@@ -7,6 +7,7 @@ editors (docs/triage.schema.json).
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
@@ -41,6 +42,17 @@ def described_as(words: str, pattern: str | None = None, *, null: bool = False) 
     """Return what a kind of text is called, and the form that JSON Schema can express of it."""
     form = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
     return WithJsonSchema({"title": words, **({"anyOf": [form, {"type": "null"}]} if null else form)})
+
+
+def matching(form: re.Pattern[str], wrong: str) -> AfterValidator:
+    """Return the check of a text of one form; `wrong` says what another one is not, and what would be right."""
+
+    def check(value: str) -> str:
+        if not form.fullmatch(value):
+            raise ValueError(f"{value[:60]!r} is {wrong}")
+        return value
+
+    return AfterValidator(check)
 
 
 def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:

@@ -24,6 +24,7 @@ from bot.config.field_types import (
     WindowEnd,
     WindowStart,
     described_as,
+    matching,
     zone_or,
 )
 from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
@@ -108,6 +109,7 @@ class VisibilitySettings(SettingsBlock):
 LONGEST_INTERVAL: Final = timedelta(days=366)
 
 _TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
+_MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
 
 
 def _command(value: object) -> object:
@@ -135,20 +137,7 @@ def _not_for_ever(interval: timedelta) -> timedelta:
     return interval
 
 
-def _model(name: str) -> str:
-    if not MODEL_ID.fullmatch(name):
-        raise ValueError(f"{name[:60]!r} is not a model's id; it looks like {DEFAULT_MODEL}")
-    return name
-
-
-def _model_or_none(name: str) -> str:
-    return _model(name) if name else name
-
-
-def _token(word: str) -> str:
-    if not _TOKEN.fullmatch(word):
-        raise ValueError(f"{word[:60]!r} is not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK")
-    return word
+_NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
 class BeatSettings(SettingsBlock):
@@ -167,7 +156,7 @@ class BeatSettings(SettingsBlock):
     """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
     ack_token: Annotated[
         str,
-        AfterValidator(_token),
+        matching(_TOKEN, "not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK"),
         described_as("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
     ] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What the model says when all is well."""
@@ -185,9 +174,9 @@ class BeatSettings(SettingsBlock):
     """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
-    heartbeat_model: Annotated[str, AfterValidator(_model_or_none), described_as('model id, or ""')] = ""
+    heartbeat_model: Annotated[str, matching(_MODEL_OR_NONE, _NO_MODEL), described_as('model id, or ""')] = ""
     """The cheap model that looks first; "" switches that look off, in a session even where the global block has one."""
-    model: Annotated[str, AfterValidator(_model), described_as("model id")] = DEFAULT_MODEL
+    model: Annotated[str, matching(MODEL_ID, _NO_MODEL), described_as("model id")] = DEFAULT_MODEL
     """The model of full runs; without a key or cloud (see `provider`) code compares what the commands print."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()

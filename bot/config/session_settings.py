@@ -24,7 +24,7 @@ from bot.config.field_types import (
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
-from bot.config.strict_yaml import merged_blocks
+from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 
@@ -124,7 +124,7 @@ def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
     """Yield what is wrong between the sessions of a raw config, for each alone may be right."""
     masters: list[str] = []
     folders: dict[Path, str] = {}
-    for name, session in _blocks(config.get("sessions")):
+    for name, session in blocks_in(config.get("sessions")).items():
         if session.get("master") is True:
             masters.append(name)
         if len(masters) > 1 and masters[-1] == name:
@@ -149,9 +149,7 @@ def unreachable(name: str, deliver: DeliverSettings, *, has_telegram: bool) -> s
 
 def _checkouts(config: Mapping[str, Any]) -> dict[str, object]:
     """Return the folder of each codebase by its id, None where triage clones it."""
-    blocks = config.get("codebases")
-    found = blocks.items() if isinstance(blocks, Mapping) else ()
-    return {str(name): one.get("path") for name, one in found if isinstance(one, Mapping)}
+    return {name: one.get("path") for name, one in blocks_in(config.get("codebases")).items()}
 
 
 def _placed(session: Any, checkouts: Mapping[str, object]) -> Any:
@@ -185,11 +183,6 @@ def _inheriting(session: object, shared: object) -> object:
     if own is None:
         return {**session, "heartbeat": dict(shared)}
     return {**session, "heartbeat": merged_blocks(shared, own) if isinstance(own, Mapping) else own}
-
-
-def _blocks(sessions: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if isinstance(sessions, Mapping):
-        yield from ((str(name), session) for name, session in sessions.items() if isinstance(session, Mapping))
 
 
 def _folder(given: object, base: Path) -> Path | None:

@@ -98,6 +98,16 @@ def _children(node: Node) -> list[Node]:
     return list(node.value) if isinstance(node, SequenceNode) else []
 
 
+def blocks_in(value: object) -> dict[str, Mapping[str, Any]]:
+    """Return the blocks of a mapping by their names; none of what is no mapping.
+
+    >>> blocks_in({"a": {"x": 1}, "b": 2}), blocks_in(None)
+    ({'a': {'x': 1}}, {})
+    """
+    found = value if isinstance(value, Mapping) else {}
+    return {str(name): block for name, block in found.items() if isinstance(block, Mapping)}
+
+
 def merged_blocks(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return `shared` with the keys of `own` over it.
 

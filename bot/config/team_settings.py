@@ -27,7 +27,7 @@ from bot.config.casework_settings import (
 from bot.config.codebase_settings import Picked
 from bot.config.field_types import ApproverId, ChannelId, InheritedValue, SettingsBlock, WorkingHoursSettings
 from bot.config.model_settings import BudgetSettings
-from bot.config.strict_yaml import merged_blocks
+from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import QuestionType
@@ -147,7 +147,7 @@ def inherit_teams(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def across_teams(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong between the teams of a raw config, for each alone may be right."""
-    teams = {str(name): team for name, team in _mapping(config.get("teams")).items() if isinstance(team, Mapping)}
+    teams = blocks_in(config.get("teams"))
     if not teams:
         return
     if config.get("watched_chats"):
@@ -179,9 +179,7 @@ def _shared_ops_channels(
 
 
 def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:
-    for name, session in _mapping(config.get("sessions")).items():
-        if not isinstance(session, Mapping):
-            continue
+    for name, session in blocks_in(config.get("sessions")).items():
         team = session.get("team")
         if team is None and len(teams) > 1:
             yield f"sessions.{name}.team: is required with several teams; one of {', '.join(teams)}"
@@ -190,7 +188,7 @@ def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[s
         else:
             team, codebase = str(team or next(iter(teams))), str(session.get("codebase"))
             seen = teams[team].get("codebases")
-            if codebase in _mapping(config.get("codebases")) and isinstance(seen, list) and codebase not in seen:
+            if codebase in blocks_in(config.get("codebases")) and isinstance(seen, list) and codebase not in seen:
                 yield f"sessions.{name}.codebase: {team} does not see {codebase}; add it to teams.{team}.codebases"
 
 
@@ -199,7 +197,3 @@ def _chats(team: Mapping[str, Any]) -> Iterator[str]:
     for chat in channels if isinstance(channels, list | tuple) else ():
         if isinstance(chat, Mapping) and isinstance(chat.get("chat_id"), str):
             yield chat["chat_id"]
-
-
-def _mapping(value: object) -> Mapping[Any, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -10,12 +10,11 @@ import socket
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.text.humanize import WRONG_CLOCK, clock_words, counted, duration, time_ago, utc_text
 from bot.ports import Documents, Store
-from bot.ports.collections import PRESENCE
-from bot.ports.migrations import migrated
+from bot.ports.collections import PRESENCE, read_value
 
 OUTDATED = timedelta(seconds=45)
 """After how long without a line of life a process is taken for dead or stuck."""
@@ -52,11 +51,7 @@ State = Literal["up", "down", "stuck", "dead", "never"]
 
 def read_presence(documents: Documents) -> Presence | None:
     """Return what the bot of this data directory wrote last, or None; raises StoreError where it cannot be read."""
-    document = documents.get(PRESENCE, PRESENCE)
-    try:
-        return None if document is None else Presence.model_validate(migrated(documents, PRESENCE, document))
-    except ValidationError:
-        return None
+    return read_value(documents, PRESENCE, Presence)
 
 
 def own_presence(store: Store) -> Presence | None:

@@ -9,16 +9,15 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.fixes.fixes import NewPullRequest, PullRequest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
 from bot.domain.search.passages import IndexGaps
 from bot.domain.text.humanize import counted, time_ago
-from bot.ports.collections import CLONES, INDEX, CollectionSpec
+from bot.ports.collections import CLONES, INDEX, CollectionSpec, read_value
 from bot.ports.collections import Collection as Stored
-from bot.ports.migrations import migrated
 from bot.ports.storage import Documents
 
 
@@ -140,13 +139,7 @@ class IndexStanding(CodebaseStanding):
 
 def read_index_standing(documents: Documents) -> IndexStanding:
     """Return what the bot of this data directory wrote last; raises StoreError where it cannot be read."""
-    document = documents.get(INDEX, INDEX)
-    try:
-        return (
-            IndexStanding() if document is None else IndexStanding.model_validate(migrated(documents, INDEX, document))
-        )
-    except ValidationError:
-        return IndexStanding()
+    return read_value(documents, INDEX, IndexStanding) or IndexStanding()
 
 
 class CodeHostClient(Protocol):

@@ -299,6 +299,18 @@ class Collection(Generic[Model]):
         return self._spec.default
 
 
+def read_value(documents: Documents, collection: str, model: type[Model]) -> Model | None:
+    """Return the one document of a collection as a value, for who only looks; None where it is none. Raises StoreError.
+
+    Nothing is set aside.
+    """
+    document = documents.get(collection, collection)
+    try:
+        return None if document is None else model.model_validate(migrated(documents, collection, document))
+    except ValidationError:
+        return None
+
+
 class SingleDocument:
     """The one document of a collection, as a JSON object; keys that nobody names stay."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.file_engine import FileRunFolders
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.model_validator import ModelValidator
@@ -35,10 +35,8 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
             settings=given,
             environment=environment,
             code=open_team_code(given, environment),
+            storage=FileStore(folder),
             memory=WordNoteIndex(NoteFiles(folder / "memory"), MemoryJournal(), unchanged),
-            notes=NoteFiles(folder / "memory"),
-            spend=MemoryJournal(),
-            runs=FileRunFolders(folder),
             clock=FakeClock(),
         )
     )

@@ -35,6 +35,7 @@ from bot.config.settings import Settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import has_visible
 from bot.errors import InputError, TriageError
+from bot.ports.collections import SPEND
 
 
 @click.command("investigate", help="Look into one question, check the draft, and print it. Posts nothing.")
@@ -92,7 +93,7 @@ def _hire(
         hired = build_investigators(sources)
         at_end.callback(hired.close)
         return hired.investigator, hired.runs
-    spending = Budget(sources.spend, sources.clock)
+    spending = Budget(sources.storage.journal(SPEND), sources.clock)
 
     def harness(codebase: Codebase) -> Investigator:
         return ProgramInvestigator(
@@ -107,7 +108,7 @@ def _hire(
         )
 
     chosen = OneCodebaseInvestigator(sources.code.codebases, harness)
-    return chosen, RunRecorder(sources.runs, sources.clock, environment.secrets())
+    return chosen, RunRecorder(sources.storage.runs, sources.clock, environment.secrets())
 
 
 def _within(request: EscalationRequest) -> Settings:

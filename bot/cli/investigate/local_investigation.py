@@ -41,7 +41,7 @@ from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
-from bot.ports.collections import REPLIES, SPEND
+from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
@@ -265,10 +265,8 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         settings=settings,
         environment=environment,
         code=code,
+        storage=storage,
         memory=WordNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
-        notes=storage.notes,
-        spend=storage.journal(SPEND),
-        runs=storage.runs,
         clock=SystemClock(),
         is_long=is_long,
     )
