@@ -24,7 +24,7 @@ from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.state_rows import MovableState, Row
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import InputError, StoreError
-from bot.intake.watcher import has_unsorted, names_of_record
+from bot.intake.deduplication import has_unsorted, names_of_record
 from bot.ports import Documents
 from bot.ports.collections import CLASSIFIED, EVENTS, HOME, MOVED, SingleDocument
 
@@ -132,7 +132,7 @@ def _told(rows: Iterable[Row], line: str, say: Say) -> Iterator[Row]:
 
 
 def _identities(journal: str, record: Mapping[str, Any]) -> Iterable[Sequence[str]]:
-    """Return under which names a delivery is known (bot/intake/watcher.py)."""
+    """Return under which names a delivery is known (bot/intake/deduplication.py)."""
     return names_of_record(record) if journal == EVENTS else ()
 
 

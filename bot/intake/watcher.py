@@ -11,7 +11,7 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -24,6 +24,7 @@ from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
 from bot.intake.classifier.classification import classify
+from bot.intake.deduplication import delivery_names, record_key
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, SharedWrites
@@ -116,7 +117,7 @@ class Watcher:
     def has_heard(self, event: Event) -> bool:
         """Whether this very message was journaled here, as far back as is remembered."""
         with self._lock:
-            return any(key in self._seen for key in _identities(event))
+            return any(key in self._seen for key in delivery_names(event))
 
     def has_open(self, thread_id: str) -> bool:
         """Whether a thread is open, or about to be."""
@@ -146,14 +147,12 @@ class Watcher:
             return False
         if incoming is None or not self._counts(incoming):
             return False
-        return self._journal_once(
-            incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
-        )
+        return self._journal_once(self._with_chat_name(incoming.event))
 
     def _journal_once(self, event: Event) -> bool:
         """Journal an event and have it sorted; False if it was known."""
         with self._lock:
-            keys = _identities(event)
+            keys = delivery_names(event)
             if any(key in self._seen for key in keys):
                 return False
             if self._shared is not None:
@@ -189,13 +188,10 @@ class Watcher:
         Raises:
             StoreError: the disk refuses it; nothing will be done.
         """
-        try:
-            incoming = normalise(body, self._me)
-        except ValueError:
+        written = self._written(body)
+        if written is None:
             return ForcedEnqueue.NOTHING
-        if incoming is None or incoming.event.msg_type in _CHANGES:
-            return ForcedEnqueue.NOTHING
-        event = incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
+        event = self._with_chat_name(written)
         if self._in_flight(event):
             return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
@@ -215,13 +211,19 @@ class Watcher:
 
     def deserves_work(self, body: Body) -> bool:
         """Whether the rules find a question, a mention or an alarm in it, whoever wrote it and wherever."""
+        event = self._written(body)
+        return event is not None and classify(event, self._sorter.rules, inflight=False).classification == "actionable"
+
+    def _written(self, body: Body) -> Event | None:
+        """Return the message that somebody else wrote; None for a change of one, and for what is none."""
         try:
             incoming = normalise(body, self._me)
         except ValueError:
-            return False
-        if incoming is None or incoming.event.msg_type in _CHANGES:
-            return False
-        return classify(incoming.event, self._sorter.rules, inflight=False).classification == "actionable"
+            return None
+        return None if incoming is None or incoming.event.msg_type in _CHANGES else incoming.event
+
+    def _with_chat_name(self, event: Event) -> Event:
+        return event.model_copy(update={"chat_name": self._names.get(event.chat_id)})
 
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all."""
@@ -290,16 +292,16 @@ class Watcher:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
         last, tail_bytes = None, TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES
         for record in self._classified.records(last_bytes=tail_bytes):
-            last = _record_identity(record)
+            last = record_key(record)
         pending: list[Event] = []
         for record in self._events.records(last_bytes=tail_bytes):
             try:
                 event = Event.model_validate(record)
             except ValueError:
                 continue
-            self._remember(event, _identities(event))
+            self._remember(event, delivery_names(event))
             pending.append(event)
-            if _record_identity(record) == last:
+            if record_key(record) == last:
                 pending.clear()
         for event in pending if self._shared is None else ():
             self._inbox.put(event)
@@ -317,43 +319,6 @@ def _classified(event: Event, found: Classification) -> dict[str, Any]:
     return {**event.model_dump(mode="json"), **found.model_dump(mode="json")}
 
 
-def _identities(event: Event) -> list[tuple[str, ...]]:
-    """Return every name under which the same happening may be delivered again.
-
-    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
-    """
-    place = (event.chat_id,)
-    if event.msg_type is MessageType.EDIT:
-        return [(*place, event.message_id, "edit", event.event_id or event.content)]
-    if event.msg_type is MessageType.DELETE:
-        return [(*place, event.message_id, "delete")]
-    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
-    if event.client_msg_id:
-        keys.append((*place, "client", event.client_msg_id))
-    return keys
-
-
 def _reason(error: StoreError) -> str:
     """Return what the disk refused, its folder left out: a channel is no place for that, and the log has it."""
     return _FOLDERS.sub("", str(error))
-
-
-def _record_identity(record: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(record.get(key) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
-
-
-def names_of_record(record: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return under which names a journaled message may be delivered again; none where the record holds no message."""
-    try:
-        return _identities(Event.model_validate(record))
-    except ValueError:
-        return []
-
-
-def has_unsorted(events: Journal, classified: Journal) -> bool:
-    """Whether a message was journaled last and not classified: a crash came between, and the next start does it."""
-    last = next(classified.newest_first(), {})
-    for record in events.newest_first():
-        if names_of_record(record):
-            return _record_identity(record) != _record_identity(last)
-    return False

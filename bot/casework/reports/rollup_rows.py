@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -96,13 +96,7 @@ MESSAGES: Final = RollupKind(
     identity=2,
     columns=("at", "marks", "places"),
 )
-MENTIONS: Final = RollupKind(
-    name="mentions",
-    journal=CLASSIFIED,
-    day_keys=("classified_at", "create_time"),
-    time_key="create_time",
-    row_of=_mention_row,
-)
+MENTIONS: Final = replace(MESSAGES, name="mentions", row_of=_mention_row, identity=None, columns=())
 POSTED: Final = RollupKind(
     name="replies", journal=REPLIES, day_keys=("posted_at",), time_key="posted_at", row_of=_reply_row
 )

@@ -6,13 +6,13 @@ They need neither the network nor a bot that runs, and write nothing.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
 from bot.cli.doctor.context import HealthCheck, well, wrong
 from bot.domain.text.humanize import time_ago
+from bot.intake.deduplication import record_key
 from bot.intake.presence import connection_state, describe_presence, own_presence
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, EVENTS
@@ -23,8 +23,6 @@ SORTING_TAKES = timedelta(minutes=1)
 TOO_BUSY = 0.40
 """The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
 ENOUGH_MESSAGES = 100
-
-_IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
 
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
@@ -60,10 +58,10 @@ def journal_check(store: Store, now: datetime) -> HealthCheck:
     heard, sorted_ = tail(store, EVENTS), tail(store, CLASSIFIED)
     if not heard:
         return well("no message heard yet")
-    last, done = heard[-1], {_identity(record) for record in sorted_}
+    last, done = heard[-1], {record_key(record) for record in sorted_}
     at = time_of(last.get("create_time"))
     says = f"last message written {time_ago(now, at)}" if at else "the last message has no time"
-    if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
+    if record_key(last) in done or (at is not None and now - at < SORTING_TAKES):
         classified = time_of(sorted_[-1].get("classified_at")) if sorted_ else None
         return well(f"{says}, last classified {time_ago(now, classified)}" if classified else says)
     fix = "restart the bot; if this happens again, look for `sort_failed` in its log and free disk space"
@@ -91,7 +89,3 @@ def pause_check(store: Store) -> HealthCheck:
     if pause is None:
         return well("not paused")
     return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to resume: /triage resume in Slack")
-
-
-def _identity(record: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(record.get(key) for key in _IDENTITY)
