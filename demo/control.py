@@ -29,6 +29,9 @@ LIMIT_S: Final = 120.0
 """How long a busy machine may take for one step; whoever waits asks until it is done, and waits no longer."""
 _REQUEST_LIMIT_S: Final = 120.0
 _POLL_S: Final = 0.05
+_POLL_SHARE: Final = 0.05
+_LONGEST_POLL_S: Final = 0.5
+"""Whoever has waited long looks again after a share of that time: each look costs both processes milliseconds."""
 _SHOWN_MESSAGES: Final = 5
 _ANSWER_LIMIT_S: Final = 60.0
 _BIGGEST_SNAPSHOT: Final = 64 * 1024 * 1024
@@ -218,12 +221,13 @@ class Control:
         Raises:
             ProviderError: nothing in `timeout_s`; names `what` and, given a `channel`, shows its last messages.
         """
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
+        waited, started = 0.0, time.monotonic()
+        while waited < timeout_s:
             found = probe()
             if found:
                 return found
-            time.sleep(_POLL_S)
+            time.sleep(min(max(_POLL_S, waited * _POLL_SHARE), _LONGEST_POLL_S))
+            waited = time.monotonic() - started
         shown = f"\nThe last messages there:\n{self.transcript(channel)}" if channel else ""
         raise ProviderError(f"Waited {timeout_s:g} s for {what}, in vain.{shown}")
 
