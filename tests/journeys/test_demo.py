@@ -7,8 +7,10 @@ import os
 import re
 import signal
 import subprocess
-import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 import requests
@@ -16,11 +18,10 @@ import requests
 from demo.control import LIMIT_S
 from tests import fork_server
 from tests.cli.typed import Said, typed
+from tests.fork_server import ForkedProcess
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES
 from tests.sampling import every
-
-DEMO = [sys.executable, "-m", "bot", "demo"]
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +32,20 @@ def _binary(slack_binary: Path) -> None:
 def run(*args: str) -> subprocess.CompletedProcess[str]:
     """Run the demo to its end."""
     return fork_server.run("bot", "demo", *args, env=os.environ)
+
+
+@contextmanager
+def begun(*args: str, env: Mapping[str, str] = os.environ) -> Iterator[tuple[ForkedProcess, IO[str]]]:
+    """Start a demo and give what it prints; it is killed in the end."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as said:
+        with os.fdopen(writing, "w") as stdout:
+            process = fork_server.start("bot", "demo", *args, env=env, stdout=stdout)
+        try:
+            yield process, said
+        finally:
+            process.kill()
+            process.wait()
 
 
 def refused(folder: Path, *args: str) -> Said:
@@ -82,18 +97,17 @@ def test_headless_of_two_teams_answers_each_from_its_own_repositories(tmp_path: 
     assert "leave out --codebase and --question" in _unfolded(done.stderr)
 
 
-def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
-    """Without a question it asks about what the codebase defines, and prints a transcript with times."""
-    done = run("--headless", "--codebase", str(shop))
+def test_headless_finds_a_question_of_its_own_and_puts_a_statement_to_the_bot_as_a_mention(
+    shop: Path, tmp_path: Path
+) -> None:
+    """It asks about what the codebase defines; a home that a demo wrote may be used again."""
+    home = ["--codebase", str(shop), "--home", str(tmp_path / "home")]
+    done = run("--headless", *home)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "clicks Approve" in done.stdout
     assert "a heartbeat alert waits in ana's DMs" in done.stdout
     assert "clicks Acknowledge" in done.stdout
-
-
-def test_a_statement_is_put_to_the_bot_as_a_mention(shop: Path) -> None:
-    """A question without any sign of one still reaches the bot: it is addressed by name."""
-    done = run("--headless", "--json", "--codebase", str(shop), "--question", "backoff delays payment gateway")
+    done = run("--headless", "--json", *home, "--question", "backoff delays payment gateway")
     facts = json.loads(done.stdout)
     assert facts["ok"], done.stdout
     assert facts["question"] == "backoff delays payment gateway"
@@ -171,20 +185,14 @@ def test_a_demo_that_is_told_to_end_leaves_nothing(
     """No folder, no process, whatever it was doing."""
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    argv = [*DEMO, *options, "--codebase", str(shop)]
     env = {**os.environ, "TMPDIR": str(temporary)}
-    process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        assert process.stdout is not None
-        assert any(sign in line for line in process.stdout)
+    with begun(*options, "--codebase", str(shop), env=env) as (process, said):
+        assert any(sign in line for line in said)
         assert list(temporary.glob("triage-demo-*"))
         assert str(temporary) in processes()
         process.send_signal(number)
-        process.stdout.read()
+        said.read()
         assert process.wait(LIMIT_S) == (0 if sign == "Ctrl-C ends it" else 128 + number)
-    finally:
-        process.kill()
-        process.wait()
     assert list(temporary.iterdir()) == []
     assert str(temporary) not in processes()
 
@@ -197,22 +205,20 @@ def processes() -> str:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ending_the_demo_leaves_no_process_behind(shop: Path, number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM stop the bot and the server, and the page is gone."""
-    process = subprocess.Popen(
-        [*DEMO, "--no-browser", "--codebase", str(shop)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stdout is not None
-    line = next(line for line in process.stdout if "http://" in line)
-    url = re.search(r"http://\S+", line)
-    assert url is not None
-    assert requests.get(url[0], timeout=60).ok
-    process.send_signal(number)
-    assert process.wait(LIMIT_S) == 0
-    with pytest.raises(requests.ConnectionError):
-        requests.get(url[0], timeout=60)
+    with begun("--no-browser", "--codebase", str(shop)) as (process, said):
+        line = next(line for line in said if "http://" in line)
+        url = re.search(r"http://\S+", line)
+        assert url is not None
+        assert requests.get(url[0], timeout=60).ok
+        process.send_signal(number)
+        said.read()
+        assert process.wait(LIMIT_S) == 0
+        with pytest.raises(requests.ConnectionError):
+            requests.get(url[0], timeout=60)
 
 
 def test_a_real_config_is_never_overwritten(shop: Path, tmp_path: Path) -> None:
-    """A home with somebody's triage.yml is refused; one the demo wrote may be used again."""
+    """A home with somebody's triage.yml is refused."""
     home = tmp_path / "home"
     home.mkdir()
     config = home / "triage.yml"
@@ -220,6 +226,3 @@ def test_a_real_config_is_never_overwritten(shop: Path, tmp_path: Path) -> None:
     done = refused(tmp_path, "--headless", "--codebase", str(shop), "--home", str(home))
     assert "stays as it is" in done.stderr
     assert config.read_text() == "codebase: ~/src/shop\n"
-    config.unlink()
-    assert run("--headless", "--codebase", str(shop), "--home", str(home)).returncode == 0
-    assert run("--headless", "--codebase", str(shop), "--home", str(home)).returncode == 0
