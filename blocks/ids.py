@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.casework.decisions import DraftClick
-from bot.domain.heartbeats.alerts import finding_digest
-from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
+from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
+from bot.domain.heartbeats.session_state import check_session_id
 from bot.domain.memory.rechecks import RECHECK_ID
 from bot.domain.sharing.suggestions import SUGGESTION_ID
 from bot.domain.threads import ThreadState, check_thread_id, reply_id_of

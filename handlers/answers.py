@@ -9,16 +9,16 @@ Source: https://docs.slack.dev/reference/methods/reactions.add (Tier 3) and reac
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from slack_bolt import Respond
 from slack_sdk import WebClient
 
 from blocks import ids
-from blocks.text.escaping import with_local_times
+from blocks.text.outgoing_text import with_local_times
 from blocks.views.report_views import review_blocks, review_line
 from bot.casework.reports.weekly_review import WeeklyReview
 from bot.domain.acknowledgement import Reaction
@@ -26,44 +26,9 @@ from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.slack_clients import open_place, translate_slack_errors
 
 log = logging.getLogger(__name__)
-
-Sent = TypeVar("Sent")
-Members = Callable[[str], Collection[str]]
-"""Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
-
-MAX_MEMBERS: Final = 30
-"""How many members of a user group are written to."""
-
-
-def open_place(client: WebClient, to: str) -> str:
-    """Return the channel to post in: a person's direct messages, else `to` itself; raises ProviderError."""
-    if to[:1] not in ("U", "W"):
-        return to
-    with translate_slack_errors("open a direct message"):
-        return str(client.conversations_open(users=to)["channel"]["id"])
-
-
-def send_to_each(to: str, members: Members, send: Callable[[str], Sent]) -> list[Sent]:
-    """Send to a person, a channel or each member of a user group; return what came of those that were reached.
-
-    Raises:
-        ProviderError: nobody was reached; Unconfirmed if nobody can tell.
-    """
-    people = sorted(members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
-    sent: list[Sent] = []
-    problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
-    for person in people:
-        try:
-            sent.append(send(person))
-        except ProviderError as error:
-            log.warning("an alert did not reach everybody", extra={"action": "alert_unsent"}, exc_info=True)
-            problem = error
-    if not sent:
-        raise problem
-    return sent
 
 
 Ephemeral = Callable[[str, str, str], None]

@@ -11,8 +11,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from blocks.text.escaping import with_local_times
-from blocks.text.outgoing_text import escape
+from blocks.text.outgoing_text import escape, with_local_times
 from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
 from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine

@@ -10,11 +10,11 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, menu, notice
-from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, split, to_mrkdwn, truncate
-from bot.domain.heartbeats.alerts import Alert, finding_digest, headline_of, removal_words
-from bot.domain.heartbeats.session_state import OpenFinding
+from blocks.text.mrkdwn import to_mrkdwn
+from blocks.text.outgoing_text import context, escape, fence, local_time, plain, section
+from blocks.text.splitting import SECTION_CHARS, split, truncate
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, finding_digest, headline_of, removal_words
 from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.humanize import duration, ordinal
 from bot.heartbeat.alerts.finding_responses import SNOOZES

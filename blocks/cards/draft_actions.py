@@ -17,8 +17,8 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_status import basis
 from blocks.elements import actions, button, confirmation, form, reason_input, text_input
-from blocks.text.outgoing_text import context, split
-from blocks.text.splitting import INPUT_CHARS
+from blocks.text.outgoing_text import context
+from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
 from bot.domain.questions.approval_basis import Basis
 from bot.domain.threads import PendingReason, ThreadState

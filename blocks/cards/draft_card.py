@@ -24,18 +24,9 @@ from blocks.cards.memory_cards import lesson_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_sections, votes_line
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
-from blocks.text.outgoing_text import (
-    context,
-    escape,
-    escape_text,
-    mention,
-    quote_block,
-    section,
-    to_mrkdwn,
-    truncate,
-    verbatim,
-)
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
+from blocks.text.mrkdwn import to_mrkdwn
+from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, section, verbatim
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread

@@ -15,8 +15,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.elements import button, menu
-from blocks.text.escaping import local_time
-from blocks.text.outgoing_text import context, escape, plain, section
+from blocks.text.outgoing_text import context, escape, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.escaping import local_time
-from blocks.text.outgoing_text import context, escape, plain, quote_block, section, truncate
-from blocks.text.splitting import ROOMY_SECTION_CHARS
+from blocks.text.outgoing_text import context, escape, local_time, plain, quote_block, section
+from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict

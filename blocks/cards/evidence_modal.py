@@ -17,8 +17,8 @@ from slack_sdk.models.views import View
 from blocks.cards.fix_view import patch_blocks
 from blocks.elements import notice
 from blocks.text.marks import without_marks
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
-from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
+from blocks.text.outgoing_text import context, escape, fence, plain, section
+from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo

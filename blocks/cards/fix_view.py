@@ -10,8 +10,8 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
-from blocks.text.escaping import link_target
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
+from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch, patch_of
 from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode

@@ -13,10 +13,9 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, form, text_input
-from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote_block, section, truncate
-from blocks.text.splitting import LINK_CHARS
+from blocks.text.outgoing_text import context, escape, fence, local_time, plain, quote_block, section
+from blocks.text.splitting import FENCE, LINK_CHARS, truncate
 from bot.casework.card_marks import LessonMark
 from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import shown_ref

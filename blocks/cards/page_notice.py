@@ -13,7 +13,8 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import page_lead
 from blocks.text.marks import without_marks
-from blocks.text.outgoing_text import context, escape_text, quote_block, section, truncate
+from blocks.text.outgoing_text import context, escape_text, quote_block, section
+from blocks.text.splitting import truncate
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.severity import WORDS, Severity
 from bot.domain.text.humanize import duration, ordinal

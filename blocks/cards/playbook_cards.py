@@ -15,10 +15,9 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, form, menu, reason_input
-from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, escape_text, fence, plain, quote_block, section, truncate
-from blocks.text.splitting import OPTION_CHARS
+from blocks.text.outgoing_text import context, escape, escape_text, fence, local_time, plain, quote_block, section
+from blocks.text.splitting import OPTION_CHARS, truncate
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.sharing.suggestions import (

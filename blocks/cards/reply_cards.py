@@ -14,23 +14,11 @@ from slack_sdk.models.blocks import ActionsBlock, Block, MarkdownTextObject, Sec
 
 from blocks import ids
 from blocks.elements import actions, button, confirmation
-from blocks.text.escaping import local_time
 from blocks.text.marks import without_marks
 from blocks.text.message_size import fit_message, without_middle
-from blocks.text.outgoing_text import (
-    SECTION_CHARS,
-    TRUNCATED,
-    context,
-    escape,
-    escape_text,
-    quote_block,
-    section,
-    split,
-    to_mrkdwn,
-    truncate,
-    verbatim,
-)
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
+from blocks.text.mrkdwn import to_mrkdwn
+from blocks.text.outgoing_text import context, escape, escape_text, local_time, quote_block, section, verbatim
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, TRUNCATED, chars_of, split, truncate
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.questions.feedback import Feedback, Votes

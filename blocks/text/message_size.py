@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text.escaping import FENCE
 from blocks.text.outgoing_text import context, section
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
+from blocks.text.splitting import FENCE, MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
 from bot.domain.search.report_parts import error_lines
 
 MIN_LINES: Final = 12

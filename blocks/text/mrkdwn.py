@@ -2,21 +2,169 @@
 
 Pure and deterministic. markdown-it-py parses; this renders its tree. What mrkdwn cannot say is shown as text. Code is
 verbatim but for the three escapes, broadcasts, and runs of backticks, which no block could hold.
-Source: docs/decisions/mrkdwn.md.
+
+The label of a link never shows another host than the one that the link leads to. Addresses are read as a browser reads
+them; what cannot be read so is no link but text. A label that names a host of its own is left out where it is not the
+target's, however it is spelled; other labels stand before the target's host.
+Source: docs/decisions/mrkdwn.md; https://url.spec.whatwg.org (user info, backslashes, percent signs), Unicode NFKC and
+UTS 39 (look-alikes).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
-from blocks.text.escaping import ZERO_WIDTH, disarm_mentions, escape, escape_controls, fence, part_ticks, prefix_lines
-from blocks.text.link_labels import labelled_link
+from blocks.text.outgoing_text import (
+    disarm_mentions,
+    escape,
+    escape_controls,
+    fence,
+    link_target,
+    part_ticks,
+    prefix_lines,
+)
+from blocks.text.splitting import ZERO_WIDTH
+
+MAX_URL_CHARS: Final = 2_000
+MAX_LABEL_CHARS: Final = 500
+
+_DOTS: Final = (
+    "\u00b7\u0387\u0660\u06d4\u06f0\u0701\u0702\u1427\u2022\u2024"
+    "\u2027\u2219\u22c5\u25cf\u3002\u30fb\ua4f8\ua60e\uff61\uff65"
+)
+_COLONS: Final = "\u02d0\u02f8\u0589\u05c3\u0703\u0704\u1803\u205a\u2236\ua4fd\ua789\ufe55"
+_SLASHES: Final = "\u2044\u2215\u2571\u27cb\u29f8\u3033\u30ce\u31d3\u4e3f"
+_LOOK_ALIKES: Final = str.maketrans(
+    {**dict.fromkeys(_DOTS, "."), **dict.fromkeys(_COLONS, ":"), **dict.fromkeys(_SLASHES, "/"), "\\": "/"}
+)
+_BRACKETED_DOT: Final = re.compile(r"[\[({]\s{0,3}(?:\.|dot)\s{0,3}[\])}]", re.IGNORECASE)
+_SPACED_DOT: Final = re.compile(
+    r"(?<=\w)[ \t]{1,3}\.[ \t]{0,3}(?=\w)|(?<=\w)\.[ \t]{1,3}(?=(?:com|net|org|io|dev|app)\b)"
+)
+_HOST: Final = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,61}(?![\w-])")
+_ADDRESS: Final = re.compile(
+    r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\[[0-9a-f:.]{2,45}\]|(?<![\w.-])localhost(?![\w-])"
+)
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:/{1,3}[^\s/]|(?<![\w.])//[^\s/]")
+_PLAIN_HOST: Final = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62}\.?)*|\[[0-9a-f:.]{2,45}\]")
+_TURNED: Final = frozenset("\u202a\u202b\u202d\u202e\u2066\u2067\u2068")
+"""Signs that change the order in which a label is read."""
+_CODE: Final = (
+    "bat c cc cfg conf cpp cs css csv env ex go gradle h hpp html ini ipynb java jpg js json jsx kt lock log lua m md "
+    "mjs php pl png ps1 py rb rs rst scala scss sh sql svg swift tf toml ts tsx txt vue xml yaml yml zig"
+)
+_FILE_ENDS: Final = frozenset(_CODE.split())
+"""What a label may end in and be the name of a file; some are also ends of hosts, so the host stands behind it."""
+
+
+def labelled_link(url: str, label: str) -> str | None:
+    """Return a link to a web or mail address as `<address|label (host)>`; None where the address is none.
+
+    >>> labelled_link("https://x.io/a", "docs"), labelled_link("https://evil.example", "www.bank.example")
+    ('<https://x.io/a|docs (x.io)>', '<https://evil.example>')
+    >>> labelled_link("https://good.example@evil.example/a", "good"), labelled_link("javascript:alert(1)", "x")
+    ('<https://evil.example/a|good (evil.example)>', None)
+    """
+    read = _read(url)
+    if read is None:
+        return None
+    address, host = read
+    target = link_target(address)
+    if target is None:
+        return None
+    shown = " ".join(_visible(label[: 2 * MAX_LABEL_CHARS]).split())
+    if not shown or shown == url.strip() or is_masked(label, host):
+        return f"<{target}>"
+    cut = shown if len(shown) <= MAX_LABEL_CHARS else f"{shown[:MAX_LABEL_CHARS]}…"
+    return f"<{target}|{part_ticks(escape(f'{cut} ({host})'))}>"
+
+
+def is_masked(label: str, host: str) -> bool:
+    """Whether a label shows, or could be read as, another host than `host`, or hides how it reads.
+
+    >>> [is_masked(label, "x.io") for label in ("docs", "x.io/a", "bank\\uff0ecom", "bank.com", "config.py")]
+    [False, False, True, True, False]
+    """
+    if not _TURNED.isdisjoint(label):
+        return True
+    plain = _normalised(label)
+    named = [*_HOST.findall(plain), *_ADDRESS.findall(plain)]
+    others = [name for name in named if name != host and not _is_file(name)]
+    return bool(others) or (bool(_SCHEME.search(plain)) and host not in named)
+
+
+def _is_file(name: str) -> bool:
+    return name.rpartition(".")[2] in _FILE_ENDS and not name.startswith("www.")
+
+
+def _normalised(label: str) -> str:
+    """Return a label as it is read: look-alike signs as the plain ones, percent signs decoded, small letters."""
+    text = label[: 4 * MAX_LABEL_CHARS]
+    for _ in range(3):
+        text = unquote(text)
+    text = unicodedata.normalize("NFKC", text.translate(_LOOK_ALIKES)).translate(_LOOK_ALIKES)
+    text = _BRACKETED_DOT.sub(".", _visible(text))
+    return _SPACED_DOT.sub(".", text.casefold())
+
+
+def _visible(text: str) -> str:
+    """Return a text without signs that nobody sees."""
+    unseen = ("Cf", "Cc", "Co", "Cn")
+    return "".join(" " * sign.isspace() if unicodedata.category(sign) in unseen else sign for sign in text)
+
+
+def _read(url: str) -> tuple[str, str] | None:
+    """Return an address as a browser would open it, without user info, and its host in ASCII; None for no address."""
+    if len(url) > MAX_URL_CHARS:
+        return None
+    clean = "".join(sign for sign in url if unicodedata.category(sign) not in ("Cf", "Cc")).strip()
+    scheme, _, rest = clean.partition(":")
+    if scheme.lower() == "mailto":
+        domain = _ascii_host(unquote(rest).partition("?")[0].rpartition("@")[2])
+        return (clean, domain) if domain else None
+    if scheme.lower() not in ("http", "https"):
+        return None
+    authority, tail = _split(rest)
+    host_and_port = authority.rpartition("@")[2]
+    try:
+        parts = urlsplit(f"//{host_and_port}")
+        host, port = _ascii_host(unquote(parts.hostname or "")), parts.port
+    except ValueError:
+        return None
+    if host is None:
+        return None
+    return f"{scheme.lower()}://{host}{f':{port}' if port is not None else ''}{tail}", host
+
+
+def _split(rest: str) -> tuple[str, str]:
+    """Return what names the host, and what follows it; up to the query a backslash counts as a slash."""
+    end = min((at for sign in "?#" if (at := rest.find(sign)) >= 0), default=len(rest))
+    path = rest[:end].replace("\\", "/").lstrip("/")
+    authority, slash, tail = path.partition("/")
+    return authority, f"{slash}{tail}{rest[end:]}"
+
+
+def _ascii_host(name: str) -> str | None:
+    """Return a host as DNS knows it: an international one begins with `xn--`; None for what is no host."""
+    plain = unicodedata.normalize("NFKC", name.translate(_LOOK_ALIKES)).casefold().rstrip(".")
+    host: str = plain
+    if not plain.isascii():
+        try:
+            host = plain.encode("idna").decode("ascii")
+        except UnicodeError:
+            return None
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    return host if _PLAIN_HOST.fullmatch(host) else None
+
 
 RULE: Final = "───"
 MAX_PADDED_CHARS: Final = 100  # of a line of a table; Slack wraps longer ones, and padding then only confuses

@@ -20,8 +20,9 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.escaping import FENCE, ZERO_WIDTH
-
+FENCE: Final = "```"
+ZERO_WIDTH: Final = "\u200b"
+"""Put between two characters, it keeps them apart for Slack and stays unseen."""
 SECTION_CHARS: Final = 3_000
 """Text of a section (S)."""
 ROOMY_SECTION_CHARS: Final = 2_900

@@ -12,7 +12,8 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, mention, section, truncate
+from blocks.text.outgoing_text import context, escape, escape_text, mention, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
 from bot.domain.citations.links import sibling_message_link

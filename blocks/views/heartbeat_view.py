@@ -8,9 +8,9 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.escaping import local_time, with_local_times
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, truncate
+from blocks.text.outgoing_text import context, escape, local_time, section, with_local_times
+from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.domain.heartbeats.beats import Envelope, Indicator
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 from bot.heartbeat.schedule.session_wording import (

@@ -7,7 +7,8 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
+from blocks.text.outgoing_text import context, escape, fence, plain, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.domain.commands.command_specs import NOTHING, CommandSpec, command_names, commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 

@@ -18,9 +18,8 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
 from blocks.elements import button
-from blocks.text.escaping import local_time
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, split, truncate
-from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
+from blocks.text.outgoing_text import context, escape, escape_text, local_time, section
+from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine

@@ -10,7 +10,8 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, truncate
+from blocks.text.outgoing_text import context, escape, escape_text, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome

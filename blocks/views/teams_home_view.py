@@ -13,7 +13,8 @@ from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock
 from slack_sdk.models.views import View
 
 from blocks.text.message_size import fair_shares
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, truncate
+from blocks.text.outgoing_text import context, escape, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from blocks.views.home_view import (
     APPROVERS_ONLY,
     HomeData,

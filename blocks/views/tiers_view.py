@@ -10,7 +10,8 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.elements import actions, button, form, notice, text_input
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
+from blocks.text.outgoing_text import context, escape, fence, plain, section
+from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.task_commands import Editing, TaskAnswer

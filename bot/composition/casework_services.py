@@ -57,8 +57,7 @@ from handlers.answers import ReviewMessages, ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.cards.ops_cards import AuditCards, RecheckCards
-from handlers.commands.casework_commands import CaseworkCommands
-from handlers.commands.report_commands import autonomy_command, review_command
+from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, review_command
 from handlers.ops_channel import OpsChannelPosts
 
 

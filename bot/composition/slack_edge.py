@@ -47,8 +47,8 @@ from handlers.buttons.decision_handler import Listener
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
 from handlers.buttons.reply_buttons import FeedbackButtons
+from handlers.commands.casework_commands import metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.commands.report_commands import metrics_command, status_command
 from handlers.home import HomeTab, HomeTeam
 from handlers.routes import bolt_app
 from handlers.shortcuts import Shortcuts

@@ -1,16 +1,22 @@
-"""Which tier of a playbook is due. Pure.
+"""Which tier of a playbook is due, and which tasks should stand in another one. Pure.
 
 Quick is due at every beat, hourly 60 minutes after its stamp, daily 24 hours after. A stamp that is missing,
 unreadable or in the future never holds a tier back: doubt means more attention, not less.
+
+Of moves code only proposes: a task that keeps taking too long for its tier goes a tier slower, a daily check that found
+something three days running a tier faster. Who acts on it is the session's agent, or its owner.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from bot.domain.frozen_value import FrozenValue
 
 
 class Tier(StrEnum):
@@ -73,3 +79,110 @@ def _is_due(stamp: datetime | None, now: datetime, period: timedelta) -> bool:
     # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
     age = now.astimezone(UTC) - stamp.astimezone(UTC)
     return age < timedelta(0) or age >= period
+
+
+LIMITS_S: Final = MappingProxyType({Tier.QUICK: 10.0, Tier.HOURLY: 60.0})
+"""How long a task's commands may take in a tier; daily may be thorough."""
+
+IN_A_ROW: Final = 3
+KEPT: Final = 5
+KEPT_TASKS: Final = 200
+_SLACK_DAYS: Final = 1
+"""A daily beat comes 24 hours after the last or later, so it may drift past a midnight."""
+
+
+class TaskHistory(FrozenValue):
+    """The latest good beats of one task in one tier, newest last: how long its commands took, when it found something.
+
+    `found_on` are the days of an unbroken row of findings.
+    """
+
+    text: str
+    tier: Tier
+    seconds: tuple[float, ...] = ()
+    found_on: tuple[date, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measurement:
+    """What one good beat says of one task; `seconds` is None where no command ran, `found` None where nobody looked."""
+
+    task_id: str
+    text: str
+    tier: Tier
+    seconds: float | None
+    found: bool | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TierMove:
+    """A task that should stand in the next tier, and what was measured."""
+
+    task_id: str
+    text: str
+    from_tier: Tier
+    to_tier: Tier
+    why: str
+
+
+def add_measurement(
+    history: Mapping[str, TaskHistory], seen: Iterable[Measurement], *, on: date, standing: Collection[str]
+) -> dict[str, TaskHistory]:
+    """Return the history after a good beat; of tasks that no longer stand in the playbook nothing is kept.
+
+    A task that stands in several tiers is measured in the first one named.
+    """
+    kept = {task_id: past for task_id, past in history.items() if task_id in standing}
+    fresh: dict[str, TaskHistory] = {}
+    for each in seen:
+        if each.task_id in standing and each.task_id not in fresh:
+            fresh[each.task_id] = _after(kept.pop(each.task_id, None), each, on)
+    return dict([*kept.items(), *fresh.items()][-KEPT_TASKS:])
+
+
+def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
+    """Return what should stand in another tier; never more than one move for a task.
+
+    >>> slow = TaskHistory(text="Tests: `make test`", tier=Tier.QUICK, seconds=(4.0, 31.0, 28.5, 30.0))
+    >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
+    [('quick', 'hourly', 'took 31 s, 28 s and 30 s in the last beats; quick tasks stay under 10 s')]
+    """
+    found = ((task_id, past, _slower(past) or _faster(past)) for task_id, past in history.items())
+    return tuple(
+        TierMove(task_id=task_id, text=past.text, from_tier=past.tier, to_tier=step[0], why=step[1])
+        for task_id, past, step in found
+        if step is not None
+    )
+
+
+def _after(past: TaskHistory | None, seen: Measurement, on: date) -> TaskHistory:
+    if past is None or past.tier is not seen.tier:
+        past = TaskHistory(text=seen.text, tier=seen.tier)
+    seconds = past.seconds if seen.seconds is None else (*past.seconds, seen.seconds)[-KEPT:]
+    found_on = past.found_on
+    if seen.found is not None:
+        found_on = (*(day for day in past.found_on if day < on), on)[-KEPT:] if seen.found else ()
+    return past.model_copy(update={"text": seen.text, "seconds": seconds, "found_on": found_on})
+
+
+def _slower(past: TaskHistory) -> tuple[Tier, str] | None:
+    limit_s, last = LIMITS_S.get(past.tier), past.seconds[-IN_A_ROW:]
+    if limit_s is None or len(last) < IN_A_ROW or min(last) <= limit_s:
+        return None
+    *before, newest = (f"{seconds:.0f} s" for seconds in last)
+    took = f"took {', '.join(before)} and {newest} in the last beats"
+    return _neighbour(past.tier, +1), f"{took}; {past.tier} tasks stay under {limit_s:.0f} s"
+
+
+def _faster(past: TaskHistory) -> tuple[Tier, str] | None:
+    last = past.found_on[-IN_A_ROW:]
+    if past.tier is not Tier.DAILY or len(last) < IN_A_ROW:
+        return None
+    if (last[-1] - last[0]).days > IN_A_ROW - 1 + _SLACK_DAYS:
+        return None
+    return _neighbour(past.tier, -1), f"found something {IN_A_ROW} days running; an hourly look finds it sooner"
+
+
+def _neighbour(tier: Tier, step: int) -> Tier:
+    tiers = tuple(Tier)
+    return tiers[tiers.index(tier) + step]

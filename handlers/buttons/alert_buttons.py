@@ -13,9 +13,9 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.alert_card import playbook_modal
 from bot.casework.approvers import Approvers
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
+from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import Conflict, InputError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import finding_alert

@@ -14,13 +14,12 @@ from collections.abc import Callable, Collection
 from slack_sdk import WebClient
 
 from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, mark_of, resolved_text, retired_blocks
-from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.errors import ProviderError
-from handlers.answers import Members, open_place, send_to_each
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 from handlers.transport.poster import Poster, PostInFlight
 from handlers.transport.rate_limits import LINE
+from handlers.transport.slack_clients import Members, open_place, send_to_each
 
 log = logging.getLogger(__name__)
 

@@ -27,9 +27,9 @@ from blocks.text.outgoing_text import escape
 from bot.domain.questions.feedback import Feedback
 from bot.domain.threads import ThreadState
 from bot.ports import PageRing
-from handlers.answers import Members, open_place, send_to_each
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import CARD, LINE
+from handlers.transport.slack_clients import Members, open_place, send_to_each
 
 
 class PagePosts:

@@ -18,9 +18,8 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import card_blocks, card_text, draft_fits
 from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
-from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
-from blocks.text.outgoing_text import escape
+from blocks.text.outgoing_text import escape, with_local_times
 from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import NO_FIX, FixMark

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPException
@@ -224,3 +224,38 @@ def _pause_s(failures: int, advised_s: float | None) -> float:
     """Return how long to wait after so many earlier failures, and Slack's own advice if it gave one."""
     ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures, 10))
     return max(ours_s, min(advised_s or 0.0, MAX_ADVISED_S))
+
+
+Sent = TypeVar("Sent")
+Members = Callable[[str], Collection[str]]
+"""Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
+MAX_MEMBERS: Final = 30
+"""How many members of a user group are written to."""
+
+
+def open_place(client: WebClient, to: str) -> str:
+    """Return the channel to post in: a person's direct messages, else `to` itself; raises ProviderError."""
+    if to[:1] not in ("U", "W"):
+        return to
+    with translate_slack_errors("open a direct message"):
+        return str(client.conversations_open(users=to)["channel"]["id"])
+
+
+def send_to_each(to: str, members: Members, send: Callable[[str], Sent]) -> list[Sent]:
+    """Send to a person, a channel or each member of a user group; return what came of those that were reached.
+
+    Raises:
+        ProviderError: nobody was reached; Unconfirmed if nobody can tell.
+    """
+    people = sorted(members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
+    sent: list[Sent] = []
+    problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
+    for person in people:
+        try:
+            sent.append(send(person))
+        except ProviderError as error:
+            log.warning("an alert did not reach everybody", extra={"action": "alert_unsent"}, exc_info=True)
+            problem = error
+    if not sent:
+        raise problem
+    return sent

@@ -12,9 +12,8 @@ import responses
 from pydantic import SecretStr
 
 from bot.adapters.notify import TelegramSurface, WebhookSurface
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)

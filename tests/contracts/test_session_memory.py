@@ -12,13 +12,9 @@ from typing import Final
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import (
-    InboxMessage,
-    MessageKind,
-    OpenFinding,
-    SessionState,
-)
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.errors import InputError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore

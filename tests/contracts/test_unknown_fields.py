@@ -18,26 +18,23 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.doubts import settled_by
+from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
-from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
     EnabledOverride,
     Failures,
     IntervalOverride,
-    OpenFinding,
-    Removal,
     SessionOverride,
     SessionState,
 )
-from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.jobs import Job, QuestionAsked
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal
 from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import Suggestion, suggestion_id
 from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent, ThreadStatus
-from bot.domain.tiers import Tier
+from bot.domain.tiers import TaskHistory, Tier
 from bot.ports import Documents
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,

@@ -9,9 +9,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.alert_card import alert_blocks, retired_blocks
 from blocks.cards.playbook_cards import proposal_blocks, suggestion_blocks, suggestion_list
-from bot.domain.heartbeats.alerts import Alert
+from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.sharing.quarantine import QuarantineCode

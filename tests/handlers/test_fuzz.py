@@ -51,8 +51,8 @@ from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
+from handlers.commands.casework_commands import status_command
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.commands.report_commands import status_command
 from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
 from handlers.transport.bolt_requests import is_well_shaped

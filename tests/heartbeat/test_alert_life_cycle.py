@@ -12,11 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.domain.heartbeats.alerts import finding_digest
+from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatResult, Wake
-from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
-from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.severity import Severity

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from demo.control import Control

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line

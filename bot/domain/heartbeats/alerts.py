@@ -1,19 +1,210 @@
-"""What a beat tells a human, whatever the surface it is told on. Pure values."""
+"""A finding on file, what a human is told of it, and whether it was told already. Pure values.
+
+A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
+is updated in place as long as it is open.
+
+A message is a repeat when the same finding, or the same text, was sent to the same place within the window. Only a
+confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence longer. Every stamp names
+its finding: when that is closed, all it ever sent is forgotten, in whatever words. Of the text, case, spacing, markup
+and the time of day make no difference; numbers do, for PR 12 is not PR 13.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime
 
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding, Removal
 from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
+
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]{5,20}(?: ?utc|z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?(?:am|pm|utc|z)\b)?"
+    r"|\b[0-9]+ ?(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) ago\b"
+)
+_MARKUP: Final = re.compile(r"[*_`~>#|]+|[\s.!,;:…-]+(?=\s|$)")
+_ID: Final = re.compile(r"[^\w.#-]+")
+_MAX_ID_CHARS: Final = 80
+
+
+FLAGS = "flags"
+MESSAGE = "message"
+EVENT = "event-"
+"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
+RECEIPTS = "receipts"
+ASSIGNMENTS = "assignments"
+"""What was assigned and nobody looked into. No later beat can call that well: only a person can."""
+
+
+def normalised(text: str) -> str:
+    """Return what two wordings of the same text have in common.
+
+    >>> normalised("*Build is RED*  since 2026-03-01T12:00:00Z!") == normalised("build is red since 12:30")
+    True
+    """
+    timeless = _TIME.sub(" ", text.casefold())
+    return " ".join(_MARKUP.sub(" ", timeless).split())
+
+
+def fingerprint(text: str) -> str:
+    """Return a short hash of the normalised text."""
+    return hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def finding_key(session_id: str, task: str, text: str, finding: str | None = None) -> str:
+    """Return the key of a finding: by the stable id from its receipt, else by what its text says.
+
+    >>> finding_key("api", "1a2b3c4d", "Build is red.", "CI red"), finding_key("api", "1a2b3c4d", "Red build", "ci-red")
+    ('api/1a2b3c4d/ci-red', 'api/1a2b3c4d/ci-red')
+    """
+    named = (finding or "").strip()
+    stable = _ID.sub("-", named.casefold()).strip("-")
+    return f"{session_id}/{task}/{stable if 0 < len(stable) <= _MAX_ID_CHARS else fingerprint(named or text)}"
+
+
+def rekeyed(key: str, task: str) -> str:
+    """Return the key of the same finding under another task.
+
+    >>> rekeyed("api/1a2b3c4d/ci-red", "99887766")
+    'api/99887766/ci-red'
+    """
+    session_id, _, rest = key.partition("/")
+    return f"{session_id}/{task}/{rest.rpartition('/')[2]}"
+
+
+class DuplicateCheck(FrozenValue):
+    """When each finding and each text was last sent to each place; part of heartbeat_state.json."""
+
+    stamps: Mapping[str, AwareDatetime] = {}
+
+    def is_repeat(self, key: str, text: str, destination: str, now: datetime, window: timedelta) -> bool:
+        """Whether this was sent to `destination` less than `window` ago; a stamp in the future proves nothing."""
+        if _is_fresh(self.stamps.get(_key_mark(key, destination)), now, window):
+            return True
+        same_text = _text_mark("", text, destination)
+        return any(_is_fresh(at, now, window) for mark, at in self.stamps.items() if mark.startswith(same_text))
+
+    def stamped(self, key: str, text: str, destination: str, at: datetime) -> Self:
+        """Return the stamps after a send that the receiving side confirmed."""
+        marks = (_key_mark(key, destination), _text_mark(key, text, destination))
+        return self.model_copy(update={"stamps": {**self.stamps, **dict.fromkeys(marks, at)}})
+
+    def without(self, *keys: str) -> Self:
+        """Return the stamps of other findings: what is gone and comes back is news, in whatever words it was said."""
+        gone = tuple(f" {key}" for key in keys)
+        if not gone:
+            return self
+        return self.model_copy(update={"stamps": {m: at for m, at in self.stamps.items() if not m.endswith(gone)}})
+
+    def renamed(self, old: str, new: str) -> Self:
+        """Return the stamps with those of the finding `old` under its new key."""
+        moved = {
+            f"{m.removesuffix(f' {old}')} {new}" if m.endswith(f" {old}") else m: at for m, at in self.stamps.items()
+        }
+        return self.model_copy(update={"stamps": moved})
+
+    def pruned(self, now: datetime, window: timedelta) -> Self:
+        """Return the stamps without those that can make nothing a repeat any more."""
+        fresh = {mark: at for mark, at in self.stamps.items() if _is_fresh(at, now, window)}
+        return self.model_copy(update={"stamps": fresh})
+
+
+def _key_mark(key: str, destination: str) -> str:
+    return f"{destination} finding {key}"
+
+
+def _text_mark(key: str, text: str, destination: str) -> str:
+    """Return the mark of a text a finding was sent with; stamps of older versions name no finding and count no more."""
+    return f"{destination} text {fingerprint(text)} {key}"
+
+
+def _is_fresh(at: datetime | None, now: datetime, window: timedelta) -> bool:
+    return at is not None and timedelta(0) <= now.astimezone(UTC) - at.astimezone(UTC) < window
+
+
+KEPT_OPENINGS = 50
+
+
+class Removal(FrozenValue):
+    """That a check was taken out of the playbook while something it found was open."""
+
+    at: AwareDatetime
+    by: str = ""
+    """A Slack user id, or who it was in words; empty where nobody knows."""
+    is_file_gone: bool = False
+    """Whether the whole HEARTBEAT.md was deleted."""
+
+
+class OpenFinding(FrozenValue):
+    """Something a beat reported, and what became of it.
+
+    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/allowed_commands.py),
+    `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
+    """
+
+    key: str
+    task: str
+    check: str = ""
+    text: str
+    severity: Severity = Severity.ACT
+    opened: tuple[AwareDatetime, ...] = ()
+    """When it was opened, the newest last; at most `KEPT_OPENINGS`."""
+    first_at: AwareDatetime
+    last_at: AwareDatetime
+    place: str | None = None
+    reference: str | None = None
+    is_listed: bool = False
+    copies: tuple[tuple[str, str], ...] = ()
+    """Where else its alert stands, as `(place, reference)`: with the others of a group, and with `then`."""
+    rung_at: AwareDatetime | None = None
+    """When it last rang again because nobody acknowledged it."""
+    rings: int = 0
+    """How often it rang again."""
+    escalated_at: AwareDatetime | None = None
+    """When `then` was told."""
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    sent_at: AwareDatetime | None = None
+    acknowledged_by: str | None = None
+    investigated_by: str | None = None
+    """Who had it looked into, in a thread of the ops channel."""
+    fix_asked_by: str | None = None
+    """Who had a patch proposed for it, likewise."""
+    snoozed_until: AwareDatetime | None = None
+    fixed_by: str | None = None
+    fixed_at: AwareDatetime | None = None
+    resolved_at: AwareDatetime | None = None
+    removed: Removal | None = None
+    """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
+
+    def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
+        """Return how often it was opened on the local day of a moment; 0 where it was not."""
+        day = at.astimezone(zone).date()
+        return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
+
+    def was_closed_after(self, at: datetime) -> bool:
+        """Whether a person or a beat closed it since a moment."""
+        return any(closed is not None and closed > at for closed in (self.fixed_at, self.resolved_at))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said it is fixed, no beat found it gone and its check is still made."""
+        return self.is_remembered and self.removed is None
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
+        return self.resolved_at is None and self.fixed_by is None
+
 
 HEADLINE_CHARS = 120
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.repeated_alerts import rekeyed
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState
+from bot.domain.heartbeats.alerts import OpenFinding, rekeyed
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.sharing.suggestions import is_same_task

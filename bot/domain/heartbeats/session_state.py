@@ -1,28 +1,22 @@
-"""What is remembered of a session: heartbeat_state.json, and what people switched by command. Pure values.
-
-A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
-is updated in place as long as it is open.
-"""
+"""What is remembered of a session: heartbeat_state.json, and what people switched by command. Pure values."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
+from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
-from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
-from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.intervals import format_interval, parse_interval
-from bot.domain.severity import Severity
+from bot.domain.tiers import TaskHistory
 from bot.errors import ConfigError, InputError
 
-KEPT_OPENINGS = 50
 KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
@@ -86,79 +80,6 @@ class InboxMessage(FrozenValue):
     data: dict[str, Any] = {}
 
     model_config = WITHOUT_UNDERSCORE
-
-
-class Removal(FrozenValue):
-    """That a check was taken out of the playbook while something it found was open."""
-
-    at: AwareDatetime
-    by: str = ""
-    """A Slack user id, or who it was in words; empty where nobody knows."""
-    is_file_gone: bool = False
-    """Whether the whole HEARTBEAT.md was deleted."""
-
-
-class OpenFinding(FrozenValue):
-    """Something a beat reported, and what became of it.
-
-    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/allowed_commands.py),
-    `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
-    `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
-    """
-
-    key: str
-    task: str
-    check: str = ""
-    text: str
-    severity: Severity = Severity.ACT
-    opened: tuple[AwareDatetime, ...] = ()
-    """When it was opened, the newest last; at most `KEPT_OPENINGS`."""
-    first_at: AwareDatetime
-    last_at: AwareDatetime
-    place: str | None = None
-    reference: str | None = None
-    is_listed: bool = False
-    copies: tuple[tuple[str, str], ...] = ()
-    """Where else its alert stands, as `(place, reference)`: with the others of a group, and with `then`."""
-    rung_at: AwareDatetime | None = None
-    """When it last rang again because nobody acknowledged it."""
-    rings: int = 0
-    """How often it rang again."""
-    escalated_at: AwareDatetime | None = None
-    """When `then` was told."""
-    reasoning: str | None = None
-    notes: tuple[str, ...] = ()
-    sent_at: AwareDatetime | None = None
-    acknowledged_by: str | None = None
-    investigated_by: str | None = None
-    """Who had it looked into, in a thread of the ops channel."""
-    fix_asked_by: str | None = None
-    """Who had a patch proposed for it, likewise."""
-    snoozed_until: AwareDatetime | None = None
-    fixed_by: str | None = None
-    fixed_at: AwareDatetime | None = None
-    resolved_at: AwareDatetime | None = None
-    removed: Removal | None = None
-    """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
-
-    def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
-        """Return how often it was opened on the local day of a moment; 0 where it was not."""
-        day = at.astimezone(zone).date()
-        return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
-
-    def was_closed_after(self, at: datetime) -> bool:
-        """Whether a person or a beat closed it since a moment."""
-        return any(closed is not None and closed > at for closed in (self.fixed_at, self.resolved_at))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody has said it is fixed, no beat found it gone and its check is still made."""
-        return self.is_remembered and self.removed is None
-
-    @property
-    def is_remembered(self) -> bool:
-        """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
-        return self.resolved_at is None and self.fixed_by is None
 
 
 class Failures(FrozenValue):

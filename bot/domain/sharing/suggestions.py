@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, NamedTuple, Self
 from pydantic import AwareDatetime, StringConstraints
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, KeepsUnknownFields
-from bot.domain.heartbeats.repeated_alerts import normalised
+from bot.domain.heartbeats.alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier

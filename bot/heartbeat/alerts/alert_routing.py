@@ -1,7 +1,9 @@
 """Who is told what a beat found, and what is not said again.
 
 One alert stands for one finding: it is updated in place while the finding stays, sent again only after the
-de-duplication window, and closed once.
+de-duplication window, and closed once. Of many new findings a few get an alert each and the rest one list; on a
+webhook, where nobody is rung, each is posted. What was sent is remembered only when the surface confirmed it;
+everything is saved as it goes.
 """
 
 from __future__ import annotations
@@ -9,12 +11,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from bot.domain.heartbeats.alerts import Alert
-from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.domain.heartbeats.session_state import SessionState
-from bot.errors import ProviderError, StoreError, Unavailable
-from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
-from bot.heartbeat.alerts.notifier import Notifier
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
+from bot.domain.heartbeats.beats import Delivered, Finding, Wake
+from bot.domain.heartbeats.session_state import SessionState, is_snoozed
+from bot.errors import ProviderError, StoreError, Unavailable, failure_kind
+from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
+from bot.heartbeat.alerts.notifications import (
+    BeatOutcome,
+    DeliveryResult,
+    as_seen,
+    destination,
+    digest_text,
+    ended,
+    is_private_route,
+    preview_of,
+    redact_route,
+    split_for_digest,
+)
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
@@ -113,3 +126,202 @@ class AlertRouter:
             return state.with_findings(*ended(state, outcome), *found)
 
         self._store.save(session.id, note)
+
+
+class Notifier:
+    """One outcome on its way over one surface."""
+
+    def __init__(
+        self,
+        session: Session,
+        outcome: BeatOutcome,
+        route: Delivered,
+        surface: Surface,
+        store: SessionMemory,
+        owner: str,
+        *,
+        zone: str = "UTC",
+    ) -> None:
+        self._session, self._outcome, self._route = session, outcome, route
+        self._surface, self._store, self._owner, self._zone = surface, store, owner, zone
+        self._said: list[str] = []
+        self._told = False
+        self._suppressed: list[str] = []
+        self._problem: ProviderError | None = None
+
+    def notify(self) -> DeliveryResult:
+        """Say, update and close; returns what was said."""
+        known = [self._save(found.key, self._as_seen(found)) for found in self._outcome.findings]
+        ringing = [] if self._route.channel == "webhook" else [each for each in known if not self._is_quiet(each)]
+        listed = split_for_digest(ringing)[1]
+        if listed:
+            self._tell_in_one(listed)
+        for finding in known:
+            if finding not in listed:
+                self._tell(finding)
+        closed = [now for gone in ended(self._state(), self._outcome) if (now := self._close(gone))]
+        self._tick_off([each for each in closed if each.is_listed])
+        if self._outcome.ok_text and not self._said and self._session.beat.visibility.show_ok:
+            self._say_ok()
+        delivered = redact_route(self._route) if self._said else None
+        return DeliveryResult(
+            delivered=delivered,
+            preview=self._said[0] if self._said else preview_of(self._outcome),
+            suppressed=tuple(self._suppressed),
+            says_ok=bool(self._said) and not self._told,
+            problem=str(self._problem) if self._problem else None,
+            problem_kind=failure_kind(self._problem) if self._problem else "",
+        )
+
+    def _as_seen(self, found: Finding) -> Callable[[OpenFinding | None], OpenFinding]:
+        reasoned = self._session.beat.include_reasoning
+        return lambda known: as_seen(known, found, self._outcome, reasoned=reasoned)
+
+    def _tell(self, finding: OpenFinding) -> None:
+        if finding.sent_at == self._outcome.at:  # said by this very beat, before a crash
+            self._told = True
+            self._said.append(finding.text)
+            return
+        if self._is_quiet(finding):
+            self._suppressed.append(finding.key)
+            self._update(finding)
+            return
+        before = {"place": None, "reference": None} if finding.is_listed else {}  # a list is nobody's earlier card
+        posted = self._send(self._alert(finding.evolve(snoozed_until=None, **before)))
+        if posted is not None:
+            self._told = True
+            self._confirm([finding], posted)
+
+    def _tell_in_one(self, listed: list[OpenFinding]) -> None:
+        """Send the list; a finding that has an alert of its own goes on being shown there."""
+        posted = self._send(self._list(listed))
+        if posted is None:
+            return
+        self._told = True
+        self._confirm(listed, posted, is_listed=True)
+
+    def _tick_off(self, closed: list[OpenFinding]) -> None:
+        """Bring the lists up to date on which something is gone, each once."""
+        findings = self._state().findings.values()
+        for place, reference in dict.fromkeys((each.place, each.reference) for each in closed):
+            listed = [f for f in findings if f.is_listed and (f.place, f.reference) == (place, reference)]
+            self._show(Posted(str(place), str(reference)), self._list(listed))
+
+    def _confirm(self, findings: list[OpenFinding], posted: Posted, *, is_listed: bool = False) -> None:
+        """Remember a send that the surface confirmed; what a human clicked meanwhile stands."""
+        at, window = self._outcome.at, self._session.beat.dedupe_window
+        where = {"place": posted.place, "reference": posted.reference, "is_listed": is_listed}
+        posted_in = posted.channels
+
+        def note(state: SessionState) -> SessionState:
+            stamps, known = state.sent.pruned(at, window), []
+            for finding in findings:
+                now = state.findings.get(finding.key, finding)
+                has_card = is_listed and now.reference is not None and not now.is_listed
+                others = (*posted.copies, *(copy for copy in now.copies if copy[0] not in posted_in))
+                moved = {} if has_card else {**where, "copies": others}
+                known.append(now.evolve(sent_at=at, rung_at=None, snoozed_until=None, **moved))
+                if now.is_open:
+                    stamps = stamps.stamped(finding.key, finding.text, destination(self._route), at)
+            last = self._route if is_private_route(self._route) else state.last_place
+            return state.with_findings(*known).evolve(
+                sent=stamps, last_sent=at, last_place=last, last_owner=self._owner
+            )
+
+        self._store.save(self._session.id, note)
+
+    def _is_quiet(self, finding: OpenFinding) -> bool:
+        """Whether a finding is known well enough: acknowledged, snoozed, said a while ago, or not wanted."""
+        if not self._session.beat.visibility.show_alerts or finding.acknowledged_by:
+            return True
+        at = self._outcome.at
+        if finding.snoozed_until is not None:
+            # one that is over rings again, window or not
+            return is_snoozed(finding.snoozed_until, at, LONGEST_SNOOZE)
+        stamps, window = self._state().sent, self._session.beat.dedupe_window
+        return stamps.is_repeat(finding.key, finding.text, destination(self._route), at, window)
+
+    def _state(self) -> SessionState:
+        return self._store.load(self._session.id)
+
+    def _save(self, key: str, change: Callable[[OpenFinding | None], OpenFinding]) -> OpenFinding:
+        """Change what is on file of a finding, as it stands at that moment; return how it stands then."""
+        changed: list[OpenFinding] = []
+
+        def note(state: SessionState) -> SessionState:
+            changed[:] = [change(state.findings.get(key))]
+            return state.with_findings(*changed)
+
+        self._store.save(self._session.id, note)
+        return changed[0]  # not read back: of very many findings not all are kept
+
+    def _close(self, gone: OpenFinding) -> OpenFinding | None:
+        """Close a finding, once; should it come back, that is news whatever the window says.
+
+        Returns it as it then stands, or None where a human said a moment ago that it is fixed.
+        """
+        over = {name: getattr(gone, name) for name in ("resolved_at", "snoozed_until", "removed")}
+        if gone.removed is not None:
+            del over["snoozed_until"]  # a snooze pressed a moment ago is remembered too
+        closed = self._save(gone.key, lambda now: now.evolve(**over) if now and now.is_remembered else now or gone)
+        if closed.fixed_by:
+            return None
+        if self._session.beat.visibility.show_alerts:
+            self._update(closed)
+        return closed
+
+    def _say_ok(self) -> None:
+        self._send(self._alert(None, text=self._outcome.ok_text))
+
+    def _alert(self, finding: OpenFinding | None, *, text: str = "") -> Alert:
+        reasoning = self._outcome.reasoning if self._session.beat.include_reasoning else None
+        return Alert(
+            session_id=self._session.id,
+            session_name=self._session.name,
+            text=finding.text if finding else text,
+            finding=finding,
+            reasoning=finding.reasoning if finding else reasoning,
+            notes=finding.notes if finding else self._outcome.notes,
+            at=self._outcome.at,
+            wake=self._outcome.wake,
+            tier=self._outcome.tier,
+            zone=self._zone,
+        )
+
+    def _list(self, listed: list[OpenFinding]) -> Alert:
+        text = digest_text(self._session.id, listed)
+        return self._alert(None, text=text).model_copy(update={"listed": tuple(listed), "reasoning": None, "notes": ()})
+
+    def _send(self, alert: Alert) -> Posted | None:
+        try:
+            posted = self._surface.send(str(self._route.to), alert)
+        except ProviderError as error:
+            log.warning("alert not sent", extra={"action": "alert_unsent", "session": self._session.id}, exc_info=True)
+            self._problem = error
+            return None
+        self._said.append(alert.text)
+        return posted
+
+    def _update(self, finding: OpenFinding) -> None:
+        """Bring an alert that stands up to date; a list is, once something on it is gone."""
+        if finding.place is None or finding.reference is None or finding.is_listed:
+            return
+        if self._show(Posted(finding.place, finding.reference, finding.copies), self._alert(finding)):
+            self._show_a_click_meanwhile(finding)
+
+    def _show(self, posted: Posted, alert: Alert) -> bool:
+        """Show an alert as it stands; one that cannot be shown is no reason to fail."""
+        try:
+            self._surface.update(str(self._route.to), posted, alert)
+        except ProviderError:
+            log.warning(
+                "alert not updated", extra={"action": "alert_stale", "session": self._session.id}, exc_info=True
+            )
+            return False
+        return True
+
+    def _show_a_click_meanwhile(self, shown: OpenFinding) -> None:
+        """Show a click again that came between our look and our update, which has painted it over."""
+        now = self._state().findings.get(shown.key, shown)
+        if now != shown and shown.is_open:
+            self._show(Posted(str(shown.place), str(shown.reference), shown.copies), self._alert(now))

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from bot.domain.heartbeats.alerts import finding_digest, removal_words
+from bot.domain.heartbeats.alerts import OpenFinding, finding_digest, removal_words
 from bot.domain.heartbeats.beats import Delivered
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState
+from bot.domain.heartbeats.session_state import SessionState
 from bot.errors import Conflict, InputError, TriageError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports import Clock

@@ -11,10 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bot.domain.heartbeats.alerts import Alert, headline_of
+from bot.domain.heartbeats.alerts import FLAGS, KEPT_OPENINGS, Alert, OpenFinding, Removal, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
-from bot.domain.heartbeats.repeated_alerts import FLAGS
-from bot.domain.heartbeats.session_state import KEPT_OPENINGS, OpenFinding, Removal, SessionState
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import SIGNS, highest
 from bot.domain.tiers import Tier
 from bot.heartbeat.sessions.session_registry import Session

@@ -10,9 +10,9 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_snoozed
+from bot.domain.heartbeats.session_state import SessionState, is_snoozed
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration

@@ -25,8 +25,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
+from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv, checks_in, commands_in
-from bot.domain.heartbeats.session_state import Removal
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
 from bot.domain.tiers import Tier

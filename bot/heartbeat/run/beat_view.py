@@ -9,14 +9,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
-from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
-from bot.domain.heartbeats.task_history import Measurement, TaskHistory, TierMove, add_measurement
+from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import Suggestion
-from bot.domain.tiers import Tier
+from bot.domain.tiers import Measurement, TaskHistory, Tier, TierMove, add_measurement
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.suggestion_candidates import Candidate

@@ -16,8 +16,9 @@ from datetime import datetime
 from typing import Final
 
 from bot.agent.model_run import RunStopped
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake, strongest
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, StoreError, TriageError

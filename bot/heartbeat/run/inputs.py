@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, adopted, commands_in
 from bot.domain.heartbeats.beats import Finding
-from bot.domain.heartbeats.repeated_alerts import ASSIGNMENTS, FLAGS, MESSAGE
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.heartbeats.task_history import TierMove, suggested_moves
 from bot.domain.jobs import Job, JobKind
 from bot.domain.playbook import Playbook, parse
-from bot.domain.tiers import Stamps, Tier, due_tier, includes
+from bot.domain.tiers import Stamps, Tier, TierMove, due_tier, includes, suggested_moves
 from bot.errors import TriageError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.beat_record import BeatStart

@@ -21,11 +21,11 @@ from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import describe_suggestion
+from bot.domain.tiers import TierMove
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session

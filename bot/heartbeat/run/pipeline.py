@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
+from bot.domain.heartbeats.alerts import FLAGS
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
-from bot.domain.heartbeats.repeated_alerts import FLAGS
 from bot.domain.heartbeats.session_state import MessageKind, SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage

@@ -14,10 +14,10 @@ from functools import cache
 from typing import Final
 
 from bot.domain.ack import Ack, read_ack
+from bot.domain.heartbeats.alerts import ASSIGNMENTS, EVENT, FLAGS, MESSAGE, RECEIPTS, OpenFinding, finding_key
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, checks_in, identity_of, not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
-from bot.domain.heartbeats.repeated_alerts import ASSIGNMENTS, EVENT, FLAGS, MESSAGE, RECEIPTS, finding_key
-from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
+from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, unmarked
 from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words

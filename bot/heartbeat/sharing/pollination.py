@@ -14,10 +14,10 @@ from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
-from bot.domain.heartbeats.task_history import suggested_moves
 from bot.domain.playbook import Playbook, parse
 from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
+from bot.domain.tiers import suggested_moves
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of
 from bot.heartbeat.sessions.session_inbox import SessionInbox

@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import identity_of
-from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_same_task, suggestion_id
-from bot.domain.tiers import Tier
+from bot.domain.tiers import Tier, TierMove
 
 ACTED_ON: Final = 5
 BASIC: Final = 4

@@ -132,8 +132,8 @@ def is_alarm(content: str, rules: Rules) -> bool:
     >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
     (True, False)
     """
-    found = _read(content, rules)
-    return found.is_alarm and not found.is_ack
+    seen = message_text.visible_text(content)
+    return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
 
 
 def evaluate_rules(event: Event, rules: Rules, inflight: bool) -> RuleResult:

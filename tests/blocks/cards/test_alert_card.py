@@ -9,11 +9,10 @@ import pytest
 
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
-from blocks.text.escaping import local_time
+from blocks.text.outgoing_text import local_time
 from blocks.text.splitting import SECTION_CHARS
-from bot.domain.heartbeats.alerts import Alert, finding_digest
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, finding_digest
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.errors import InputError
 from bot.heartbeat.alerts.notifications import digest_text

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.reply_cards import CUT_NOTE, MAX_MESSAGES, preview_message, reply_messages, reply_sections, reply_text
-from blocks.text.outgoing_text import SECTION_CHARS
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, chars_of
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN

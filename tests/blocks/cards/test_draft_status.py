@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from blocks.cards.draft_card import card_blocks
 from blocks.cards.draft_status import status_line
-from blocks.text.escaping import local_time
+from blocks.text.outgoing_text import local_time
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, REF, a_return, a_verdict, in_status

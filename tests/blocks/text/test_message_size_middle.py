@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blocks.text.escaping import FENCE
 from blocks.text.message_size import without_middle
+from blocks.text.splitting import FENCE
 
 FRAMES = "".join(f'  File "/srv/shop/step_{number}.py", line {number}, in step\n    go()\n' for number in range(30))
 TRACE = f"Traceback (most recent call last):\n{FRAMES}app.errors.CartGone: cart 7 of Ana is gone"

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blocks.text.outgoing_text import FENCE, escape, escape_text, fence, plain, prefix_lines, quote_block, to_mrkdwn
+from blocks.text.mrkdwn import to_mrkdwn
+from blocks.text.outgoing_text import escape, escape_text, fence, plain, prefix_lines, quote_block
+from blocks.text.splitting import FENCE
 
 KNOWN = frozenset({"U012AB"})
 SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])", re.IGNORECASE)

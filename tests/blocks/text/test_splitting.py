@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blocks.text.outgoing_text import FENCE, SECTION_CHARS, TRUNCATED, fence, split, to_mrkdwn, truncate
+from blocks.text.mrkdwn import to_mrkdwn
+from blocks.text.outgoing_text import fence
+from blocks.text.splitting import FENCE, SECTION_CHARS, TRUNCATED, split, truncate
 
 PIECES = st.sampled_from(
     ["word ", "a@here", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]

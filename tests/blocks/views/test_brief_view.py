@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from blocks.text.escaping import local_time
+from blocks.text.outgoing_text import local_time
 from blocks.views.brief_view import brief_blocks
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
 from bot.casework.reports.status_overview import FindingLine, ThreadLine

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from blocks.text.outgoing_text import SECTION_CHARS
+from blocks.text.splitting import SECTION_CHARS
 from blocks.views.brief_view import MAX_REMINDED, draft_lines, reminder_blocks, reminder_line
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.paging import Paging

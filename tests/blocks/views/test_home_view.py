@@ -18,7 +18,7 @@ from slack_sdk.models.blocks import Block, PlainTextObject
 from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import card_blocks
-from blocks.text.escaping import local_time
+from blocks.text.outgoing_text import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.beats import Indicator

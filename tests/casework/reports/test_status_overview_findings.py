@@ -9,7 +9,7 @@ from typing import Any
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.daily_brief import brief_line, build_brief
 from bot.casework.reports.status_overview import count_findings, overview, read_open_findings, sessions_in_words
-from bot.domain.heartbeats.session_state import OpenFinding, Removal
+from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.severity import Severity
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.builders import NOW

@@ -14,7 +14,7 @@ import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory

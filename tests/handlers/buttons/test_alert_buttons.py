@@ -12,9 +12,8 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks
 from bot.casework.approvers import Approvers
-from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry

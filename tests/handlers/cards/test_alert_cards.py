@@ -12,9 +12,8 @@ from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError, Unconfirmed
 from handlers.cards.alert_cards import SlackAlerts
 from tests.fakes import FakeClock

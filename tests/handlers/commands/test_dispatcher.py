@@ -24,9 +24,8 @@ from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
-from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.casework_commands import CaseworkCommands, status_command
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher, TypedCommand
-from handlers.commands.report_commands import status_command
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace

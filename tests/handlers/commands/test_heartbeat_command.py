@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
-from bot.domain.heartbeats.session_state import Failures, OpenFinding
+from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import MAX_CHARS, Assigning
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher

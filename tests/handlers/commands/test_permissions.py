@@ -27,11 +27,16 @@ from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
 from handlers.buttons.playbook_buttons import SuggestionActions
-from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.casework_commands import (
+    CaseworkCommands,
+    autonomy_command,
+    metrics_command,
+    review_command,
+    status_command,
+)
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.report_commands import autonomy_command, metrics_command, review_command, status_command
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status

@@ -11,9 +11,9 @@ import pytest
 import responses
 
 from bot.adapters.notify import WebhookSurface
-from bot.domain.heartbeats.alerts import finding_digest
+from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
-from bot.domain.heartbeats.session_state import KEPT_FINDINGS, OpenFinding
+from bot.domain.heartbeats.session_state import KEPT_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, OpenFinding
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.repeated_alerts import FLAGS, MESSAGE
-from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding, SessionState, SpentToday
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState, SpentToday
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier

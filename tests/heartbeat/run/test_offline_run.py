@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Receipt
-from bot.domain.heartbeats.session_state import OpenFinding
 from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view

@@ -10,9 +10,8 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.heartbeats.task_history import TaskHistory, TierMove
 from bot.domain.playbooks.playbook_entries import task_id
-from bot.domain.tiers import Tier
+from bot.domain.tiers import TaskHistory, Tier, TierMove
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog, measured_after
 from bot.heartbeat.run.model_steps import build_sections

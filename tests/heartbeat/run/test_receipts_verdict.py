@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, RECEIPTS
 from bot.domain.heartbeats.beats import BeatReport, Receipt
-from bot.domain.heartbeats.repeated_alerts import FLAGS, MESSAGE, RECEIPTS
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.receipts import BeatJudgement, judge_report, notes

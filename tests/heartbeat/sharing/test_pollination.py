@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of_lines
-from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
-from bot.domain.heartbeats.task_history import TaskHistory
+from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import SuggestionStatus
-from bot.domain.tiers import Tier
+from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
 from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
 from tests.heartbeat.garden import ANA, BASICS, Garden, with_task

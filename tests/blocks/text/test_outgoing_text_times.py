@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from blocks.text.escaping import local_time, with_local_times
+from blocks.text.outgoing_text import local_time, with_local_times
 from bot.domain.text.humanize import utc_text
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)

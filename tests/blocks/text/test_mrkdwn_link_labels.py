@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blocks.text.link_labels import labelled_link
-from blocks.text.outgoing_text import to_mrkdwn
+from blocks.text.mrkdwn import labelled_link, to_mrkdwn
 
 SHOWN = re.compile(r"<https://evil\.example/[^<>|]*(?:\|[^<>]* \(evil\.example\))?>", re.DOTALL)
 EVIL = "https://evil.example/a"

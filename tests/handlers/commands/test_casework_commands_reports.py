@@ -7,8 +7,8 @@ from pathlib import Path
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.threads import Threads
+from handlers.commands.casework_commands import metrics_command
 from handlers.commands.dispatcher import TypedCommand
-from handlers.commands.report_commands import metrics_command
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.past import metrics_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.heartbeats.repeated_alerts import DuplicateCheck, finding_key, fingerprint
+from bot.domain.heartbeats.alerts import DuplicateCheck, finding_key, fingerprint
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)

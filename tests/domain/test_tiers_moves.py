@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.heartbeats.task_history import (
+from bot.domain.tiers import (
     IN_A_ROW,
     KEPT,
     KEPT_TASKS,
     LIMITS_S,
     Measurement,
     TaskHistory,
+    Tier,
     TierMove,
     add_measurement,
     suggested_moves,
 )
-from bot.domain.tiers import Tier
 
 DAY = date(2026, 11, 20)
 TASK = "a1b2c3d4"
