@@ -152,6 +152,11 @@ class Playbook:
         found = self._in(PlaybookSection(tier))
         return tuple(entry for entry in found if entry.is_item) or found
 
+    @cached_property
+    def all_tasks(self) -> tuple[tuple[Tier, PlaybookEntry], ...]:
+        """Every task with its tier, quick ones first."""
+        return tuple((tier, task) for tier in Tier for task in self.tasks(tier))
+
     @property
     def flags(self) -> tuple[PlaybookEntry, ...]:
         """The urgent flags that are up: whatever stands there and is not ticked off."""

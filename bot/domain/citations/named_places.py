@@ -104,7 +104,7 @@ _FIRST_ALONE: Final = re.compile(
     rf"{_FIRST}(?:the|this|that)\s(?:file|module|script)(?!\s[`\w/]{{1,60}}\.\w)", re.IGNORECASE
 )
 _AT_LINE: Final = re.compile(
-    rf"\.(?:{'|'.join(sorted(ENDINGS))})(?:[@~+/.]|%3A|%23)L?(?=\d{{1,9}}(?!\w|\.\d|[@/]))", re.IGNORECASE
+    rf"(?P<ending>\.(?:{'|'.join(sorted(ENDINGS))}))(?:[@~+/.]|%3A|%23)L?(?=\d{{1,9}}(?!\w|\.\d|[@/]))", re.IGNORECASE
 )
 _EMPHASIS: Final = re.compile(r"(?<!\w)_([\w./-]{1,200}\.\w{1,8})_(?!\w)")
 _COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
@@ -172,10 +172,8 @@ def without_commands(text: str) -> str:
 
 def _with_colon(found: re.Match[str]) -> str:
     """Return "shop.py@" as "shop.py:"; what follows a product such as `vue.js@` is its version."""
-    ending = re.match(r"\.[a-z0-9]+?(?=@|~|\+|/|\.|%)", found[0], re.IGNORECASE)
-    assert ending is not None
-    name = re.split(r"[^\w.]", found.string[max(0, found.start() - _LOOK_BACK) : found.start()] + ending[0])[-1]
-    return found[0] if _PRODUCTS.fullmatch(name) else f"{ending[0]}:"
+    name = re.split(r"[^\w.]", found.string[max(0, found.start() - _LOOK_BACK) : found.end("ending")])[-1]
+    return found[0] if _PRODUCTS.fullmatch(name) else f"{found['ending']}:"
 
 
 def _in_url(url: str) -> Iterator[NamedPlace]:

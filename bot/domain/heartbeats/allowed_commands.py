@@ -22,7 +22,6 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.sharing.suggestions import is_same_task
 from bot.domain.tables import read_table
-from bot.domain.tiers import Tier
 from bot.errors import ConfigError
 
 PLACEHOLDERS: Final = MappingProxyType(
@@ -226,9 +225,8 @@ def identity_of_lines(text: str, *details: str) -> str:
 def checks_in(playbook: Playbook) -> dict[str, PlaybookEntry]:
     """Return every task of a playbook by its identity; of two that make the same check, the first."""
     found: dict[str, PlaybookEntry] = {}
-    for tier in Tier:
-        for task in playbook.tasks(tier):
-            found.setdefault(identity_of(task), task)
+    for _, task in playbook.all_tasks:
+        found.setdefault(identity_of(task), task)
     return found
 
 

@@ -187,8 +187,7 @@ def numbered(playbook: Playbook) -> tuple[NumberedTask, ...]:
     >>> [(one.number, one.task.text) for one in numbered(parse("## Daily\n- b\n## Quick\n- a\n"))]
     [(1, 'a'), (2, 'b')]
     """
-    tasks = [(tier, task) for tier in Tier for task in playbook.tasks(tier)]
-    return tuple(NumberedTask(number, tier, task) for number, (tier, task) in enumerate(tasks, start=1))
+    return tuple(NumberedTask(number, tier, task) for number, (tier, task) in enumerate(playbook.all_tasks, start=1))
 
 
 def list_digest(playbook: Playbook) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, StringConstraints
 
@@ -86,10 +86,6 @@ class Proposal(FrozenValue):
         """Whether its line in the thread comes long after the decision."""
         said_at, decided_at = self.said_intent, self.decided_at
         return said_at is not None and decided_at is not None and said_at - decided_at >= LATE
-
-    def evolve(self, **changes: Any) -> Self:
-        """Return a copy with fields replaced."""
-        return self.model_copy(update=changes)
 
 
 def proposal_id(team_id: str, chat_id: str, message_id: str) -> str:

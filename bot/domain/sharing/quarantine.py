@@ -20,7 +20,6 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import plain_text
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Alternatives, read_table
-from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 
@@ -114,4 +113,4 @@ def _template_lines() -> frozenset[str]:
     """Return the tasks of the templates, which stand in every playbook from the start."""
     folder = resources.files("bot.heartbeat.playbooks") / "templates"
     playbooks = [parse(file.read_text(encoding="utf-8")) for file in folder.iterdir() if file.name.endswith(".md")]
-    return frozenset(task.text for playbook in playbooks for tier in Tier for task in playbook.tasks(tier))
+    return frozenset(task.text for playbook in playbooks for _, task in playbook.all_tasks)

@@ -29,7 +29,6 @@ from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv, checks_in, commands_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
-from bot.domain.tiers import Tier
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
@@ -83,10 +82,9 @@ def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> boo
 
 def seeded(template: Playbook, checkout: Checkout, which: Which = shutil.which) -> Playbook:
     """Return the template without the tasks whose commands cannot work here."""
-    for tier in Tier:
-        for task in template.tasks(tier):
-            if not all(can_work(argv, checkout, which) for argv in commands_in([task.text, *task.details])):
-                template = remove(template, task)
+    for _, task in template.all_tasks:
+        if not all(can_work(argv, checkout, which) for argv in commands_in([task.text, *task.details])):
+            template = remove(template, task)
     return template
 
 

@@ -193,7 +193,7 @@ def measured_after(
         )
         for task in view.tasks
     )
-    standing = {task.id for tier in Tier for task in view.playbook.tasks(tier)}
+    standing = {task.id for _, task in view.playbook.all_tasks}
     return add_measurement(history, seen, on=view.started_at.date(), standing=standing)
 
 

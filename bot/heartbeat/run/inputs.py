@@ -117,8 +117,7 @@ class InputCollector:
 
         Of a command that is named no more nothing is compared: put back, it is seen for the first time.
         """
-        tasks = [task for tier in Tier for task in playbook.tasks(tier)]
-        named = {" ".join(argv) for task in tasks for argv in commands_in([task.text, *task.details])}
+        named = {" ".join(argv) for _, task in playbook.all_tasks for argv in commands_in([task.text, *task.details])}
 
         def change(now: SessionState) -> SessionState:
             return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
@@ -137,7 +136,7 @@ def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
 
 def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:
     """Return what was measured to stand in a wrong tier and still stands there."""
-    standing = {(tier, task.id) for tier in Tier for task in playbook.tasks(tier)}
+    standing = {(tier, task.id) for tier, task in playbook.all_tasks}
     return tuple(move for move in suggested_moves(state.measured) if (move.from_tier, move.task_id) in standing)
 
 

@@ -56,9 +56,7 @@ class PlaybookEditor:
             said = plain_text(text)
             for where, task in _tasks(playbook, task_id(said)):
                 raise InputError(f"The {where} tasks hold it already: [{task.id}] {task.text}")
-            if len(playbook.tasks(tier)) >= MAX_TASKS:
-                raise InputError(f"The {tier} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
-            return _Change(after=add_task(playbook, tier, said), text=said, tier=tier)
+            return _Change(after=add_task(with_room(playbook, tier), tier, said), text=said, tier=tier)
 
         self._checked(text)
         made = self._make(EditKind.ADD_TASK, edit)
@@ -88,9 +86,7 @@ class PlaybookEditor:
 
         def edit(playbook: Playbook) -> _Change:
             where, found = _task(playbook, task, tier)
-            if len(playbook.tasks(to)) >= MAX_TASKS:
-                raise InputError(f"The {to} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
-            return _Change(after=move_task(playbook, found, to), text=found.text, tier=to, before=where)
+            return _Change(after=move_task(with_room(playbook, to), found, to), text=found.text, tier=to, before=where)
 
         self._make(EditKind.MOVE_TASK, edit)
         return "Moved."
@@ -165,8 +161,15 @@ class PlaybookEditor:
         return made
 
 
+def with_room(playbook: Playbook, tier: Tier) -> Playbook:
+    """Return the playbook if a tier may take one task more; raises InputError."""
+    if len(playbook.tasks(tier)) >= MAX_TASKS:
+        raise InputError(f"The {tier} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
+    return playbook
+
+
 def _tasks(playbook: Playbook, wanted: str) -> list[tuple[Tier, PlaybookEntry]]:
-    return [(tier, task) for tier in Tier for task in playbook.tasks(tier) if task.id == wanted]
+    return [(tier, task) for tier, task in playbook.all_tasks if task.id == wanted]
 
 
 def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, PlaybookEntry]:

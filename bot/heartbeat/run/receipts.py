@@ -236,8 +236,7 @@ def open_flags(view: BeatView) -> list[Finding]:
 
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
-    kept = [task for tier in Tier for task in view.playbook.tasks(tier)]
-    known = {task.id: task for task in (*kept, *view.tasks)}
+    known = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
     return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
 
 

@@ -137,7 +137,7 @@ class PeerSessions:
 
     def _task_lines(self, playbook: Playbook) -> str:
         """Return the tasks without those a human reads first, and how many these are."""
-        tasks = [(tier, task.text) for tier in Tier for task in playbook.tasks(tier)]
+        tasks = [(tier, task.text) for tier, task in playbook.all_tasks]
         shown = [f"{tier}: {text}" for tier, text in tasks if not self._pollination.is_suspicious(text)]
         hidden = len(tasks) - len(shown)
         left_out = [f"({hidden} more that a human reads first)"] if hidden else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import identity_of
@@ -35,18 +34,13 @@ class SessionPlaybook:
     moves: tuple[TierMove, ...] = ()
     acted_on: frozenset[str] = frozenset()
 
-    @cached_property
-    def tasks(self) -> tuple[tuple[Tier, PlaybookEntry], ...]:
-        """Its tasks, each with its tier."""
-        return tuple((tier, task) for tier in Tier for task in self.playbook.tasks(tier))
-
     def has(self, text: str) -> bool:
         """Whether it makes this check already, in whatever words."""
-        return any(is_same_task(task.text, text) for _, task in self.tasks)
+        return any(is_same_task(task.text, text) for _, task in self.playbook.all_tasks)
 
     def accepts_tier(self, tier: Tier) -> bool:
         """Whether a task of this tier can be added; a file without tiers holds quick ones, an idle file stays idle."""
-        if self.playbook.is_effectively_empty or not self.tasks:
+        if self.playbook.is_effectively_empty or not self.playbook.all_tasks:
             return False
         return tier is Tier.QUICK or not self.playbook.is_freeform
 
@@ -85,7 +79,7 @@ def good_checks(known: Sequence[SessionPlaybook]) -> list[tuple[SessionPlaybook,
     return [
         (source, tier, task)
         for source in known
-        for tier, task in source.tasks
+        for tier, task in source.playbook.all_tasks
         if identity_of(task) in source.acted_on or sum(each.has(task.text) for each in known) > 1
     ]
 
@@ -132,7 +126,7 @@ def _is_the_same(one: Candidate, other: Candidate) -> bool:
 def _acted_on(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
     """Checks of others that found something people did something about."""
     for source in known:
-        for tier, task in source.tasks:
+        for tier, task in source.playbook.all_tasks:
             if identity_of(task) in source.acted_on:
                 why = f"In {source.name} it found something that people acted on."
                 yield from _to_all(known, source, tier, task, why, ACTED_ON)
@@ -141,7 +135,7 @@ def _acted_on(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
 def _shared(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
     """Checks that others make."""
     for source in known:
-        for tier, task in source.tasks:
+        for tier, task in source.playbook.all_tasks:
             holders = [each.name for each in known if each.has(task.text)]
             weight = SHARED_BY_MANY if len(holders) > 1 else SHARED
             why = f"{_listed(holders)} {'make' if len(holders) > 1 else 'makes'} this check."
@@ -159,23 +153,24 @@ def _to_all(
 def _basics(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> Iterator[Candidate]:
     """Checks every session begins with."""
     for session in known:
-        for tier in Tier:
-            for task in basics.tasks(tier):
-                if session.accepts_tier(tier) and not session.has(task.text):
-                    yield Candidate(
-                        to=session.id,
-                        tier=tier,
-                        task=_line(task),
-                        from_=sender,
-                        reason="A basic check that every session begins with.",
-                        weight=BASIC,
-                    )
+        for tier, task in basics.all_tasks:
+            if session.accepts_tier(tier) and not session.has(task.text):
+                yield Candidate(
+                    to=session.id,
+                    tier=tier,
+                    task=_line(task),
+                    from_=sender,
+                    reason="A basic check that every session begins with.",
+                    weight=BASIC,
+                )
 
 
 def _misplaced(known: Sequence[SessionPlaybook], sender: str) -> Iterator[Candidate]:
     """Tasks in the wrong tier, by what was measured; only where they still stand where that was."""
     for session in known:
-        standing = {} if session.playbook.is_freeform else {(tier, task.id): task for tier, task in session.tasks}
+        standing = (
+            {} if session.playbook.is_freeform else {(tier, task.id): task for tier, task in session.playbook.all_tasks}
+        )
         for move in session.moves:
             task = standing.get((move.from_tier, move.task_id))
             if task is not None and task.is_item:

@@ -34,7 +34,7 @@ from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
-from bot.heartbeat.run.playbook_editor import MAX_TASKS
+from bot.heartbeat.run.playbook_editor import with_room
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.ports import Clock, DecisionLog
@@ -132,11 +132,11 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
     """
     tier = suggestion.tier
     if suggestion.moves_from is None:
-        there = any(is_same_task(task.text, suggestion.task) for each in Tier for task in playbook.tasks(each))
-        return playbook if there else add_task(_with_room(playbook, tier), tier, suggestion.task)
+        there = any(is_same_task(task.text, suggestion.task) for _, task in playbook.all_tasks)
+        return playbook if there else add_task(with_room(playbook, tier), tier, suggestion.task)
     task = _standing(playbook, suggestion.moves_from, suggestion.task)
     if task is not None:
-        return move_task(_with_room(playbook, tier), task, tier)
+        return move_task(with_room(playbook, tier), task, tier)
     if _standing(playbook, tier, suggestion.task) is None:
         raise InputError(f"{suggestion.task!r} is no {suggestion.moves_from} task any more; somebody changed that.")
     return playbook
@@ -144,12 +144,6 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
 
 def _standing(playbook: Playbook, tier: Tier, text: str) -> PlaybookEntry | None:
     return next((task for task in playbook.tasks(tier) if task.id == task_id(text)), None)
-
-
-def _with_room(playbook: Playbook, tier: Tier) -> Playbook:
-    if len(playbook.tasks(tier)) >= MAX_TASKS:
-        raise InputError(f"The {tier} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
-    return playbook
 
 
 _SEND = (

@@ -8,8 +8,8 @@ import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.domain.memory.note_cautions import UNKNOWN, StaleCitations
 from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.rechecks import UNKNOWN, StaleCitations
 from bot.errors import ProviderError, StoreError
 from tests.fakes import unchanged
 
