@@ -166,6 +166,24 @@ def escape_text(text: str) -> str:
     return disarm_mentions(escape_controls(raw))
 
 
+def quoted_line(text: str) -> str:
+    r"""Return words of others, as Slack delivered them, on one line; a code fence in them would swallow what follows.
+
+    >>> quoted_line("why `x`?\n<@U1|eve>")
+    "why 'x'? @eve"
+    """
+    return " ".join(escape_text(text).replace("`", "'").split())
+
+
+def inline_code(text: str, limit: int) -> str:
+    """Return foreign words on one line of at most `limit` characters, as code; their own backticks are left out.
+
+    >>> inline_code("a`b` <c>", limit=20)
+    '`ab &lt;c&gt;`'
+    """
+    return f"`{escape(plain(text.replace('`', ''), limit))}`"
+
+
 def mention(one: str) -> str:
     """Return what names a user, a user group, a channel, or with `channel` everybody in the channel it is said in.
 

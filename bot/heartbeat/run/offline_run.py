@@ -11,17 +11,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from bot.domain.heartbeats.alerts import EVENT, OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
-from bot.domain.heartbeats.output_changes import (
-    excerpt,
-    far_moves,
-    new_trouble,
-    standing_trouble,
-    watches_for_change,
-)
-from bot.domain.heartbeats.repeated_alerts import EVENT
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.output_changes import excerpt, far_moves, new_trouble, standing_trouble, watches_for_change
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.forge_checks import of_open_requests
