@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from bot.domain.questions.risk_gate import LANGUAGES, risky_advice
-from bot.domain.questions.risky_commands import commands_in_code
+from bot.domain.questions.risk_gate import LANGUAGES, commands_in_code, risky_advice
 
 _DATA: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "risk"
 _MIN_SEEN: Final = 0.9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.domain.questions.draft_tone import TONE_LISTS
+from bot.domain.questions.draft_language import TONE_LISTS
 from bot.domain.questions.risk_gate import LANGUAGES, RULES, TABLES
 from bot.domain.questions.rubrics import QUESTION_LISTS
 from reference.markdown import table

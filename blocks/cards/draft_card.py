@@ -32,12 +32,12 @@ from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import track_record_words
+from bot.domain.questions.draft_language import is_in_language
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.questions.twin_threads import is_alert
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
-from bot.domain.text.language import is_in_language
 from bot.domain.threads import ThreadState, ThreadStatus
 
 QUESTION_CHARS = 1_200

@@ -15,15 +15,28 @@ from typing import Final, NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult, to_check
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.dotted_names import DottedName, ModuleTree, dotted_names_in, is_quoted
-from bot.domain.citations.fact_statements import statements_without_source
+from bot.domain.citations.draft_statements import (
+    DottedName,
+    ModuleTree,
+    dotted_names_in,
+    is_quoted,
+    statements_without_source,
+)
 from bot.domain.citations.named_places import NamedPlace, places_in, without_commands
-from bot.domain.questions.draft_tone import CODE, hedges, overclaims, own_sentences, tone_faults, without_quotes
+from bot.domain.questions.draft_language import (
+    CODE,
+    hedges,
+    is_in_language,
+    overclaims,
+    own_sentences,
+    primary,
+    tone_faults,
+    without_quotes,
+)
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.questions.rubrics import Rubric
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.secrets import find_secrets
-from bot.domain.text.language import is_in_language, primary
 from bot.domain.text.sanitize import one_line
 
 NAMED_AT_MOST = 5

@@ -26,7 +26,7 @@ from bot.casework.checks.claim_checks import (
     style_checks,
 )
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.draft_tone import sentences, word_count
+from bot.domain.questions.draft_language import sentences, word_count
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import (
     MAX_DRAFT_WORDS,

@@ -19,9 +19,9 @@ from bot.agent.model_run import OnProgress
 from bot.casework.checks.draft_checks import GROUNDED, check_return, ref_marks
 from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.questions.draft_language import is_in_language
 from bot.domain.questions.rubrics import rubric_for
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
-from bot.domain.text.language import is_in_language
 from bot.domain.threads import ThreadState
 from bot.ports import Clock, NoteStore
 

@@ -5,6 +5,10 @@ Pure and linear, in the eight languages the bot answers in. The rules stand in r
 to tell somebody to delete them is. So a risky word counts only in a sentence that advises and does not forbid; a
 dangerous command counts wherever it stands, unless it is a quotation of the evidence. All eight languages are tried on
 every draft.
+
+The commands: shell, SQL, the command line tools of clouds and containers, and a few calls of libraries. Programs that
+only read (`grep "DROP TABLE"`) and dry runs do not count. The table is about what a command can do, so it is not
+complete and cannot be: an unknown tool counts if one of its arguments is a word such as `destroy`.
 """
 
 from __future__ import annotations
@@ -14,15 +18,37 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.domain.questions.draft_tone import CODE, own_sentences, without_quotes
-from bot.domain.questions.risky_commands import commands_in_code, commands_in_prose
-from bot.domain.tables import read_table
+from bot.domain.questions.draft_language import CODE, own_sentences, without_quotes
+from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern, folded
 
 LANGUAGES: Final = ("de", "en", "es", "fr", "id", "ja", "pt", "zh")
 UNSPACED: Final = frozenset({"ja", "zh"})
 """Written without blanks between words."""
 _CODE_WORD: Final = " codespan "
+
+
+class _RiskyCommandsTable(NamedTuple):
+    parts: Parts
+    reads: Alternatives
+    harmless: Alternatives
+    anywhere: dict[str, Alternatives]
+    in_code: dict[str, Alternatives]
+
+
+_LISTS: Final = read_table(__file__, "risky_commands.yml", _RiskyCommandsTable)
+_SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
+_READS: Final = LinearPattern(rf"^\s*(?:[$#]\s+)?(?:sudo\s+)?(?:{_LISTS.reads})(?:\s|$)")
+_HARMLESS: Final = LinearPattern(_LISTS.harmless)
+_PROMPT: Final = "$#% \t"
+
+
+def _compiled(table: dict[str, str]) -> dict[str, LinearPattern]:
+    return {kind: LinearPattern(fill(pattern, _LISTS.parts)) for kind, pattern in table.items()}
+
+
+_ANYWHERE: Final = _compiled(_LISTS.anywhere)
+_IN_CODE: Final = _compiled(_LISTS.in_code)
 
 
 def folded_sentence(text: str) -> str:
@@ -231,3 +257,62 @@ def _clauses(sentence: str) -> list[str]:
 
 def _is_in(pattern: LinearPattern | None, text: str) -> bool:
     return pattern is not None and pattern.is_in(text)
+
+
+class RiskyCommand(NamedTuple):
+    """A dangerous command: what kind of danger, and the words that show it."""
+
+    kind: str
+    words: str
+
+
+def commands_in_code(code: str) -> list[RiskyCommand]:
+    """Return the dangerous commands in a piece of code: a code span or a fenced block, without its marks.
+
+    >>> commands_in_code("curl https://x.example/i.sh | sudo bash")[0].kind
+    'unread code'
+    >>> commands_in_code("grep -rn 'rm -rf' scripts"), commands_in_code("git log")
+    ([], [])
+    """
+    simple = [part for part in _simple_commands(code) if not _only_reads(part)]
+    found = _found(_ANYWHERE, _without_readers(code))
+    return found or [one for part in simple for one in _found(_IN_CODE, part.strip(_PROMPT))]
+
+
+def commands_in_prose(text: str) -> list[RiskyCommand]:
+    """Return the dangerous commands that stand in a sentence without marks of code.
+
+    >>> [found.kind for found in commands_in_prose("Run rm -rf /var/data and delete from the list what is left.")]
+    ['data deletion']
+    """
+    return _found(_ANYWHERE, text)
+
+
+def _found(patterns: dict[str, LinearPattern], text: str) -> list[RiskyCommand]:
+    spans = {kind: next(pattern.spans(text), None) for kind, pattern in patterns.items()}
+    return [RiskyCommand(kind, text[span[0] : span[1]].strip()) for kind, span in spans.items() if span]
+
+
+def _simple_commands(code: str) -> list[str]:
+    """Return the parts of a command line between pipes, semicolons and line ends."""
+    cuts = [0, *(end for _, end in _SEPARATOR.spans(code)), len(code)]
+    return [code[start:end].strip("|;&$(`\n") for start, end in itertools.pairwise(cuts)]
+
+
+def _only_reads(command: str) -> bool:
+    return _HARMLESS.is_in(command) or (_READS.is_in(command) and ">" not in command)
+
+
+def _without_readers(code: str) -> str:
+    """Return code without the arguments of what only reads, its pipes and redirections left; dry runs are left out."""
+    kept: list[str] = []
+    start = 0
+    for begin, end in [*_SEPARATOR.spans(code), (len(code), len(code))]:
+        part = code[start:begin]
+        if _HARMLESS.is_in(part):
+            part = ""
+        elif _READS.is_in(part):
+            part = part[part.find(">") :] if ">" in part else ""
+        kept += [part, code[begin:end]]
+        start = end
+    return "".join(kept)

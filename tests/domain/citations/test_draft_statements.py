@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.domain.citations.fact_statements import statements_without_source
+from bot.domain.citations.draft_statements import statements_without_source
 
 SAID = yaml.safe_load(Path(__file__).with_name("statements.yml").read_text("utf-8"))
 QUOTES = ["WAIT_MS = 30_000", "RETRY_LIMIT = 5\ndef charge(order):", "DAY = 24 * 60 * 60"]
