@@ -35,7 +35,6 @@ from bot.domain.questions.approval_basis import track_record_words
 from bot.domain.questions.draft_language import is_in_language
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
-from bot.domain.questions.twin_threads import is_alert
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -235,7 +234,7 @@ def _track_record(state: ThreadState) -> list[Block]:
     That was measured with questions, so a draft for an alarm has none.
     """
     ret = state.investigator_return
-    if is_alert(state):
+    if state.is_alert:
         return []
     if ret is None or ret.track_record is None or state.has_edited_draft or not state.draft_pending:
         return []

@@ -29,7 +29,6 @@ _RUNNING = {
     ThreadStatus.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
 }
 
-_READING = (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED)
 WAITS_FOR_CODEBASE = (
     ":warning: *Waiting:* git cannot read the codebase; this question continues when it can, `triage status` says why"
 )
@@ -39,7 +38,7 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
     if not state.is_open:
         return _ending(state)
-    if state.status in _READING and state.waits_for_codebase:
+    if state.is_at_work and state.waits_for_codebase:
         return WAITS_FOR_CODEBASE
     if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""

@@ -3,30 +3,37 @@
 A twin has a record of its own, which names the first thread, so that what is written in it, edited or deleted is its
 own job, and its reply is posted and settled as any other (posting/replies.py). The first thread lists them for the
 card. Which thread a twin belongs to is decided by one at a time; a twin whose first thread has ended without an
-answer to it belongs to the next, or becomes a thread of its own at the next tick: none is ever forgotten.
+answer to it belongs to the next, or becomes a thread of its own at the next tick: none is ever forgotten. A thread of
+its own shows the newest reply that was approved to the same question.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from pydantic import ValidationError
 
 from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.replies import standing_reply
-from bot.casework.posting.reply_log import EARLIER_CHARS, find_earlier
 from bot.casework.thread_service import ThreadService
-from bot.domain.questions.twin_threads import as_own, fresh, is_alert, may_lead, raised_by
+from bot.domain.questions.twin_threads import as_own, fresh, may_lead, raised_by
 from bot.domain.questions.twins import TwinReason, same_reason
-from bot.domain.threads import HumanContext, Resolution, ThreadState, Twin
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.threads import EarlierReply, HumanContext, Resolution, ThreadState, Twin
 from bot.errors import Conflict, ProviderError, Unavailable
 
 log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = timedelta(minutes=1)
 """How often all open threads are looked through for twins that this process did not see come."""
+EARLIER_REPLIES: Final = 500
+"""How many of the newest replies are looked through for an answer to the same question."""
+EARLIER_CHARS: Final = 1_000
 
 
 class _Match(NamedTuple):
@@ -54,7 +61,7 @@ class Twins:
                 self._known[state.thread_id] = None
                 log.info("asked before", extra={"action": "twin_found", "thread_id": state.thread_id})
             else:
-                self._desk.store.put(state.evolve(earlier_reply=find_earlier(self._desk, state, self._still_stands)))
+                self._desk.store.put(state.evolve(earlier_reply=_find_earlier(self._desk, state, self._still_stands)))
 
     def hold(self, thread_id: str) -> bool:
         """Bring a twin in line with its first thread; False where it is a thread of its own, by now or all along."""
@@ -78,7 +85,7 @@ class Twins:
             state = self._desk.store.get(thread_id)
             if state is None or state.twin_of is None or not state.is_open or state.post_intent:
                 return
-            self._unlist(state)
+            self.unlist(state)
             self._make_own(state)
 
     def part(self, thread_id: str, *, by: str) -> str:
@@ -137,14 +144,9 @@ class Twins:
         if first is None:
             return
         for twin in [state] if state.twin_of else list(self._twins_of(first)):
-            if same_reason(twin.question, first.question, is_alert=is_alert(twin) and is_alert(first)) is None:
+            if same_reason(twin.question, first.question, is_alert=twin.is_alert and first.is_alert) is None:
                 self.take_out(twin.thread_id)
                 self._desk.queue(twin.thread_id)
-
-    def unlist(self, twin: ThreadState) -> None:
-        """Have the first thread's card show a twin no more that has ended."""
-        with self._deciding:
-            self._unlist(twin)
 
     def tick(self) -> None:
         """Queue the twins whose first thread has ended without an answer to them."""
@@ -166,9 +168,9 @@ class Twins:
 
     def _find_first(self, state: ThreadState) -> _Match | None:
         """Return the oldest thread that asks the same and may be investigated for it; the words are compared first."""
-        may_be_alert = is_alert(state)
+        may_be_alert = state.is_alert
         for one in self._desk.store.open_threads():
-            reason = same_reason(state.question, one.question, is_alert=may_be_alert and is_alert(one))
+            reason = same_reason(state.question, one.question, is_alert=may_be_alert and one.is_alert)
             if reason is not None and may_lead(one, state):
                 return _Match(one.thread_id, reason)
         return None
@@ -185,11 +187,11 @@ class Twins:
         first = self._desk.store.get(state.twin_of)
         reason = None
         if first is not None and may_lead(first, state):
-            reason = same_reason(state.question, first.question, is_alert=is_alert(state) and is_alert(first))
+            reason = same_reason(state.question, first.question, is_alert=state.is_alert and first.is_alert)
         if reason is not None and self._list(state, state.twin_of, reason):
             return True
         if first is not None:
-            self._unlist(state)
+            self.unlist(state)
         found = self._find_first(state)
         if found is None or not self._list(state, found.thread_id, found.reason):
             self._make_own(state)
@@ -225,7 +227,9 @@ class Twins:
         self._desk.cards.show_later(first_id)
         return is_listed
 
-    def _unlist(self, state: ThreadState) -> None:
+    def unlist(self, state: ThreadState) -> None:
+        """Have the first thread's card show a twin no more, which has ended or is a thread of its own."""
+
         def without(now: ThreadState) -> ThreadState | None:
             if not any(twin.thread_id == state.thread_id and not twin.is_apart for twin in now.twins):
                 return None
@@ -234,16 +238,17 @@ class Twins:
                 twins=tuple(t.model_copy(update=gone) if t.thread_id == state.thread_id else t for t in now.twins)
             )
 
-        if state.twin_of is not None and self._desk.store.amend(state.twin_of, without) is not None:
-            self._desk.cards.show_later(state.twin_of)
+        with self._deciding:
+            if state.twin_of is not None and self._desk.store.amend(state.twin_of, without) is not None:
+                self._desk.cards.show_later(state.twin_of)
 
     def _make_own(self, state: ThreadState) -> None:
-        earlier = find_earlier(self._desk, state, self._still_stands)
+        earlier = _find_earlier(self._desk, state, self._still_stands)
         self._desk.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
 
     def _close(self, state: ThreadState, resolution: Resolution, why: str, *, by: str | None = None) -> None:
         at = self._desk.clock.now()
-        self._unlist(state)
+        self.unlist(state)
         self._desk.store.amend(
             state.thread_id, lambda now: now.close(resolution, at=at, why=why, by=by) if now.is_open else None
         )
@@ -282,3 +287,31 @@ class Twins:
             state = None if twin.is_apart else self._desk.store.get(twin.thread_id)
             if state is not None and state.is_open and state.twin_of == first.thread_id:
                 yield state
+
+
+def _find_earlier(desk: ThreadService, state: ThreadState, still_stands: StillStands) -> EarlierReply | None:
+    """Return the reply, and which of the lines it cites are not as they were; None if there is none."""
+    for record in islice(desk.replies.newest_first(), EARLIER_REPLIES):
+        question, thread_id = record.get("question"), record.get("thread_id")
+        if not isinstance(question, str) or thread_id == state.thread_id or record.get("auto"):
+            continue
+        if same_reason(state.question, question, is_alert=state.is_alert) is not None:
+            return _earlier(record, still_stands)
+    return None
+
+
+def _earlier(record: Mapping[str, Any], still_stands: StillStands) -> EarlierReply | None:
+    try:
+        refs = [EvidenceRef.model_validate(ref) for ref in record.get("evidence_refs") or ()]
+        files = [ref for ref in refs if ref.kind is EvidenceKind.FILE]
+        return EarlierReply(
+            chat_id=record["chat_id"],
+            message_id=record["posted_message_id"],
+            text=str(record["reply_text"])[:EARLIER_CHARS],
+            posted_at=record["posted_at"],
+            approved_by=record.get("approved_by"),
+            changed=tuple(ref.ref for ref in files if not still_stands(ref)),
+        )
+    except (KeyError, ValidationError):
+        log.warning("an earlier reply could not be read", extra={"action": "reply_unread"}, exc_info=True)
+        return None

@@ -79,6 +79,8 @@ class QuestionType(StrEnum):
     OTHER = "other"
 
 
+_AT_WORK: Final = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
+_PEOPLE: Final = ("U", "W")
 _NO_REASON: frozenset[PendingReason | None] = frozenset({None})
 _P = PendingReason
 
@@ -344,6 +346,16 @@ class ThreadState(FrozenValue):
     def in_doubt(self, doubts: Sequence[Doubt]) -> Self:
         """Return a copy with these doubts and no others."""
         return self.evolve(doubts=tuple(doubts), stale_reasons=tuple(doubt.text for doubt in doubts))
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is being investigated or validated; a long run is not."""
+        return self.status in _AT_WORK
+
+    @property
+    def is_alert(self) -> bool:
+        """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
+        return self.severity is Severity.PAGE or not self.original_sender_id.startswith(_PEOPLE)
 
     @property
     def is_settled(self) -> bool:

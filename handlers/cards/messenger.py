@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
-_AT_WORK = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
 MAX_REMEMBERED = 500
 """Long drafts of which is known where they stand; of another one Slack is asked."""
 
@@ -111,7 +110,7 @@ class SlackMessenger:
         at = MessageRef.on_file(state.card_channel, state.card_ts)
         # a state is put off rather than waited for; what nobody has to act on leaves half of the room to what they have
         patience_s = 0.0 if state.is_open else LAST_UPDATE_PATIENCE_S
-        spare = UPDATE_BURST // 2 if progress is not None or state.status in _AT_WORK else 0
+        spare = UPDATE_BURST // 2 if progress is not None or state.is_at_work else 0
         if at is not None:
             card = self._card(state, progress, refused, self._whole_at(state, at, refused))
             if self._publisher.update(at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:

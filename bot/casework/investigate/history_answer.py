@@ -38,6 +38,7 @@ MAX_MESSAGE_LINES: Final = 8
 MAX_AUTHOR_CHARS: Final = 60
 LINE_HISTORY_S: Final = 10.0
 """How long git may look for the commits of single lines; after that those of the file are named."""
+AS_NOW: Final = "What the commits changed, as it is now."
 SHALLOW: Final = "This checkout is shallow: older commits are not in it, and its oldest one stands for all before it."
 
 
@@ -125,7 +126,7 @@ def history_answer(
         confidence_reason="Git names these commits; nobody has judged whether they are what was meant.",
         summary_for_orchestrator=f"Read the git history without a model; it begins with {quotes[0].commit.sha[:12]}.",
         draft_reply="\n\n".join(blocks),
-        evidence_refs=(*map(_commit_ref, quotes), *map(_lines_ref, excerpts)),
+        evidence_refs=(*map(_commit_ref, quotes), *(one.cited_for(AS_NOW) for one in excerpts)),
     )
 
 
@@ -174,14 +175,4 @@ def _commit_ref(one: CommitQuote) -> EvidenceRef:
         commit=one.commit.sha,
         quote=one.quote,
         supports_claim=f"A commit of {one.commit.date} that changed it.",
-    )
-
-
-def _lines_ref(excerpt: Excerpt) -> EvidenceRef:
-    return EvidenceRef(
-        kind=EvidenceKind.FILE,
-        ref=excerpt.ref,
-        commit=excerpt.commit,
-        quote=excerpt.text,
-        supports_claim="What the commits changed, as it is now.",
     )

@@ -22,8 +22,6 @@ from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
-_MACHINE = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
-
 
 class CrashRecovery:
     """Settles threads; those whose reply may still be on its way to the chat are settled later."""
@@ -53,7 +51,7 @@ class CrashRecovery:
     def _reconcile(self, state: ThreadState) -> None:
         if state.post_intent is not None:
             self._replies.recall(state.thread_id)
-        elif state.status in _MACHINE:
+        elif state.is_at_work:
             self._desk.queue(state.thread_id, unless_queued=True)
         elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._desk.cards.is_behind(state):
             self._desk.cards.show_later(state.thread_id)
@@ -117,7 +115,7 @@ class CrashRecovery:
             self._unlooked.add(state.thread_id)
         if state.post_intent is not None:
             self._replies.settle(state)
-        elif state.status in _MACHINE:
+        elif state.is_at_work:
             self._desk.queue(state.thread_id, unless_queued=True)
 
     def _look(self) -> list[str]:
@@ -191,12 +189,12 @@ class GivingUp:
         state = self._desk.store.get(thread_id)
         if state is None:
             return False
-        if state.status in _MACHINE:
+        if state.is_at_work:
             at = self._desk.clock.now()
             words = f"could not be investigated: {why}"
 
             def handed(now: ThreadState) -> ThreadState | None:
-                if now.status not in _MACHINE:
+                if not now.is_at_work:
                     return None
                 return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
 

@@ -5,9 +5,9 @@ default. It has a citation beside it if it, or the bare reference behind it, nam
 in a quotation: all its numbers and one of its names. A number counts in other units (`30_000` for 30 s) and in words.
 The numbers of advice ("set `x` to 3") state nothing of the code.
 
-A dotted name (`shop.payments.charge`) is one of the codebase if a file or a folder of it bears the name; or if its first
-part is a folder with source files and it has three parts, is called a module, or is said to say something, as only
-files do, though no file bears it. `os.path` is somebody else's.
+A dotted name (`shop.payments.charge`) is one of the codebase if a file or a folder of it bears the name; or if its
+first part is a folder with source files and it has three parts, is called a module, or is said to say something, as
+only files do, though no file bears it. `os.path` is somebody else's.
 """
 
 from __future__ import annotations

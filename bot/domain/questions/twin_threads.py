@@ -9,13 +9,6 @@ from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import PostIntent, ThreadState
 
-_PEOPLE: Final = ("U", "W")
-
-
-def is_alert(state: ThreadState) -> bool:
-    """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
-    return state.severity is Severity.PAGE or not state.original_sender_id.startswith(_PEOPLE)
-
 
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:
     """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
