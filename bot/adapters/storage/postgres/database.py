@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg_pool import ConnectionPool
@@ -19,6 +19,8 @@ from psycopg_pool import ConnectionPool
 from bot.adapters.storage.postgres.migrations import migrate, missing
 from bot.errors import ConfigError, DiskRefused, StoreError
 
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+"""Of a statement."""
 URL: Final = "TRIAGE_DATABASE_URL"
 EXAMPLE: Final = "postgresql://user:password@host:5432/triage"
 MAX_CONNECTIONS: Final = 10
@@ -168,6 +170,17 @@ class Database:
             for fence in fences:
                 _check(connection, fence)
             yield connection
+
+    def read(self, query: LiteralString, given: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of one query; raises StoreError as `reading`."""
+        with self.reading() as connection:
+            return connection.execute(query, given).fetchall()
+
+    def write(self, statement: LiteralString, given: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Carry out one statement and return what it says with RETURNING; raises StoreError as `writing`."""
+        with self.writing() as connection:
+            done = connection.execute(statement, given)
+            return done.fetchall() if done.description else []
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:

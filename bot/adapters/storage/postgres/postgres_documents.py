@@ -24,40 +24,22 @@ class PostgresDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT id, version, content, written_at FROM triage_documents "
-                "WHERE namespace = %s AND collection = %s AND id = %s",
-                [*self._of(collection), doc_id],
-            ).fetchone()
-        return None if row is None else _document(*row)
+        rows = self._database.read(f"{_SELECT} AND id = %s", [*self._of(collection), doc_id])
+        return _document(*rows[0]) if rows else None
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT id, version, content, written_at FROM triage_documents "
-                "WHERE namespace = %s AND collection = %s ORDER BY id",
-                self._of(collection),
-            ).fetchall()
-        return [_document(*row) for row in rows]
+        return [_document(*row) for row in self._database.read(f"{_SELECT} ORDER BY id", self._of(collection))]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
         place = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "version": version}
-        statement = _INSERT if version == 0 else _UPDATE
-        with self._database.writing() as connection:
-            written = connection.execute(statement, {**place, "content": as_json(_without_version(value))}).rowcount
-        _require(written, doc_id)
+        given = {**place, "content": as_json(_without_version(value))}
+        _require(self._database.write(_INSERT if version == 0 else _UPDATE, given), doc_id)
 
     def delete(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        with self._database.writing() as connection:
-            deleted = connection.execute(
-                "DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s",
-                [*self._of(collection), doc_id, version],
-            ).rowcount
-        _require(deleted, doc_id)
+        _require(self._database.write(_DELETE, [*self._of(collection), doc_id, version]), doc_id)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
@@ -65,55 +47,36 @@ class PostgresDocuments:
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        with self._database.writing() as connection:
-            row = connection.execute(_SET_ASIDE, [*self._of(collection), doc_id]).fetchone()
-        if row is None:
+        moved = self._database.write(_SET_ASIDE, [*self._of(collection), doc_id])
+        if not moved:
             return self.place(collection, doc_id)
-        self._aside.add(row[0])
-        return f"triage_damaged: {_damaged_name(doc_id, row[0])}"
+        [(number,)] = moved
+        self._aside.add(number)
+        return f"triage_damaged: {_damaged_name(doc_id, number)}"
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT number, id, written_at FROM triage_damaged "
-                "WHERE namespace = %s AND collection = %s ORDER BY written_at, number",
-                self._of(collection),
-            ).fetchall()
         return [
             DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in rows
+            for number, doc_id, at in self._database.read(_DAMAGED, self._of(collection))
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's row to triage_archive."""
-        with self._database.writing() as connection:
-            connection.execute(_ARCHIVE, [*self._of(collection), doc_id, at])
+        self._database.write(_ARCHIVE, [*self._of(collection), doc_id, at])
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
     ) -> Sequence[ArchivedDocument]:
         """Return what was archived, of all ids or of one, and since when; the newest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT id, archived_for, number FROM triage_archive "
-                "WHERE namespace = %(namespace)s AND collection = %(collection)s "
-                "AND (%(id)s::text IS NULL OR id = %(id)s) "
-                "AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s) "
-                "ORDER BY archived_for DESC, number DESC",
-                {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "since": since},
-            ).fetchall()
+        given = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "since": since}
+        rows = self._database.read(_ARCHIVED, given)
         return [ArchivedDocument(doc_id=one, at=at, name=str(number)) for one, at, number in rows]
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-        with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT id, version, content, written_at FROM triage_archive "
-                "WHERE namespace = %s AND collection = %s AND number = %s",
-                [*self._of(collection), int(archived.name)],
-            ).fetchone()
-        return None if row is None else _document(*row)
+        rows = self._database.read(_READ_ARCHIVED, [*self._of(collection), int(archived.name)])
+        return _document(*rows[0]) if rows else None
 
     def _of(self, collection: str) -> tuple[str, str]:
         """Return in which namespace a collection is, and its name."""
@@ -122,15 +85,37 @@ class PostgresDocuments:
         return self._namespace, collection
 
 
+_SELECT: Final = """
+    SELECT id, version, content, written_at FROM triage_documents WHERE namespace = %s AND collection = %s
+"""
 _INSERT: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content)
     VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
-    ON CONFLICT DO NOTHING
+    ON CONFLICT DO NOTHING RETURNING id
 """
 _UPDATE: Final = """
     UPDATE triage_documents
     SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
     WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+    RETURNING id
+"""
+_DELETE: Final = """
+    DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s RETURNING id
+"""
+_DAMAGED: Final = """
+    SELECT number, id, written_at FROM triage_damaged
+    WHERE namespace = %s AND collection = %s ORDER BY written_at, number
+"""
+_ARCHIVED: Final = """
+    SELECT id, archived_for, number FROM triage_archive
+    WHERE namespace = %(namespace)s AND collection = %(collection)s
+    AND (%(id)s::text IS NULL OR id = %(id)s)
+    AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
+    ORDER BY archived_for DESC, number DESC
+"""
+_READ_ARCHIVED: Final = """
+    SELECT id, version, content, written_at FROM triage_archive
+    WHERE namespace = %s AND collection = %s AND number = %s
 """
 _SET_ASIDE: Final = """
     WITH gone AS (
@@ -175,6 +160,6 @@ def _damaged_name(doc_id: str, number: int) -> str:
     return f"{doc_id}.{number}.corrupt"
 
 
-def _require(rows: int, doc_id: str) -> None:
-    if not rows:
+def _require(changed: Sequence[object], doc_id: str) -> None:
+    if not changed:
         raise Conflict(f"{doc_id} was changed meanwhile; look again")

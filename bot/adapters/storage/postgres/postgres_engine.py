@@ -78,8 +78,7 @@ class PostgresStore:
             *(CLASSIFIED, as_json(message.classified)),
             *(is_in_flight, THREADS.name, message.thread_id),
         ]
-        with self._database.writing() as connection:
-            [(taken,)] = connection.execute(_TAKE, [*given, *job]).fetchall()
+        [(taken,)] = self._database.write(_TAKE, [*given, *job])
         return Taken(taken)
 
     def journal(self, name: str) -> PostgresJournal:
@@ -88,11 +87,10 @@ class PostgresStore:
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs wait, and how many were given up."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status",
-                [self._namespace],
-            ).fetchall()
+        rows = self._database.read(
+            "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status",
+            [self._namespace],
+        )
         counts = {str(status): int(count) for status, count in rows}
         return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))
 
@@ -125,11 +123,10 @@ class PostgresEngine:
 
     def teams(self) -> list[str]:
         """Return the teams that have threads."""
-        with self.database.reading() as connection:
-            rows = connection.execute(
-                "SELECT DISTINCT namespace FROM triage_documents WHERE collection = %s AND namespace <> %s ORDER BY 1",
-                [THREADS.name, DEFAULT_TEAM],
-            ).fetchall()
+        rows = self.database.read(
+            "SELECT DISTINCT namespace FROM triage_documents WHERE collection = %s AND namespace <> %s ORDER BY 1",
+            [THREADS.name, DEFAULT_TEAM],
+        )
         return [name for (name,) in rows]
 
     def probe(self, free_bytes: int) -> None:

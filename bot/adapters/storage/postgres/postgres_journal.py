@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
@@ -38,8 +38,7 @@ class PostgresJournal:
         While another process is about to write a record, whoever appends waits until that one has committed.
         """
         given = [self._namespace, self._name, as_json(record), names_of(identities)]
-        with self._database.writing() as connection:
-            return connection.execute(_APPEND, given).fetchone() == (True,)
+        return self._database.write(_APPEND, given) == [(True,)]
 
     def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
         """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
@@ -87,12 +86,8 @@ class PostgresJournal:
         rows = self._select("SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s")
         return int(rows[0][0]) if rows else 0
 
-    def _select(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
-        with self._database.reading() as connection:
-            rows: list[tuple[Any, ...]] = connection.execute(
-                query.encode(), {"namespace": self._namespace, "journal": self._name, **given}
-            ).fetchall()
-        return rows
+    def _select(self, query: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
+        return self._database.read(query, {"namespace": self._namespace, "journal": self._name, **given})
 
     def _read(self, text: str) -> Iterator[dict[str, Any]]:
         record = json.loads(text)

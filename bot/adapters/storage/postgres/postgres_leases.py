@@ -69,11 +69,10 @@ class PostgresLeases:
 
     def holder(self, name: str) -> str | None:
         """Return which process has taken a lease, or None: its id, and its machine where that is another one."""
-        with self._database.reading() as connection:
-            row = connection.execute(_HOLDER, [self._namespace, name]).fetchone()
-        if row is None:
+        held = self._database.read(_HOLDER, [self._namespace, name])
+        if not held:
             return None
-        machine, process = str(row[0]).rsplit(":", 1)
+        machine, process = str(held[0][0]).rsplit(":", 1)
         return process if machine == socket.gethostname() else f"{process} on {machine}"
 
     def holds(self, fence: Fence) -> bool:
@@ -90,17 +89,15 @@ class PostgresLeases:
         with self._changed:
             self._held.pop(fence, None)
             self._changed.notify_all()
-        with self._database.writing() as connection:
-            connection.execute(_RELEASE, fence)
+        self._database.write(_RELEASE, fence)
 
     def _taken(self, name: str) -> Fence | None:
         """Take a lease that nobody holds; None where somebody does."""
         given = [self._namespace, name, f"{socket.gethostname()}:{os.getpid()}", self._lasts_s]
-        with self._database.writing() as connection:
-            row = connection.execute(_TAKE, given).fetchone()
-        if row is None:
+        taken = self._database.write(_TAKE, given)
+        if not taken:
             return None
-        fence = Fence(self._namespace, name, row[0])
+        fence = Fence(self._namespace, name, taken[0][0])
         with self._changed:
             self._held[fence] = None
             if not self._renewing:
@@ -123,9 +120,8 @@ class PostgresLeases:
                 log.warning("leases were not renewed: %s", error, extra={"action": "lease_not_renewed"})
 
     def _renew(self, held: Sequence[Fence]) -> None:
-        with self._database.writing() as connection:
-            given = [[fence.name for fence in held], [fence.token for fence in held]]
-            renewed = set(connection.execute(_RENEW, [self._lasts_s, *given, self._namespace]).fetchall())
+        given = [[fence.name for fence in held], [fence.token for fence in held]]
+        renewed = set(self._database.write(_RENEW, [self._lasts_s, *given, self._namespace]))
         with self._changed:
             lost = [fence for fence in held if (fence.name, fence.token) not in renewed and fence in self._held]
             for fence in lost:

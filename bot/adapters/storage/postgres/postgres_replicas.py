@@ -36,9 +36,8 @@ class PostgresReplicas:
 
     def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
         """Give a sign of life; rows of those that gave none for a day go."""
-        with self._database.writing() as connection:
-            given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, clock_ahead]
-            connection.execute(_BEAT, given)
+        given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, clock_ahead]
+        self._database.write(_BEAT, given)
 
     def ahead(self, clock: Clock) -> timedelta | None:
         """Return how far a clock is ahead of the database's; None where the answer came too late to tell."""
@@ -52,8 +51,7 @@ class PostgresReplicas:
 
     def leave(self) -> None:
         """Remove this process: it stops."""
-        with self._database.writing() as connection:
-            connection.execute("DELETE FROM triage_replicas WHERE id = %s", [self._id])
+        self._database.write("DELETE FROM triage_replicas WHERE id = %s", [self._id])
 
     def list(self) -> Sequence[Replica]:
         """Return all, by host and process."""

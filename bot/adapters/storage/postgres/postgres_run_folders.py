@@ -75,35 +75,31 @@ class PostgresRunFolders:
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then, as far as their folders are stored."""
-        with self._database.reading() as connection:
-            row = connection.execute(_LONG_RUNS, [self._namespace, moment]).fetchone()
-        return int(row[0]) if row else 0
+        [(count,)] = self._database.read(_LONG_RUNS, [self._namespace, moment])
+        return int(count)
 
     def published_before(self, moment: datetime) -> Sequence[str]:
         """Return MAX_FOUND folders at most that were last written to before then, the oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT folder FROM triage_run_folders WHERE namespace = %s AND touched_at < %s "
-                "ORDER BY touched_at LIMIT %s",
-                [self._namespace, moment, MAX_FOUND],
-            ).fetchall()
+        rows = self._database.read(
+            "SELECT folder FROM triage_run_folders WHERE namespace = %s AND touched_at < %s "
+            "ORDER BY touched_at LIMIT %s",
+            [self._namespace, moment, MAX_FOUND],
+        )
         return [folder for (folder,) in rows]
 
     def withdraw(self, folders: Sequence[str]) -> None:
         """Delete what is stored of folders."""
-        with self._database.writing() as connection:
-            connection.execute(
-                "DELETE FROM triage_run_folders WHERE namespace = %s AND folder = ANY(%s)",
-                [self._namespace, list(folders)],
-            )
+        self._database.write(
+            "DELETE FROM triage_run_folders WHERE namespace = %s AND folder = ANY(%s)",
+            [self._namespace, list(folders)],
+        )
 
     def _touched_at(self, folder: str) -> datetime | None:
-        with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s",
-                [self._namespace, folder],
-            ).fetchone()
-        return None if row is None else row[0].astimezone(UTC)
+        rows = self._database.read(
+            "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s",
+            [self._namespace, folder],
+        )
+        return rows[0][0].astimezone(UTC) if rows else None
 
     def _write(self, folder: str, to: Path, touched: datetime) -> Path:
         """Write the files of a folder, which are as old as they were; a chunk at a time is in memory."""

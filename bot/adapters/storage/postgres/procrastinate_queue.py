@@ -110,12 +110,11 @@ class ProcrastinateQueue:
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs, in any process."""
-        with self._database.reading() as connection:
-            found = connection.execute(
-                "SELECT 1 FROM procrastinate_jobs WHERE queue_name = %s AND lock = %s AND status IN ('todo', 'doing')",
-                [self._namespace, tables.lock_of(self._namespace, key)],
-            ).fetchone()
-        return found is not None
+        found = self._database.read(
+            "SELECT 1 FROM procrastinate_jobs WHERE queue_name = %s AND lock = %s AND status IN ('todo', 'doing')",
+            [self._namespace, tables.lock_of(self._namespace, key)],
+        )
+        return bool(found)
 
     def unclaimed(self) -> list[Job]:
         """Return the jobs that nobody works on yet, in order."""
