@@ -12,7 +12,7 @@ from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.gallery.stage import Stage, open_stage
-from tests.journeys.browser import chromium, open_page
+from tests.journeys.browser import open_browser, open_page
 
 SIZE: ViewportSize = {"width": 960, "height": 1_600}
 """Wide enough for Slack's column of messages, high enough for the longest view."""
@@ -21,16 +21,13 @@ SIZE: ViewportSize = {"width": 960, "height": 1_600}
 @pytest.fixture(scope="module")
 def opened_stage(slack_server: LocalSlack) -> Iterator[Stage]:
     """The workspace's page before Ana; skipped where there is no Chromium."""
-    executable = chromium()
-    if executable is None:
-        pytest.skip("no Chromium in PATH: install `chromium` to look at the gallery")
-    with Control(slack_server.url) as control:
+    with open_browser() as browser, Control(slack_server.url) as control:
         control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
         server = PageServer(slack_server.url, actor=ANA.user_id, channel=OPS.channel_id)
         with (
             server,
-            open_page(executable, server.url, size=SIZE) as page,
+            open_page(browser, server.url, size=SIZE) as page,
             open_stage(slack_server, control, page) as on,
         ):
             yield on

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
+import pytest
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 from demo.control import LIMIT_S
 
@@ -24,23 +25,29 @@ _WAIT_MS = LIMIT_S * 1_000
 _SIZE: ViewportSize = {"width": 1280, "height": 860}
 
 
-def chromium() -> str | None:
-    """Return the path of an installed Chromium or Chrome, or None."""
-    return next((path for path in map(shutil.which, _CHROMIUM_NAMES) if path), None)
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Start a browser and close it at the end; skips the test where there is none."""
+    executable = next((path for path in map(shutil.which, _CHROMIUM_NAMES) if path), None)
+    if executable is None:
+        pytest.skip("no Chromium in PATH: install `chromium` to run what needs a browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
+        yield browser
+        browser.close()
 
 
 @contextmanager
-def open_page(executable: str, url: str, *, size: ViewportSize = _SIZE) -> Iterator[SlackPage]:
-    """Open the workspace's page in a browser of its own, `size` pixels large; close both at the end."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
-        page = browser.new_page(viewport=size, locale="en-GB", timezone_id="UTC", device_scale_factor=1)
-        page.set_default_timeout(_WAIT_MS)
-        expect.set_options(timeout=_WAIT_MS)
-        page.goto(url)
-        page.get_by_text("ui live").wait_for()
-        yield SlackPage(page)
-        browser.close()
+def open_page(browser: Browser, url: str, *, size: ViewportSize = _SIZE) -> Iterator[SlackPage]:
+    """Open the workspace's page in a session of its own, `size` pixels large; close it at the end."""
+    context = browser.new_context(viewport=size, locale="en-GB", timezone_id="UTC", device_scale_factor=1)
+    context.set_default_timeout(_WAIT_MS)
+    expect.set_options(timeout=_WAIT_MS)
+    page = context.new_page()
+    page.goto(url)
+    page.get_by_text("ui live").wait_for()
+    yield SlackPage(page)
+    context.close()
 
 
 class SlackPage:

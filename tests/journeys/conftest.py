@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from demo.control import Control
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
 from tests.gitrepo import make_repo
-from tests.journeys.browser import SlackPage, chromium, open_page
+from tests.journeys.browser import SlackPage, open_browser, open_page
 from tests.journeys.company import COMPANY
 from tests.journeys.office import Office
 from tests.journeys.shop import SHOP
@@ -26,19 +27,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker("journey")
-            if "page" in getattr(item, "fixturenames", ()):
+            if "browser" in getattr(item, "fixturenames", ()):
                 item.add_marker("browser")
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for the tests of a file; skipped where there is no Chromium."""
+    with open_browser() as browser:
+        yield browser
+
+
 @pytest.fixture
-def page(slack: LocalSlack) -> Iterator[SlackPage]:
-    """The workspace's page; skipped where there is no Chromium."""
-    executable = chromium()
-    if executable is None:
-        pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
+def page(slack: LocalSlack, browser: Browser) -> Iterator[SlackPage]:
+    """The workspace's page."""
     with (
         PageServer(slack.url, actor=ANA.user_id, channel=HELP.channel_id) as server,
-        open_page(executable, server.url) as page,
+        open_page(browser, server.url) as page,
     ):
         yield page
 

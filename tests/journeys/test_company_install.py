@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP
@@ -69,7 +69,7 @@ def test_six_repositories_and_two_teams_from_nothing(
         status = place.type(["triage", "status"])
         assert "Team payments" in status.stdout
         bot.send_signal(signal.SIGTERM)
-        bot.communicate(timeout=60)
+        assert bot.wait(LIMIT_S) == 0
 
 
 def test_one_team_becomes_the_first_of_several(
@@ -84,7 +84,7 @@ def test_one_team_becomes_the_first_of_several(
         asked = hands.say(HELP.channel_id, CHLOE.user_id, RETRIES)
         card = company.card(PAY_OPS, asked, HELP, offering=ids.APPROVE)
         bot.send_signal(signal.SIGTERM)
-        bot.communicate(timeout=60)
+        assert bot.wait(LIMIT_S) == 0
     team = f"platform ops={PLAT_OPS.channel_id} channels={ENG.channel_id} approvers={BEN.user_id}"
     done = place.type(["triage", "init", "--no-input", "--team", "payments", "--team", team])
     assert done.returncode == 0, done.stderr
@@ -98,5 +98,5 @@ def test_one_team_becomes_the_first_of_several(
         asked_other = hands.say(ENG.channel_id, CHLOE.user_id, RETRIES)
         company.card(PLAT_OPS, asked_other, ENG, offering=ids.APPROVE)
         bot.send_signal(signal.SIGTERM)
-        bot.communicate(timeout=60)
+        assert bot.wait(LIMIT_S) == 0
     assert (place.home / ".triage" / "teams" / "payments").is_symlink()

@@ -27,6 +27,8 @@ from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.journeys.shop import SESSIONS
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +60,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder / "triage", folder / "home"
+        self.out, self.err = folder / "out", folder / "err"
         self.folder.mkdir()
         self.home.mkdir()
         for name in (".env.example", "triage.example.yml", "manifest.yml"):
@@ -66,18 +69,24 @@ class Place:
         self.env: Mapping[str, str] = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8"}
 
     def type(self, words: list[str], answers: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command; `triage` from what is installed where it has answers, else forked from a loaded one."""
+        if words[0] == "triage" and not answers:
+            return fork_server.run("bot", *words[1:], env=self.env, cwd=self.folder)
         return subprocess.run(
             words, cwd=self.folder, env=self.env, input=answers, capture_output=True, text=True, timeout=LIMIT_S
         )
 
     @contextmanager
-    def running(self, words: list[str]) -> Iterator[subprocess.Popen[str]]:
-        pipe = subprocess.PIPE
-        with subprocess.Popen(words, cwd=self.folder, env=self.env, stdout=pipe, stderr=pipe, text=True) as process:
-            try:
-                yield process
-            finally:
-                process.kill()
+    def running(self, words: list[str]) -> Iterator[ForkedProcess]:
+        """Run `triage run` meanwhile; what it says is appended to `out` and `err`."""
+        assert words[0] == "triage"
+        with self.out.open("a") as out, self.err.open("a") as err:
+            process = fork_server.start("bot", *words[1:], env=self.env, cwd=self.folder, stdout=out, stderr=err)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture
@@ -134,9 +143,9 @@ def test_the_page_leads_from_an_empty_folder_to_a_reply(
         after = place.type(doctor)
         assert (after.returncode, after.stdout.splitlines()[-1]) == (0, "all checks passed"), after.stdout
         bot.send_signal(signal.SIGTERM)
-        out, err = bot.communicate(timeout=LIMIT_S)
-    assert (bot.returncode, out.splitlines()[-1]) == (0, "stopped; nothing was lost.")
-    assert "ERROR" not in err
+        assert bot.wait(LIMIT_S) == 0
+    assert place.out.read_text().splitlines()[-1] == "stopped; nothing was lost."
+    assert "ERROR" not in place.err.read_text()
     (record,) = NdjsonJournal(place.home / ".triage" / "replies.ndjson").records()
     assert record["posted_message_id"] == reply["ts"]
 

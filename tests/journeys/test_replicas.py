@@ -51,10 +51,14 @@ def test_replicas_are_listed_and_share_their_pace(
     assert (found["replicas"].ok, found["replicas"].says) == (True, "2 alive")
     assert found["connection"].ok, found["connection"]
     one, other = bots
-    for _ in range(POST_BURST):
-        one.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
-    with pytest.raises(Unavailable, match="too many messages at once"):
-        other.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
+
+    def is_refused_beside() -> bool:
+        while not is_refused(one):
+            pass
+        return is_refused(other)
+
+    # a pace of its own would let it post so often; on a busy machine a second may pass between the two
+    assert any(is_refused_beside() for _ in range(POST_BURST))
     one.stop()
     checked = [
         fork_server.run("bot", "status", "--check", cwd=tmp_path, env=os.environ | environ | home).returncode
@@ -64,6 +68,15 @@ def test_replicas_are_listed_and_share_their_pace(
     with driver().connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM triage_replicas").fetchone() == (1,)
     other.stop()
+
+
+def is_refused(bot: App) -> bool:
+    """Whether a bot has posted too often to say one line more."""
+    try:
+        bot.process.slack.poster.post(HELP.channel_id, "hello", what="say hello", rank=LINE)
+    except Unavailable as error:
+        return "too many messages at once" in str(error)
+    return False
 
 
 def offered(control: Control, ts: str) -> Json:

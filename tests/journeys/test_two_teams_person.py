@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from slack_sdk import WebClient
 
 from blocks import ids
@@ -20,7 +20,7 @@ from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, send, sign
 from tests.handlers.slack_stub import slack_stub
-from tests.journeys.browser import chromium, open_page
+from tests.journeys.browser import open_page
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import RETRIES, TIMEOUTS
 from tests.payloads import payload
@@ -61,19 +61,16 @@ def test_status_in_a_direct_message_is_that_of_each_of_ones_teams(company: Compa
 
 
 def test_a_click_on_home_is_for_the_team_under_whose_name_the_draft_stands(
-    company: Company, company_server: LocalSlack
+    company: Company, company_server: LocalSlack, browser: Browser
 ) -> None:
     """Each draft stands under its team; approved there, it is posted and recorded by that team, and nothing else is."""
-    executable = chromium()
-    if executable is None:
-        pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
     pay = company.control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
     plat = company.control.say(ENG.channel_id, CHLOE.user_id, TIMEOUTS)
     company.card(PAY_OPS, pay, HELP, offering=ids.APPROVE)
     company.card(PLAT_OPS, plat, ENG, offering=ids.APPROVE)
     with (
         PageServer(company_server.url, actor=ANA.user_id, channel=HELP.channel_id) as server,
-        open_page(executable, server.url) as page,
+        open_page(browser, server.url) as page,
     ):
         page.act_as(ANA.real_name)
         home = page.open_home()
