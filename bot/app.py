@@ -12,7 +12,7 @@ from datetime import datetime
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.waiting_drafts import repeat_partial_answers
-from bot.composition.process_services import open_process_services
+from bot.composition.process_services import ProcessServices
 from bot.composition.slack_edge import connect_to_slack
 from bot.composition.storage_engine import open_engine
 from bot.composition.team_homes import check_team_folders, end_removed, hand_over, refuse_renamed
@@ -66,7 +66,7 @@ class App:
         check_team_folders(environment.home, settings.teams)
         handed_over = hand_over(engine, environment.home, settings)
         refuse_renamed(environment.home, settings, engine)
-        self.process = process = open_process_services(settings, environment, engine, bot_token, clock or SystemClock())
+        self.process = process = ProcessServices(settings, environment, engine, bot_token, clock or SystemClock())
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.teams = Teams(process, self._listeners)
         self.teams.open_first(settings.by_team())

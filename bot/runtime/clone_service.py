@@ -112,10 +112,6 @@ class CloneService:
         wait(filter(None, [self._once_more(codebase, began_at) for codebase in late]), self._wait_s)
         return tuple(filter(None, (self._aged(codebase, began_at) for codebase in late)))
 
-    def standing(self) -> Mapping[str, CloneStanding]:
-        """Return how each clone stands; raises StoreError."""
-        return {codebase: self._standing(codebase) for codebase in self._named}
-
     def close(self) -> None:
         """End what is under way, and begin no more; what was fetched stays as it is."""
         self._is_closed = True

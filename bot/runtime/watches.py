@@ -82,19 +82,15 @@ class IndexWatch:
         self._refreshes, self._stored, self._say = refreshes, stored, say
         self._written: IndexStanding | None = None
         self._known: dict[str, CodebaseStanding] = {}
-        self._is_whole = False
-
-    @property
-    def is_whole(self) -> bool:
+        self.is_whole = False
         """Whether the last look found every file of each HEAD indexed."""
-        return self._is_whole
 
     def tick(self) -> None:
         """Look once; raises StoreError where what is known cannot be written."""
         refreshes = self._refreshes()
         self._known = {name: known for name, known in self._known.items() if name in refreshes}
         whole = [self._look(name, refresh) for name, refresh in refreshes.items()]
-        self._is_whole = all(whole)
+        self.is_whole = all(whole)
         standing = IndexStanding.of(self._known)
         if self._known and standing != self._written:
             self._stored.update(standing.model_dump())
@@ -106,14 +102,12 @@ class IndexWatch:
             report = refresh()
         except NotCloned:  # whoever clones it tells of it
             return False
-        except DiskRefused as error:
-            if isinstance(error, CodebaseUnreadable):
-                self._note(name, CodebaseStanding(problem=str(error)))
-            else:  # the watch over the disk tells of it
-                log.warning("the index waits for the disk: %s", error, extra={"action": "index_waits"})
-            return False
         except TriageError as error:
-            self._note(name, CodebaseStanding(problem=str(error)))
+            if isinstance(error, DiskRefused) and not isinstance(error, CodebaseUnreadable):
+                # the watch over the disk tells of it
+                log.warning("the index waits for the disk: %s", error, extra={"action": "index_waits"})
+            else:
+                self._note(name, CodebaseStanding(problem=str(error)))
             return False
         gaps = report.gaps
         self._note(
