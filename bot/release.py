@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +16,9 @@ def program_version() -> str:
 
     In a checkout its pyproject.toml is read: what pip noted there is as old as the last `pip install`.
     """
+    import tomllib  # here, for every command would load them
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         project = tomllib.loads(_PYPROJECT.read_text(encoding="utf-8"))["project"]
         if project["name"] == DISTRIBUTION:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from slack_bolt.kwargs_injection.args import Args
 
 from bot.casework.approvers import Approvers
-from bot.domain.threads import thread_key
+from bot.domain.events import thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
 from handlers.buttons.decision_handler import Listener, Say

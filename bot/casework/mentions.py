@@ -16,9 +16,9 @@ from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
 from bot.domain.commands.mention_instructions import InstructionKind
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MentionInstruction
-from bot.domain.threads import ThreadState, thread_key
+from bot.domain.threads import ThreadState
 from bot.errors import InputError, ProviderError
 from bot.intake.classifier.classification import asks_question
 from bot.intake.classifier.rules import Rules

@@ -75,3 +75,8 @@ class Classification(BaseModel):
     classifier_confidence: Annotated[float, Field(ge=0, le=1)]
     classifier_version: str
     classified_at: datetime | None = None
+
+
+def thread_key(event: Event) -> str:
+    """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
+    return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"

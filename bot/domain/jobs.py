@@ -15,11 +15,10 @@ from typing import ClassVar, Final
 from pydantic import AwareDatetime
 
 from bot.domain.commands.mention_instructions import Instruction
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbooks.playbook_requests import PlaybookRequest
-from bot.domain.threads import thread_key
 
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2

@@ -23,7 +23,6 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AwareDatetime, Field
 
 from bot.domain.doubts import Doubt, is_settled_by
-from bot.domain.events import Event
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.paging import Paging
 from bot.domain.questions.conditions import AutoJudgement
@@ -458,8 +457,3 @@ def check_thread_id(thread_id: str) -> str:
     if not _THREAD_ID.fullmatch(thread_id):
         raise InputError(f"{thread_id[:80]!r} is not a thread id; one looks like T01.C01.1700000000.000100")
     return thread_id
-
-
-def thread_key(event: Event) -> str:
-    """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
-    return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"

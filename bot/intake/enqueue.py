@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
-from bot.domain.events import Classification, Event, MessageType
+from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
     FollowUpArrived,
     MentionInstruction,
@@ -25,7 +25,6 @@ from bot.domain.jobs import (
     QuestionAsked,
 )
 from bot.domain.playbooks.playbook_requests import parse_playbook_request
-from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal

@@ -19,9 +19,8 @@ from typing import Any
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
-from bot.domain.events import Classification, Event, MessageType
+from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
-from bot.domain.threads import thread_key
 from bot.errors import StoreError
 from bot.intake.classifier.classification import classify
 from bot.intake.deduplication import delivery_names, record_key

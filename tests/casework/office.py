@@ -28,7 +28,7 @@ from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.config.settings import Settings
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
     ContinueThread,
     FollowUpArrived,
@@ -44,7 +44,7 @@ from bot.domain.jobs import (
 )
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
-from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark, thread_key
+from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT

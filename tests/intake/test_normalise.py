@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.events import MessageType
-from bot.domain.threads import thread_key
+from bot.domain.events import MessageType, thread_key
 from bot.intake.normalise import Identity, Incoming, normalise
 from tests.payloads import payload
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bot.config.settings import Settings
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.jobs import FollowUpArrived, Job, MessageWork, Work
-from bot.domain.threads import Resolution, thread_key
+from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from bot.intake.watcher import RETRY_S, IntakeStores, Watcher

@@ -12,9 +12,9 @@ from datetime import datetime
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.events import Event, MessageType
+from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import QuestionAsked, RebuildThread
-from bot.domain.threads import check_thread_id, thread_key
+from bot.domain.threads import check_thread_id
 from bot.errors import InputError
 from bot.intake.classifier.classification import classify
 from bot.intake.classifier.rules import Rules

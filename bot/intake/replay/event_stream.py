@@ -14,9 +14,8 @@ from typing import Final, Protocol
 
 from pydantic import ValidationError
 
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.text.humanize import counted
-from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules, explain
 
 CHUNK_BYTES: Final = 1 << 16

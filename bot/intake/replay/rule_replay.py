@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.domain.events import Event, MessageType
-from bot.domain.threads import thread_key
+from bot.domain.events import Event, MessageType, thread_key
 from bot.intake.classifier.classification import evaluate_rules
 from bot.intake.classifier.rules import Rules
 
