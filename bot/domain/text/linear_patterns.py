@@ -58,17 +58,19 @@ class LinearPattern:
 class LinearPatterns:
     """Many patterns asked about together: one pass finds their words, and only patterns whose words are there are run.
 
-    One pattern for all of them would have too many states for what RE2 may keep.
+    Compiled when first used. One pattern for all of them would have too many states for what RE2 may keep.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._filter = re2.Filter()
-        self._count = 0
-        for pattern in patterns:
-            self._filter.Add(pattern)
-            self._count += 1
-        if self._count:
-            self._filter.Compile()
+        self._patterns = tuple(patterns)
+
+    @cached_property
+    def _filter(self) -> Any:
+        found = re2.Filter()
+        for pattern in self._patterns:
+            found.Add(pattern)
+        found.Compile()
+        return found
 
     def found_in(self, text: str) -> Sequence[int]:
         """Return the numbers of the patterns that match anywhere, counted from 0.
@@ -76,7 +78,7 @@ class LinearPatterns:
         >>> LinearPatterns(["a+b", "no", "b$"]).found_in("caab")
         [0, 2]
         """
-        return (self._filter.Match(_utf8(text)) or ()) if self._count else ()
+        return (self._filter.Match(_utf8(text)) or ()) if self._patterns else ()
 
 
 def _utf8(text: str) -> bytes:

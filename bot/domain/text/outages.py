@@ -17,7 +17,10 @@ from pydantic import BaseModel, ConfigDict
 from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPatterns
 
-_EDGE_BEFORE, _EDGE_AFTER = r"(?:^|[^\pL\pN_])", r"(?:$|[^\pL\pN_])"
+_NOT_OF_WORDS: Final = r"[^[:word:]\x80-\x{10ffff}]"  # of ASCII: all classes of letters take a millisecond a pattern
+_EDGE_BEFORE, _EDGE_AFTER = f"(?:^|{_NOT_OF_WORDS})", f"(?:$|{_NOT_OF_WORDS})"
+_FOREIGN_SIGN = re.compile(r"[^\w\x00-\x7f]")
+_SIGN: Final = "\x01"  # in place of any other that is no letter, which no pattern for words with blanks between names
 _QUOTED = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|「[^」\n]{1,300}」')
 _SENTENCES = re.compile(r"[!?？！。\n]+|\.(?=\s|$)")
 _CLAUSES = re.compile(r"[,;:，、；：()（）]|\s[-–—]+\s|\bbut\b|\baber\b")
@@ -141,8 +144,11 @@ class _Patterns:
 
     def kinds_in(self, text: str) -> frozenset[str]:
         """Return the kinds of which a pattern matches somewhere, whole words only where words have edges."""
+        others: Sequence[int] = ()
+        if not text.isascii():
+            others = self._unspaced.found_in(text)
+            text = _FOREIGN_SIGN.sub(_SIGN, text)
         found = self._spaced.found_in(text)
-        others = () if text.isascii() else self._unspaced.found_in(text)
         if not found and not others:
             return _NONE
         return frozenset([*(self._spaced_kinds[at] for at in found), *(self._unspaced_kinds[at] for at in others)])

@@ -1,7 +1,7 @@
 """Finds thousands of literal phrases in a text in one pass.
 
 A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either, a
-leading `^` for "only where a clause begins". A small pattern finds how phrases begin, a table what they are in full.
+leading `^` for "only where a clause begins". A table finds phrases by their first words.
 
 The word lists that ship with the classifier.
 
@@ -14,17 +14,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bot.domain.tables import read_table
 from bot.errors import ConfigError
 
-_HINT_CHARS: Final = 12  # longer selects better and compiles slower
 _CLAUSE_MARKS: Final = ".!?¡¿:;,()\n-–—"
 _NONE: Final[frozenset[str]] = frozenset()
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_WORD = re.compile(r"\w+")
+_BEGIN = re.compile(r"(?<!\w)")
+_END = re.compile(r"(?!\w)")
+_NOT_OF_WORDS: Final = bytes(set(range(128)) - {byte for byte in range(128) if chr(byte) == "_" or chr(byte).isalnum()})
+_BLANKED: Final = bytes.maketrans(_NOT_OF_WORDS, b" " * len(_NOT_OF_WORDS))
+_KEY_WORDS: Final = 3
+_NO_WORD: Final = ("",)
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -65,19 +71,19 @@ class Keywords:
     """
 
     def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
-        phrases = [
-            Phrase(text.removeprefix("^"), kind, text.startswith("^"))
-            for kind, keywords in lists.items()
-            for text in itertools.chain.from_iterable(map(expand, keywords))
-        ]
-        spaced = [phrase for phrase in phrases if not _UNSPACED.search(phrase.text)]
-        unspaced = [phrase for phrase in phrases if _UNSPACED.search(phrase.text)]
-        self._spaced = _Index(spaced, r"(?<!\w)", r"(?!\w)")
-        self._unspaced = _Index(unspaced, "", "")
+        self._spaced = _Index(_words, whole=True)
+        self._unspaced = _Index(list, whole=False)
+        for kind, keywords in lists.items():
+            for text in itertools.chain.from_iterable(map(expand, keywords)):
+                phrase = Phrase(text.removeprefix("^"), kind, text.startswith("^"))
+                is_unspaced = not text.isascii() and _UNSPACED.search(text)
+                (self._unspaced if is_unspaced else self._spaced).add(phrase)
 
     def kinds_in(self, text: str) -> frozenset[str]:
         """Return the kinds found in lower-case text, in which runs of blanks are one blank."""
-        hits = self._spaced.hits(text) if text.isascii() else self._spaced.hits(text) + self._unspaced.hits(text)
+        hits = self._spaced.hits(text)
+        if not text.isascii() and _UNSPACED.search(text):
+            hits += self._unspaced.hits(text)
         if not hits:
             return _NONE
         excepted = {place for hit in hits if hit.kind == "except" for place in range(hit.start, hit.end)}
@@ -85,53 +91,54 @@ class Keywords:
 
 
 class _Index:
-    """Phrases by how they begin."""
+    """Phrases by their first words, as many as there are up to _KEY_WORDS.
 
-    def __init__(self, phrases: list[Phrase], before: str, after: str) -> None:
-        trie: dict[str, Any] = {}
-        for phrase in phrases:
-            _insert(trie, phrase.text[:_HINT_CHARS])
-        self._hint = re.compile(before + (_alternatives(trie) if trie else "(?!)"))
-        self._after = re.compile(after)
-        self._table: dict[str, list[Phrase]] = {}
-        for phrase in phrases:
-            if beginning := self._hint.match(phrase.text):
-                self._table.setdefault(beginning[0], []).append(phrase)
+    Args:
+        words: returns the words of a text or of a phrase; in scripts that are written without spaces its characters.
+        whole: whether a phrase counts only where no word goes on before or after it.
+    """
+
+    def __init__(self, words: Callable[[str], list[str]], *, whole: bool) -> None:
+        self._words = words
+        self._whole = whole
+        self._table: dict[str | tuple[str, ...], list[Phrase]] = {}
+
+    def add(self, phrase: Phrase) -> None:
+        words = self._words(phrase.text)[:_KEY_WORDS] or [""]
+        self._table.setdefault(tuple(words) if len(words) > 1 else words[0], []).append(phrase)
 
     def hits(self, text: str) -> list[KeywordMatch]:
-        hits: list[KeywordMatch] = []
-        found = self._hint.search(text)
-        while found:
-            start = found.start()
-            here = (phrase for phrase in self._table[found[0]] if self._stands(phrase, text, start))
-            hits.extend(KeywordMatch(phrase.kind, start, start + len(phrase.text)) for phrase in here)
-            found = self._hint.search(text, start + 1)  # phrases may overlap
-        return hits
+        words = self._words(text)
+        seconds = words[1:]
+        openings = zip(words, seconds, strict=False), zip(words, seconds, seconds[1:], strict=False)
+        keys = self._table.keys() & itertools.chain(_NO_WORD, words, *openings)
+        if not keys:
+            return []
+        phrases = [phrase for key in keys for phrase in self._table[key] if phrase.text in text]
+        return [hit for phrase in phrases for hit in self._places(phrase, text)]
 
-    def _stands(self, phrase: Phrase, text: str, start: int) -> bool:
-        if not text.startswith(phrase.text, start):
+    def _places(self, phrase: Phrase, text: str) -> Iterator[KeywordMatch]:
+        start = text.find(phrase.text)
+        while start >= 0:
+            end = start + len(phrase.text)
+            if self._stands(phrase, text, start, end):
+                yield KeywordMatch(phrase.kind, start, end)
+            start = text.find(phrase.text, start + 1)  # a phrase may overlap itself
+
+    def _stands(self, phrase: Phrase, text: str, start: int, end: int) -> bool:
+        if self._whole and not (_BEGIN.match(text, start) and _END.match(text, end)):
             return False
-        whole = self._after.match(text, start + len(phrase.text)) is not None
-        return whole and (not phrase.opening or _begins_clause(text, start))
+        return not phrase.opening or _begins_clause(text, start)
+
+
+def _words(text: str) -> list[str]:
+    """Return the runs of letters, digits and underscores."""
+    return text.encode().translate(_BLANKED).decode().split() if text.isascii() else _WORD.findall(text)
 
 
 def _begins_clause(text: str, start: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip(" ")
     return not before or before[-1] in _CLAUSE_MARKS
-
-
-def _insert(trie: dict[str, Any], beginning: str) -> None:
-    for char in beginning:
-        trie = trie.setdefault(char, {})
-    trie[""] = {}
-
-
-def _alternatives(trie: dict[str, Any]) -> str:
-    """Return a trie as a pattern; no two branches begin alike, and a beginning hides the longer ones behind it."""
-    if "" in trie:
-        return ""
-    branches = [re.escape(char) + _alternatives(child) for char, child in trie.items()]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
