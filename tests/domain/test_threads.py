@@ -24,7 +24,6 @@ from bot.domain.threads import (
     Transition,
     check_thread_id,
     hash_draft,
-    thread_key,
 )
 from bot.errors import IllegalTransition, InputError
 from tests.builders import NOW, THREAD_ID, a_thread, an_event, in_status

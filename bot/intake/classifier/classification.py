@@ -208,7 +208,7 @@ def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
     """Return what the scorer sees of a message."""
     content = message_text.visible_text(content)
     text = message_text.own_words(content)
-    return features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers))
+    return frozenset(features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers)))
 
 
 @cache
@@ -267,7 +267,7 @@ def _is_smalltalk(text: str, content: str, matchers: Matchers) -> bool:
     if len(content) >= SMALLTALK_MAX_CHARS or "`" in content or "<" in content:
         return False
     words = message_text.without_trailer(text.translate(_WITHOUT_MARKS))
-    return matchers.smalltalk.is_in(words.lstrip(message_text.CLOSERS))
+    return bool(matchers.smalltalk.found_in(words.lstrip(message_text.CLOSERS)))
 
 
 def _ends_asking(text: str, matchers: Matchers) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from bot.domain.text.linear_patterns import LinearPattern
+from bot.domain.text.linear_patterns import LinearPatterns
 from bot.domain.text.outages import Outages
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
@@ -41,7 +41,7 @@ class Matchers:
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
     thanks: re.Pattern[str]
-    smalltalk: LinearPattern
+    smalltalk: LinearPatterns
     addressed: re.Pattern[str]
 
 
@@ -179,10 +179,10 @@ def _chain(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:{_GAP})?(?:(?:{one})(?:{_GAP}|\Z))+")
 
 
-def _smalltalk(patterns: Iterable[str]) -> LinearPattern:
+def _smalltalk(patterns: Iterable[str]) -> LinearPatterns:
     """Return a pattern for nothing but some of the patterns; RE2, for they leave it many ways to fail."""
     either = "|".join(f"(?:{pattern})" for pattern in patterns) or r"\b\B"
-    return LinearPattern(rf"^[\s,.!]*(?:(?:{either})(?:[\s,.!]+|$))+$")
+    return LinearPatterns([rf"^[\s,.!]*(?:(?:{either})(?:[\s,.!]+|$))+$"])
 
 
 def _either(patterns: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -37,11 +37,12 @@ _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\
 _WORD = re.compile(
     rf"<[a-z]+>|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:'[^\W\d_{_UNSPACED}]+)?|\d+|[{re.escape(message_text.MARKS)}]+|[!！]+|[^\w\s]"
 )
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|<[a-z]+>|[0-9]+|\?+|!+|[^\w\s]")
 _MARKS: Final = {**dict.fromkeys(message_text.MARKS, "?"), "!": "!", "！": "!"}
 _AT = re.compile(r"(?<!\w)@[\w-]+")
 
 
-def features(words: Sequence[str], *, asks: bool = False) -> frozenset[str]:
+def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
     """Return the n-grams of a message, of one to three words.
 
     `^` and `$` stand for its ends, `work*` for a word that begins so, `>6` for a message of more than six words, and
@@ -58,7 +59,7 @@ def features(words: Sequence[str], *, asks: bool = False) -> frozenset[str]:
     found.update([word[:_STEM_CHARS] + "*" for word in words if len(word) > _STEM_CHARS and word[0] != "<"])
     if asks:
         found.add(RULE)
-    return frozenset(found)
+    return found
 
 
 def _length(words: Sequence[str]) -> int:
@@ -77,8 +78,15 @@ def words_of(content: str) -> list[str]:
     text = message_text.with_placeholders(content).lower()
     if "@" in text:
         text = _AT.sub(" <at> ", text)
-    words = ["0" if word.isdigit() else _MARKS.get(word[0], word) for word in _WORD.findall(text)]
+    if text.isascii():  # the same in a third of the time
+        words = [word if word >= "a" else _named(word) for word in _ASCII_WORD.findall(text)]
+    else:
+        words = list(map(_named, _WORD.findall(text)))
     return words if len(words) <= MAX_WORDS else [*words[: MAX_WORDS - _TAIL_WORDS], *words[-_TAIL_WORDS:]]
+
+
+def _named(word: str) -> str:
+    return "0" if word.isdigit() else _MARKS.get(word[0], word)
 
 
 def is_short(words: Sequence[str]) -> bool:
@@ -134,17 +142,17 @@ class Weights:
         """What names these weights: equal weights have equal versions."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:8]
 
-    def probability(self, ngrams: frozenset[str]) -> float:
+    def probability(self, ngrams: Set[str]) -> float:
         """Return how likely a message of these n-grams wants an answer.
 
         >>> Weights(threshold=0.5, bias=0.0, table={"help": 2.0}).probability(frozenset(["help"]))
         0.8807970779778823
         """
         # math.fsum does not depend on the order of a set, which differs from run to run.
-        total = math.fsum(filter(None, map(self.table.get, ngrams)))
+        total = math.fsum([*filter(None, map(self.table.get, ngrams))])
         return sigmoid(self.bias + total / math.sqrt(len(ngrams) or 1))
 
-    def why(self, ngrams: frozenset[str], count: int = WHY_COUNT) -> list[Contribution]:
+    def why(self, ngrams: Set[str], count: int = WHY_COUNT) -> list[Contribution]:
         """Return the n-grams that move the score most, the weightiest first; the ends, which all have, left out."""
         scale = 1 / math.sqrt(len(ngrams) or 1)
         known = [ngram for ngram in ngrams if ngram in self.table and ngram not in _ENDS]
