@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -32,16 +32,25 @@ class ModelTask:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Specialist:
-    """A model with a job description (`system`); every run starts with a fresh context."""
+class ModelAccess:
+    """What makes a model run: who runs it, what may be spent, and the folder of the records."""
 
     runner: Runner
     spending: Budget
+    runs: Path
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set, it ends every run with RunStopped: the process is about to end."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Specialist:
+    """A model with a job description (`system`); every run starts with a fresh context."""
+
+    access: ModelAccess
     model: str
     system: str
     answer: type[BaseModel]
     limits: RunLimits
-    runs: Path
     allowance: Allowance | None = None
     read: Callable[[str], BaseModel] | None = None
     token: Token = random_token
@@ -57,10 +66,10 @@ class Specialist:
             answer=self.answer,
             read=self.read,
             limits=self.limits,
-            folder=self.runs / brief.run_id,
+            folder=self.access.runs / brief.run_id,
             on_progress=brief.on_progress,
             cancel=brief.cancel,
         )
-        return self.spending.run(
-            self.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd, allowance=self.allowance
+        return self.access.spending.run(
+            self.access.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd, allowance=self.allowance
         )

@@ -6,15 +6,14 @@ Offline the beats compare what commands print; with models a cheap one screens t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
-from bot.agent.specialist import Specialist
-from bot.composition.model_access import ModelAccess, stall_limit_s, uses_models
+from bot.agent.specialist import ModelAccess, Specialist
+from bot.composition.model_access import stall_limit_s, uses_models
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.domain.heartbeats.beats import Wake
@@ -152,17 +151,28 @@ def _build_models(
 
 
 def _build_screen(models: ModelAccess, session: Session) -> Specialist:
-    cheap, answer = session.beat.heartbeat_model, PrescreenAnswer
-    found = models.specialist(cheap, prompt("prescreen"), answer, limits=LIMITS, allowance=_allowance(session))
-    return replace(found, read=parse_reply)
+    return Specialist(
+        access=models,
+        model=session.beat.heartbeat_model,
+        system=prompt("prescreen"),
+        answer=PrescreenAnswer,
+        limits=LIMITS,
+        allowance=_allowance(session),
+        read=parse_reply,
+    )
 
 
 def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -> Specialist:
     limits = RunLimits(
         total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(on.settings, on.environment), max_tokens=ANSWER_TOKENS
     )
-    return models.specialist(
-        session.beat.model, _allowed_tools(session), BeatAnswer, limits=limits, allowance=_allowance(session)
+    return Specialist(
+        access=models,
+        model=session.beat.model,
+        system=_allowed_tools(session),
+        answer=BeatAnswer,
+        limits=limits,
+        allowance=_allowance(session),
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
-from bot.agent.specialist import Specialist
+from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.checks.model_validator import ModelValidator
@@ -24,7 +24,7 @@ from bot.casework.investigate.model_investigator import InvestigatorAnswer, Mode
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.composition.codebases import TeamCode
-from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
+from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.ports import Clock, NoteIndex, Store
@@ -116,10 +116,11 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
     settings = sources.settings
-    drafts = models.specialist(
-        settings.investigator.model,
-        f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
-        InvestigatorAnswer,
+    drafts = Specialist(
+        access=models,
+        model=settings.investigator.model,
+        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
+        answer=InvestigatorAnswer,
         limits=_limits(sources),
         allowance=thread_allowance(settings),
     )

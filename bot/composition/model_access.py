@@ -7,57 +7,25 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, price_of, with_overrides
-from bot.agent.model_run import RunLimits, Runner
-from bot.agent.specialist import Specialist
+from bot.agent.model_run import Runner
+from bot.agent.specialist import ModelAccess
 from bot.config.environment import Environment
 from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
 from bot.config.settings import Settings
 from bot.ports import Clock, Journal
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelAccess:
-    """What makes a model run; `secrets` are cut out of what leaves it."""
-
-    runner: Runner
-    spending: Budget
-    runs: Path
-    stop: threading.Event
-    """Set, it ends every run with RunStopped: the process is about to end."""
-
-    def specialist(
-        self,
-        model: str,
-        system: str,
-        answer: type[BaseModel],
-        *,
-        limits: RunLimits,
-        allowance: Allowance | None = None,
-    ) -> Specialist:
-        """Return a model with a job description."""
-        return Specialist(
-            runner=self.runner,
-            spending=self.spending,
-            model=model,
-            system=system,
-            answer=answer,
-            limits=limits,
-            runs=self.runs,
-            allowance=allowance,
-        )
-
-
 def open_model_access(
     settings: Settings, environment: Environment, clock: Clock, spend: Journal, *, secrets: frozenset[str]
 ) -> ModelAccess:
     """Return access to the models that the settings name; `spend` is the journal of what runs cost.
+
+    `secrets` are cut out of what leaves it.
 
     Raises:
         ConfigError: a cloud's settings cannot be used.

@@ -10,7 +10,7 @@ from bot.agent.budget import Budget
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
-from bot.agent.specialist import Specialist
+from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
 from bot.domain.returns import Usage
@@ -101,13 +101,11 @@ def plain_tools(repo: GitRepo, *names: str) -> Callable[[Ledger], list[Tool]]:
 def a_specialist(runner: ScriptedRunner, folder: Path, *, validator: bool = False, **changes: Any) -> Specialist:
     """Return a specialist with no limit of money and a token that never changes."""
     fields: dict[str, Any] = {
-        "runner": runner,
-        "spending": Budget(MemoryJournal(), FakeClock()),
+        "access": ModelAccess(runner=runner, spending=Budget(MemoryJournal(), FakeClock()), runs=folder),
         "model": MODEL,
         "system": "You break it." if validator else "You look into it.",
         "answer": ValidatorAnswer if validator else InvestigatorAnswer,
         "limits": RunLimits(),
-        "runs": folder,
         "token": lambda: "7f3a9c",
     }
     return Specialist(**{**fields, **changes})
