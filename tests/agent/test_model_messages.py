@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,8 @@ def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
 
 
 @pytest.mark.parametrize("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
-@pytest.mark.timeout(20)
 def test_an_answer_behind_much_that_is_none_is_found(before: str) -> None:
     """Braces of code, half an object and one that nests without an end cost little."""
+    started = time.thread_time()
     assert read_answer(f'{before}" {" " * 1_000} {{"text": "this"}}', Answer) == Answer(text="this")
+    assert time.thread_time() - started < 10

@@ -21,8 +21,6 @@ from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 
-pytestmark = pytest.mark.timeout(400)
-
 NewLife = Callable[[str], Life]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -154,10 +155,11 @@ def test_a_name_in_brackets_is_one_with_its_quotes() -> None:
 @pytest.mark.parametrize(
     "unit", ["password=", "password=a1", "a://", "x", "eyJ", "sk-a", "bearer ", "-----BEGIN PRIVATE KEY-----\n"]
 )
-@pytest.mark.timeout(5)
 def test_hostile_text_is_read_quickly(unit: str) -> None:
     """No pattern backtracks far on 40,000 characters made to hurt it."""
+    started = time.thread_time()
     find_secrets(unit * (40_000 // len(unit)))
+    assert time.thread_time() - started < 5
 
 
 PACKAGES = (

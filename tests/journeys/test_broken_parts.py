@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from slack_sdk import WebClient
 
 from blocks import ids
@@ -16,8 +15,6 @@ from demo.workspace import DEMO, OPS
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
-
-pytestmark = pytest.mark.timeout(180)
 
 
 def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_else(

@@ -17,8 +17,6 @@ from tests.gitrepo import commit_files, git
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 
-pytestmark = pytest.mark.timeout(180)
-
 
 @pytest.fixture
 def server(tmp_path: Path, shop: Path) -> Iterator[GitServer]:

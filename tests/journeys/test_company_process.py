@@ -23,8 +23,6 @@ from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Compan
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
 
-pytestmark = pytest.mark.timeout(240)
-
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 BURST = 40
 

@@ -24,8 +24,6 @@ from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, Script
 
-pytestmark = pytest.mark.timeout(180)
-
 Open = Callable[[str, int], "LongDraftOffice"]
 
 

@@ -21,8 +21,6 @@ from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
 
-pytestmark = pytest.mark.timeout(120)
-
 
 class LimitedOffice(Office):
     """The ordinary office whose bot speaks through the proxy."""

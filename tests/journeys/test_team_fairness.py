@@ -67,7 +67,6 @@ def waiting(company: Company, team: str) -> int:
     return len(list_files(company.home / "teams" / team / "queue", "*.json"))
 
 
-@pytest.mark.timeout(180)
 def test_a_storm_of_one_team_delays_the_other_by_at_most_one_job(
     company_server: LocalSlack, hands: Control, models: HeldModels, shop: Path
 ) -> None:
