@@ -48,7 +48,7 @@ def page(slack: LocalSlack, browser: Browser) -> Iterator[SlackPage]:
         yield page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
     """The throw-away workspace of two teams."""
     with LocalSlack(slack_binary, COMPANY, env=os.environ) as server:
