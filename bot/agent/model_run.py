@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from bot.agent.tools.base import Tool
 from bot.domain.returns import Usage
+from bot.domain.text.humanize import counted
 from bot.errors import ProviderError
 
 
@@ -161,7 +162,7 @@ def progress_line(progress: RunProgress) -> str:
     >>> progress_line(RunProgress(tool_calls=1, thinking="the limit\\nis set in"))
     '1 tool call · thinking: the limit is set in'
     """
-    calls = f"{progress.tool_calls} tool call{'s' * (progress.tool_calls != 1)}"
+    calls = counted(progress.tool_calls, "tool call")
     thinking = " ".join(progress.thinking.split())
     if len(thinking) > THINKING_CHARS:
         thinking = "…" + thinking[-THINKING_CHARS + 1 :]

@@ -21,7 +21,7 @@ from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, Resolution, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, Conflict, InputError
@@ -91,7 +91,7 @@ class Decisions:
             self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(doubts))
             self._desk.cards.show_card(state.thread_id)
             count = len(doubts) - click.seen
-            return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
+            return f"Not posted yet: {counted(count, 'thing')} changed since this draft. The card lists what."
         twins = self._twins.answerable(state, click.twins)
         try:
             self._replies.post(state, by=by, twins=twins)

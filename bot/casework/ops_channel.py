@@ -21,6 +21,11 @@ from bot.ports import Clock, Messenger, Workspace
 log = logging.getLogger(__name__)
 
 MAX_WAITING = 100
+BELIEVED_FOR: Final = timedelta(seconds=60)
+PUBLIC: Final = (
+    "This channel is no longer private, so new questions and drafts are not shown here. Questions wait; "
+    "make the channel private again, or name another one as `ops_channel` and restart triage."
+)
 
 
 class OpsLines:
@@ -110,13 +115,6 @@ class OpsOutbox:
 
 def _dated(at: datetime, text: str, now: datetime) -> str:
     return f"From {utc_text(at)}, sent late: {text}" if now - at >= LATE else text
-
-
-BELIEVED_FOR: Final = timedelta(seconds=60)
-PUBLIC: Final = (
-    "This channel is no longer private, so new questions and drafts are not shown here. Questions wait; "
-    "make the channel private again, or name another one as `ops_channel` and restart triage."
-)
 
 
 class OpsChannelGuard:

@@ -87,7 +87,7 @@ def opening(fixes: Collection[Fix]) -> list[Fix]:
 
 
 def _give_up(fixes: Collection[Fix], why: str) -> set[str]:
-    """Give up what is not open yet, and return the threads; a team that is back would open what nobody asks for."""
+    """Give up the draft PRs that are not open yet and return their threads: nobody could see them opened later."""
     given_up = opening(fixes)
     for fix in given_up:
         pushed = f" Its commit may stand on the branch `{fix.branch}`." if fix.pushed else ""

@@ -44,6 +44,13 @@ _QUALIFIED: Final = re.compile(r"(?<![\w:/.-])[a-z][a-z0-9_-]{0,39}:[\w@+.-]{1,2
 """A path behind the id of a codebase."""
 _NOTES = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
 _OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
+STATEMENTS: Final = "draft.statements"
+STATED_AT_MOST: Final = 3
+STATEMENT_CHARS: Final = 90
+_BROADCAST: Final = re.compile(
+    r"<!(?:channel|here|everyone|group|subteam)\b[^>\n]{0,80}>?|(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
 
 
 class Proved(NamedTuple):
@@ -161,11 +168,6 @@ def _words(quote: str) -> list[str]:
     return "".join(char if char.isalnum() or char in "._-/" else " " for char in quote).split()
 
 
-STATEMENTS: Final = "draft.statements"
-STATED_AT_MOST: Final = 3
-STATEMENT_CHARS: Final = 90
-
-
 def statements_check(ret: InvestigatorReturn, marks: Sequence[bool | None]) -> CitationResult:
     """Return which statements have no citation beside them; a citation that is refuted counts as none."""
     refs = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark is not False]
@@ -188,12 +190,6 @@ def unsourced_statements(checks: Sequence[Check]) -> str | None:
     'stated without …'
     """
     return next((check.reason for check in checks if check.name == STATEMENTS and check.ok is None), None)
-
-
-_BROADCAST: Final = re.compile(
-    r"<!(?:channel|here|everyone|group|subteam)\b[^>\n]{0,80}>?|(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
 
 
 def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str] = ()) -> Iterator[Check]:

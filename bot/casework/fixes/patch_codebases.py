@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from bot.agent.codebases import Codebase, Codebases
 from bot.casework.fixes.patch_check import FixRefused
 from bot.domain.fixes.fixes import Fix
-from bot.domain.fixes.patch_files import DiffFile, diff_files
-from bot.domain.fixes.patch_limits import MAX_DIFF_CHARS, FixCode, Refusal
+from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
+from bot.domain.fixes.patch_limits import FixCode, Refusal
 from bot.domain.returns import EvidenceKind, ProposedPatch
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError, StoreError

@@ -27,6 +27,15 @@ from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
 
+QUESTION_CHARS = 100
+FINDING_CHARS = 160
+MAX_SUMMARIES: Final = 10
+SUMMARY_TOKENS: Final = 500
+"""Of the lines on other open threads together, however many are open."""
+STEMMED_QUESTIONS: Final = 2_000
+"""Of how many open questions the stems are kept: every investigation compares its own with them all."""
+_ADDRESSED: Final = re.compile(r"\s*<@\w+>")
+
 
 class ThreadMessage(NamedTuple):
     """What somebody said, and who."""
@@ -130,16 +139,6 @@ class Investigator(Protocol):
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
         """Return a draft with its evidence, or open questions instead; raises ProviderError."""
-
-
-QUESTION_CHARS = 100
-FINDING_CHARS = 160
-MAX_SUMMARIES: Final = 10
-SUMMARY_TOKENS: Final = 500
-"""Of the lines on other open threads together, however many are open."""
-STEMMED_QUESTIONS: Final = 2_000
-"""Of how many open questions the stems are kept: every investigation compares its own with them all."""
-_ADDRESSED: Final = re.compile(r"\s*<@\w+>")
 
 
 def build_assignment(

@@ -41,6 +41,10 @@ MENTIONED: Final = 1.5
 """How much more a codebase counts whose id stands in the question."""
 DEFINES: Final = 0.7
 """The least weight of a file whose definitions tell where a name belongs."""
+NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
+MAX_CHARS: Final = 4_000
+_BEFORE: Final = r"\b(?:in|inside|within|of|from|im|in der|dans|en|em|del|della)\s+(?:the\s+|our\s+)?[`'\"]?"
+_BEHIND: Final = r"[`'\"]?\s+(?:repo|repos|repository|codebase|checkout|project|repositório|repositorio|dépôt)\b"
 
 
 def choose_codebase(question: str, codebases: Codebases, *, subject: str = "") -> Codebase:
@@ -187,9 +191,6 @@ def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
     return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
 
 
-NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
-
-
 @dataclass(frozen=True, slots=True)
 class CodeFindings:
     """Port Investigator: what `investigator` found, with what code finds; `clones` keeps those of `cloned` fresh."""
@@ -246,11 +247,6 @@ def _refreshed_index(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
 
 def _in_codebase(codebase: Codebase, words: str) -> str:
     return f"{codebase.prefix} {words}" if words and codebase.prefix else words
-
-
-MAX_CHARS: Final = 4_000
-_BEFORE: Final = r"\b(?:in|inside|within|of|from|im|in der|dans|en|em|del|della)\s+(?:the\s+|our\s+)?[`'\"]?"
-_BEHIND: Final = r"[`'\"]?\s+(?:repo|repos|repository|codebase|checkout|project|repositório|repositorio|dépôt)\b"
 
 
 def named_codebases(question: str, ids: Collection[str]) -> list[str]:

@@ -33,6 +33,11 @@ from bot.ports.replicas import Replicas
 
 log = logging.getLogger(__name__)
 
+KEPT_FOR: Final = timedelta(weeks=8)
+"""How long a reply can be taken back by its button; the record counts for four weeks."""
+REFUSED_FOR: Final = timedelta(hours=1)
+"""How long to wait before a post is tried again that Slack refused for good, as in an archived channel."""
+
 
 class ArmingService:
     """The switch of one team; `process` names this start of the bot, `say` tells the ops channel.
@@ -142,12 +147,6 @@ class ArmingService:
 
 def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:
     return {**raw, **standing.model_dump(mode="json")}
-
-
-KEPT_FOR: Final = timedelta(weeks=8)
-"""How long a reply can be taken back by its button; the record counts for four weeks."""
-REFUSED_FOR: Final = timedelta(hours=1)
-"""What Slack refuses for good, as in a channel that was archived, is tried so often."""
 
 
 class AutoReplies:

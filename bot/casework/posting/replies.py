@@ -36,7 +36,7 @@ POST_WITHIN: Final = timedelta(minutes=5)
 
 
 SLOW_IN_FLIGHT: Final = timedelta(seconds=50)
-"""How long after it was sent a post may still come that the chat gave no answer to for more than `IN_FLIGHT`."""
+"""How long a post may take to appear after the chat gave no answer to it for longer than `IN_FLIGHT`."""
 
 
 class ReplyInFlight(Unconfirmed):

@@ -41,6 +41,20 @@ _MIN_HUMPS: Final = 5
 _CHARS_OF_A_WORD: Final = 2.6
 _SYMBOLS: Final = frozenset("!#$%&*+-=?@^~.:_/|")
 _STRONG_SYMBOLS: Final = frozenset("!#$%&*?@^~")
+_MIN_BITS: Final = 2.7
+_MIN_BARE_BITS: Final = 3.0
+_MIN_BESIDE_BITS: Final = 3.3
+_MIN_CHARS: Final = 8
+_MIN_BARE_CHARS: Final = 10
+_MIN_BESIDE_CHARS: Final = 18
+_CONTEXT_CHARS: Final = 100
+_OPENING: Final = re.compile(r"[rbfRBF]?(\\?['\"`])")
+_QUOTED_RUN: Final = re.compile(r"[^\s'\"`\\]*+")
+_BARE_RUN: Final = re.compile(r"[^\s'\"`,;(){}\[\]<>\\\u3002\uff0c]*+")
+_QUERY_END: Final = re.compile(r"&[\w.-]{1,40}=")
+# What stands before a name whose value may follow after a space alone: a flag, or a word of a command.
+_FLAG: Final = re.compile(r"(?:^|[\s'\"])--?[\w-]{0,40}$")
+_SETTING: Final = re.compile(r"\b(?:ENV|ARG|setx)[ \t][^\n]{0,60}$")
 
 
 def is_placeholder(value: str) -> bool:
@@ -121,15 +135,6 @@ def bits_per_char(value: str) -> float:
     return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
 
 
-_MIN_BITS: Final = 2.7
-_MIN_BARE_BITS: Final = 3.0
-_MIN_BESIDE_BITS: Final = 3.3
-_MIN_CHARS: Final = 8
-_MIN_BARE_CHARS: Final = 10
-_MIN_BESIDE_CHARS: Final = 18
-_CONTEXT_CHARS: Final = 100
-
-
 class _Joint(StrEnum):
     """What stands between a name and its value."""
 
@@ -167,13 +172,6 @@ _STEMS: Final = LinearPattern(_LISTS.stems, ignore_case=True)
 _OF_KEYS: Final = re.compile(fill(rf"(?:{_LISTS.of_keys})$", _LISTS.parts), re.I)
 _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
 _JOINTS: Final = [(joint, re.compile(fill(pattern, _LISTS.parts))) for joint, pattern in _LISTS.joints]
-_OPENING: Final = re.compile(r"[rbfRBF]?(\\?['\"`])")
-_QUOTED_RUN: Final = re.compile(r"[^\s'\"`\\]*+")
-_BARE_RUN: Final = re.compile(r"[^\s'\"`,;(){}\[\]<>\\\u3002\uff0c]*+")
-_QUERY_END: Final = re.compile(r"&[\w.-]{1,40}=")
-# What stands before a name whose value may follow after a space alone: a flag, or a word of a command.
-_FLAG: Final = re.compile(r"(?:^|[\s'\"])--?[\w-]{0,40}$")
-_SETTING: Final = re.compile(r"\b(?:ENV|ARG|setx)[ \t][^\n]{0,60}$")
 
 
 def named(text: str) -> Iterator[Span]:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line, strip_hidden
 
 _HEAD: Final = re.compile(r'(--- |\+\+\+ |rename (?:from|to) |copy (?:from|to) |diff --git )("?)')
@@ -21,6 +22,15 @@ _CR: Final = "\r"
 _ABSENT: Final = "/dev/null"
 _ESCAPE: Final = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
 _ESCAPED: Final = dict(zip('abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
+MAX_DIFF_CHARS: Final = 200_000
+"""A longer diff is not taken, and its files are not all named."""
+SHOWN_DIFF_CHARS: Final = 20_000
+"""Of a diff that is shown; the lines of what is longer are counted."""
+MAX_LINE_CHARS: Final = 300
+SHOWN_FILES: Final = 3
+NAME_CHARS: Final = 120
+TITLE_CHARS: Final = 160
+_TICKS: Final = re.compile(r"`+")
 
 
 class LineEnds(StrEnum):
@@ -159,19 +169,6 @@ def _kind(line: str) -> str:
     return match[1] if match else ""
 
 
-MAX_DIFF_CHARS: Final = 20_000
-"""Of a diff that is shown; the lines of what is longer are counted."""
-MAX_COUNTED_CHARS: Final = 200_000
-"""Of a diff whose files are named; one that is longer is not taken."""
-MAX_LINE_CHARS: Final = 300
-SHOWN_FILES: Final = 3
-NAME_CHARS: Final = 120
-TITLE_CHARS: Final = 160
-
-
-_TICKS: Final = re.compile(r"`+")
-
-
 class PatchFacts(NamedTuple):
     """What a unified diff says it changes."""
 
@@ -186,7 +183,7 @@ def patch_facts(diff: str) -> PatchFacts:
     >>> patch_facts("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n-a = 1\\n+a = 2\\n+b = 3\\n")
     PatchFacts(files=('x.py',), added=2, removed=1)
     """
-    lines = diff[:MAX_COUNTED_CHARS].split("\n")
+    lines = diff[:MAX_DIFF_CHARS].split("\n")
     heads = set(_head_numbers(lines))
     names = (_name(lines[number]) for number in sorted(heads))
     changed = [line[:1] for number, line in enumerate(lines) if number not in heads]
@@ -206,9 +203,9 @@ def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> 
 
 def patch_lines(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at_most: int) -> tuple[list[str], int]:
     """Return a diff's first lines, without credentials and what nobody sees, and how many there are more."""
-    text = redact(strip_hidden(patch.diff[:MAX_DIFF_CHARS])[0].strip("\n"), known_secrets)
+    text = redact(strip_hidden(patch.diff[:SHOWN_DIFF_CHARS])[0].strip("\n"), known_secrets)
     lines = [line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…" for line in text.split("\n")]
-    cut = patch.diff.count("\n", MAX_DIFF_CHARS)
+    cut = patch.diff.count("\n", SHOWN_DIFF_CHARS)
     return lines[:at_most], max(0, len(lines) - at_most) + cut
 
 
@@ -216,5 +213,5 @@ def fenced_diff(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at
     """Return a diff for a terminal, set in by four: so many lines at most, between fences that none can close."""
     lines, left = patch_lines(patch, known_secrets, at_most=at_most)
     ticks = "`" * max(3, 1 + max((len(run) for line in lines for run in _TICKS.findall(line)), default=0))
-    more = [f"… {left} more line{'s' * (left != 1)}"] if left else []
+    more = [f"… {counted(left, 'more line')}"] if left else []
     return [f"    {line}" for line in (f"{ticks}diff", *lines, ticks, *more)]

@@ -13,14 +13,13 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from bot.domain.fixes.patch_files import diff_files
+from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, diff_files
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.search.file_kinds import is_secret_file
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import one_line, strip_hidden
 
-MAX_DIFF_CHARS: Final = 200_000
 MAX_PATH_CHARS: Final = 500
 MAX_NAME_BYTES: Final = 255
 SHOWN_PATH_CHARS: Final = 120

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, TrackRecord, Usage
+from bot.domain.text.humanize import counted
 
 OFFLINE: Final = "offline"
 """The investigator that uses no model."""
@@ -66,7 +67,7 @@ def quotes_that_match(refs: Sequence[EvidenceRef], marks: Sequence[bool | None])
     """
     commits = sum(mark is True for ref, mark in zip(refs, marks, strict=True) if ref.kind is EvidenceKind.GIT_COMMIT)
     if commits and all(ref.kind is not EvidenceKind.FILE for ref in refs):
-        return f"{commits} commit{'s' * (commits > 1)} found in git"
+        return f"{counted(commits, 'commit')} found in git"
     count = sum(ref.kind is EvidenceKind.FILE and mark is True for ref, mark in zip(refs, marks, strict=True))
     return f"{count or 'no'} quote{'s' * (count > 1)} match{'es' * (count < 2)} the code"
 

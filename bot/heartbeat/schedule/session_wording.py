@@ -13,7 +13,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
-from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.humanize import counted, duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
@@ -117,7 +117,7 @@ def _detail(beat: Envelope, step: BeatStep) -> str:
         case BeatStep.PRESCREEN:
             return f"{beat.prescreen}: it failed: {beat.screen_error}" if beat.screen_error else str(beat.prescreen)
         case BeatStep.RUN:
-            calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
+            calls = counted(beat.tool_calls, "tool call")
             cost = beat.usage.cost_usd
             return calls if cost is None else f"{calls}, ${cost:.4f}"
         case _:
@@ -165,8 +165,8 @@ def open_findings(row: SessionRow) -> str:
 
     `2 open findings, 1 page`
     """
-    pages = f", {row.open_pages} page{'s' * (row.open_pages != 1)}" if row.open_pages else ""
-    return f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}{pages}"
+    pages = f", {counted(row.open_pages, 'page')}" if row.open_pages else ""
+    return f"{counted(row.open_findings, 'open finding')}{pages}"
 
 
 def describe_session(row: SessionRow, now: datetime) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_
     said = [beat for beat in beats if beat.beside_ok and beat.ts >= midnight]
     if not said:
         return []
-    count = f"{len(said)} remark{'s' * (len(said) != 1)} with OK since midnight ({zone})"
+    count = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
     if not may_read:
         return [count]
     lines = [f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{_flat(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.fixes.patch_files import MAX_DIFF_CHARS
 from bot.domain.fixes.patch_limits import (
-    MAX_DIFF_CHARS,
     FileChange,
     FixCode,
     PatchLimits,
