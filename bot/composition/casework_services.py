@@ -33,7 +33,7 @@ from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
 from bot.composition.fix_services import FixServices
-from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
+from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
@@ -183,7 +183,7 @@ class CaseworkServices:
     """The part of the bot that answers questions; nothing runs yet."""
 
     def __init__(self, on: SharedServices) -> None:
-        self.staff = build_investigators(
+        self.staff = CaseworkModels(
             InvestigationInputs(
                 settings=on.settings,
                 environment=on.environment,

@@ -6,7 +6,7 @@ neither memory nor start-up time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,67 +50,50 @@ class InvestigationInputs:
     is_long: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class CaseworkModels:
     """Who investigates, who validates, where that is recorded, and how they are called to an operator.
 
-    `models` is what they share with the beats; None offline.
-    """
-
-    investigator: Investigator
-    validator: Validator
-    runs: RunRecorder
-    described: str
-    models: ModelAccess | None
-    close: Callable[[], None]
-
-
-def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
-    """Return models where they can be used, else the offline pair.
+    They are models where these can be used, else a search and the code checks. `models` is what they share with the
+    beats; None offline.
 
     Raises:
         ConfigError: a cloud's or a server's settings cannot be used.
     """
-    if uses_models(sources.settings, sources.environment):
-        return _models(sources)
-    runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
-    offline = _with_findings(OneCodebaseInvestigator(sources.code.codebases, OfflineInvestigator.in_codebase), sources)
-    return CaseworkModels(
-        investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
-    )
 
+    def __init__(self, sources: InvestigationInputs) -> None:
+        settings, environment, code = sources.settings, sources.environment, sources.code
+        uses = uses_models(settings, environment)
+        self._servers = _servers(sources) if uses else None
+        secrets = environment.secrets() | (self._servers.secrets() if self._servers else frozenset())
+        self.runs = RunRecorder(sources.storage.runs, sources.clock, secrets)
+        checks = CodeValidator(
+            code.codebases,
+            sources.storage.notes,
+            self.runs,
+            sources.clock,
+            secrets=secrets,
+            team_language=settings.team_language if uses else None,  # a search speaks English to everybody
+        )
+        found: Investigator = OneCodebaseInvestigator(code.codebases, OfflineInvestigator.in_codebase)
+        self.validator: Validator = checks
+        self.described = "offline, no API key"
+        self.models: ModelAccess | None = None
+        if uses:
+            spend = sources.storage.journal(SPEND)
+            self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
+            drafts, judges = _specialists(sources, self.models)
+            tools = _toolbox(sources, self._servers, secrets)
+            found = ModelInvestigator(drafts, tools, code.codebases, secrets=secrets)
+            self.validator = ModelValidator(checks, judges, _reader(sources, secrets), sources.clock)
+            judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
+            self.described = f"{drafts.model}{judge}"
+        # with what code alone finds: where a stack trace leads, and what was not searched
+        self.investigator = CodeFindings(found, code.codebases, code.clones, code.ids)
 
-def _with_findings(investigator: Investigator, sources: InvestigationInputs) -> Investigator:
-    """Return the investigator with what code alone finds: where a stack trace leads, and what was not searched."""
-    code = sources.code
-    return CodeFindings(investigator, code.codebases, code.clones, code.ids)
-
-
-def _records(
-    sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
-) -> tuple[RunRecorder, CodeValidator]:
-    runs = RunRecorder(sources.storage.runs, sources.clock, secrets)
-    codebases, notes = sources.code.codebases, sources.storage.notes
-    code = CodeValidator(codebases, notes, runs, sources.clock, secrets=secrets, team_language=team_language)
-    return runs, code
-
-
-def _models(sources: InvestigationInputs) -> CaseworkModels:
-    servers = _servers(sources)
-    secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
-    runs, code = _records(sources, secrets, sources.settings.team_language)
-    spend = sources.storage.journal(SPEND)
-    models = open_model_access(sources.settings, sources.environment, sources.clock, spend, secrets=secrets)
-    drafts, judges = _specialists(sources, models)
-    tools = _toolbox(sources, servers, secrets)
-    return CaseworkModels(
-        investigator=_with_findings(ModelInvestigator(drafts, tools, sources.code.codebases, secrets=secrets), sources),
-        validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
-        runs=runs,
-        described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",
-        models=models,
-        close=servers.close if servers else _no_tools,
-    )
+    def close(self) -> None:
+        """Let go of the MCP servers."""
+        if self._servers is not None:
+            self._servers.close()
 
 
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
@@ -175,7 +158,3 @@ def _servers(sources: InvestigationInputs) -> McpServers | None:
     from bot.adapters.mcp.mcp_tools import McpServers
 
     return McpServers(settings.mcp_servers, environment.variables, known_secrets=environment.secrets())
-
-
-def _no_tools() -> None:
-    """Close nothing: nothing is open."""

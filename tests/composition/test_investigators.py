@@ -18,7 +18,7 @@ from bot.casework.checks.validation import CodeValidator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.composition.codebases import open_team_code
-from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
+from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.config.environment import read_environment
 from bot.config.settings import Settings
 from bot.errors import ConfigError
@@ -30,7 +30,7 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
     repo = GitRepo(make_repo(folder / "code", {"a.py": "A = 1\n"}))
     given = Settings.model_validate({"codebase": str(repo.root), "ops_channel": "C0OPS", **settings})
     environment = read_environment({"TRIAGE_HOME": str(folder), **variables})
-    return build_investigators(
+    return CaseworkModels(
         InvestigationInputs(
             settings=given,
             environment=environment,

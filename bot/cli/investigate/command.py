@@ -28,7 +28,7 @@ from bot.cli.investigate.local_investigation import (
     render,
 )
 from bot.cli.options import FILE, config_option, json_option, team_option
-from bot.composition.investigators import build_investigators
+from bot.composition.investigators import CaseworkModels
 from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
@@ -90,7 +90,7 @@ def _hire(
     sources = open_sources(_within(request), environment, is_long=True)
     command = request.settings.escalation.command
     if command is None:
-        hired = build_investigators(sources)
+        hired = CaseworkModels(sources)
         at_end.callback(hired.close)
         return hired.investigator, hired.runs
     spending = Budget(sources.storage.journal(SPEND), sources.clock)

@@ -18,7 +18,7 @@ from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.composition.codebases import open_team_code
-from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
+from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -76,7 +76,7 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     Raises:
         TriageError: as the investigator, the validator and the record do.
     """
-    hired = build_investigators(sources)
+    hired = CaseworkModels(sources)
     try:
         for one in sources.code.codebases:
             one.index.refresh()
