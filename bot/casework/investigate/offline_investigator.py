@@ -8,7 +8,7 @@ quotes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -222,12 +222,11 @@ class OfflineInvestigator:
         """Return the lines of the innermost frames that may be quoted and that there is room for."""
         chosen: list[Excerpt] = []
         for place in places:
-            lines = self._repo.lines_at(commit, place.path) if place.line else None
-            if lines is None or len(chosen) == MAX_FRAMES:
-                continue
-            spans = spans_of(place.path, plain_text(lines))
-            found = excerpts_of_frame(place, lines, spans, commit=commit, stems=stems, sizes=FRAME_LINES)
-            chosen.extend(islice((one for one in found if one.ref not in feedback and _has_room(chosen, one)), 1))
+            lines = self._lines(place.path, commit) if place.line else None
+            if lines is not None and len(chosen) < MAX_FRAMES:
+                spans = spans_of(place.path, plain_text(lines))
+                found = excerpts_of_frame(place, lines, spans, commit=commit, stems=stems, sizes=FRAME_LINES)
+                chosen.extend(_first_fitting(found, feedback, chosen))
         return chosen
 
     def _defining(self, asked: Asked, stems: frozenset[str], feedback: str, commit: str) -> list[Excerpt]:
@@ -235,17 +234,14 @@ class OfflineInvestigator:
         chosen: list[Excerpt] = []
         for one in asked.definitions or asked.places:
             path = one if isinstance(one, str) else one.path
-            lines = self._repo.lines_at(commit, path) if is_indexed(path) else None
-            if lines is None:
+            if (lines := self._lines(path, commit)) is None:
                 continue
             spans = spans_of(path, plain_text(lines))
-            found = (
-                excerpts_of_file(path, lines, spans, commit=commit)
-                if isinstance(one, str)
-                else excerpts_of_definition(one, lines, spans, commit=commit, stems=stems)
-            )
-            fitting = (each for each in found if each.ref not in feedback and _has_room(chosen, each))
-            chosen.extend(islice(fitting, 1))
+            if isinstance(one, str):
+                found = excerpts_of_file(path, lines, spans, commit=commit)
+            else:
+                found = excerpts_of_definition(one, lines, spans, commit=commit, stems=stems)
+            chosen.extend(_first_fitting(found, feedback, chosen))
         return chosen
 
     def _with_named_first(self, passages: Sequence[Passage], asked: Asked, commit: str) -> list[Passage]:
@@ -259,8 +255,12 @@ class OfflineInvestigator:
         ]
         return sorted(raised, key=lambda one: -one.score)
 
+    def _lines(self, path: str, commit: str) -> Sequence[str] | None:
+        """Return the lines of a file that may be quoted; None of any other."""
+        return self._repo.lines_at(commit, path) if is_indexed(path) else None
+
     def _end_of(self, definition: Definition, commit: str) -> int:
-        lines = self._repo.lines_at(commit, definition.path) if is_indexed(definition.path) else None
+        lines = self._lines(definition.path, commit)
         return definition_end(lines, definition.line) if lines and definition.line <= len(lines) else definition.line
 
     def _fitting(
@@ -275,7 +275,7 @@ class OfflineInvestigator:
 
         Where it defines something `named`, these are its first lines.
         """
-        lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
+        lines = self._lines(passage.path, passage.commit)
         if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
             return []
         spans = spans_of(passage.path, plain_text(lines))
@@ -283,6 +283,11 @@ class OfflineInvestigator:
         if any(excerpt.ref in feedback for excerpt in excerpts):
             return []
         return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]
+
+
+def _first_fitting(found: Iterator[Excerpt], feedback: str, chosen: Sequence[Excerpt]) -> Iterator[Excerpt]:
+    """Yield the first excerpt that feedback does not name and that there is room for."""
+    return islice((one for one in found if one.ref not in feedback and _has_room(chosen, one)), 1)
 
 
 def _record(excerpts: Sequence[Excerpt], ledger: Ledger) -> None:
