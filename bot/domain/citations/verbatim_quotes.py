@@ -51,6 +51,15 @@ _DEFINES: Final = re.compile(
     r"(?<!\w)(?:def|class|func|function|fn|fun|sub|proc|macro|interface|struct|record|enum|trait|impl|module|raise"
     r"|throw|except|new|import|export|void|public|private|protected|static)(?!\w)"
 )
+_ASKS: Final = re.compile(r"(?<![\w.])(?:if|elif|elsif|while|until|unless|assert|when|switch)[\s(!]*$")
+_CONDITION: Final = re.compile(
+    r"(?<![=!<>-])(?:===?|!==?|<=|>=)(?![=>])|\s[<>]\s|&&|\|\||(?<![\w.])(?:and|or|in|is|instanceof)(?!\w)|^\s*(?:not\s|!)"
+)
+_STATES: Final = re.compile(
+    r"\s*(?:(?:el)?if|elsif|while|until|unless|assert|return|yield|when|switch|for|raise|throw|del|with|case|lambda)(?!\w)"
+)
+_AROUND: Final = re.compile(r"\s*\((.*)\)\s*", re.DOTALL)
+_BRACKETS: Final = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
 _KEYWORDS: Final = frozenset(
     ("if", "while", "for", "switch", "function", "async", "catch", "return", "not", "and", "or")
 )
@@ -65,6 +74,7 @@ class Flaw(StrEnum):
     CUT = "begins or ends inside a word, a number or an operator; quote whole lines"
     PARTIAL = "is part of a line of prose, of a comment or of a string; quote that line whole"
     NEGATED = "leaves out the negation beside it; quote the whole line"
+    BARE = "is a condition without its statement; quote the whole line"
     JOINED = "leaves out an operator that joins it to what stands beside it; quote the whole expression"
 
 
@@ -112,8 +122,12 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
     first, last = spans.at(start), spans.at(end - 1)
     if _is_partial(text, start, end, first, last) or _is_part_of_value(text, start, end, spans):
         return Flaw.PARTIAL
+    if first is not None and first.is_prose and not _BEFORE_PROSE.fullmatch(_line_before(text, start)):
+        return Flaw.PARTIAL
     if _is_negated(text, start, end, first, last):
         return Flaw.NEGATED
+    if _is_bare_condition(text, start, end, spans):
+        return Flaw.BARE
     if _number_goes_on(text, start, end, spans) or (last is None and _GOES_ON_AFTER.match(text, end - 1)):
         return Flaw.CUT
     if last is None and (_leaves_out_call(text, start, end) or _leaves_bracket_open(text, start, end, spans)):
@@ -163,6 +177,26 @@ def _is_partial(text: str, start: int, end: int, first: Span | None, last: Span 
             return True
     after = _AFTER_PROSE if last is not None and last.is_prose else _STRING_EDGE
     return last is not None and not after.fullmatch(text, end, last.end)
+
+
+def _line_before(text: str, start: int) -> str:
+    return text[max(text.rfind("\n", 0, start) + 1, start - _LOOK_BACK) : start]
+
+
+def _is_bare_condition(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether it says what is asked and not what follows from it: `(amount > limit)` of `if (amount > limit):`."""
+    before, quoted = _line_before(text, start), text[start:end]
+    if not before.strip() or "\n" in quoted or not spans.is_code_at(start) or _is_prose_at(spans, start):
+        return False
+    if _ASKS.search(before):
+        return True
+    code = "".join(char if spans.at(at) is None else "_" for at, char in enumerate(quoted, start))
+    while (inner := _AROUND.fullmatch(code)) and _BRACKETS.fullmatch(code) is None:
+        code = inner[1]
+    known = ""
+    while known != code:
+        known, code = code, _BRACKETS.sub("_", code)
+    return _STATES.match(code) is None and _CONDITION.search(code) is not None
 
 
 def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
