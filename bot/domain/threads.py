@@ -175,6 +175,8 @@ class PostIntent(FrozenValue):
     """The ids of the twins in whose threads the reply is to be posted as well."""
     is_auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether no human approved it."""
+    is_unsent: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether nothing was sent yet, so that nothing can be on its way; `at` is when it was sent once something was."""
     is_slow: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether the chat kept the post for a while and gave no answer; it may take it yet."""
 

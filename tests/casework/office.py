@@ -20,7 +20,7 @@ from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
-from bot.casework.posting.replies import Replies
+from bot.casework.posting.replies import SLOW_IN_FLIGHT, Replies
 from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
@@ -47,7 +47,6 @@ from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
-from bot.ports.chat import IN_FLIGHT
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     AUTO_REPLIES,
@@ -277,7 +276,7 @@ class Office:
         recovery = CrashRecovery(self.desk, self.replies)
         problems = recovery.recover()
         self.desk.asker.recall()
-        self.clock.advance(IN_FLIGHT.total_seconds())
+        self.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()
         self.watch.poll()
         self.work()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import CARD_POSTED, DATABASE_STEPS, POSTED, ROUNDS, STEPS, Step, met
+from tests.crashes.steps import CARD_POSTED, DATABASE_STEPS, POSTED, ROUNDS, STEPS, Step, long, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
@@ -69,6 +70,23 @@ def test_a_reply_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice
     life.dies_with_a_call_under_way(POSTED)
     life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="approve")
     life.start_again()
+    assert (life.left()["intent"], life.left()["replies"]) == (True, 0)
+    life.proxy.release()
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
+    life.stop()
+    _ended_well(life, "approve")
+
+
+@long
+def test_a_reply_that_slack_takes_forty_seconds_after_the_click_is_not_posted_twice(life: Life) -> None:
+    """The bot is killed meanwhile, and the next start waits for it longer than for a post that it can ask about."""
+    life.start()
+    life.ask(SESSIONS)
+    life.dies_with_a_call_under_way(POSTED)
+    life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="approve")
+    until = time.monotonic() + 40
+    life.start_again()
+    life.carry_on(lambda: time.monotonic() > until, "forty seconds to pass", decision="none")
     assert (life.left()["intent"], life.left()["replies"]) == (True, 0)
     life.proxy.release()
     life.carry_on(life.is_settled, "the reply to be adopted", decision="none")

@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.casework.memory.note_saving import note_with_approval
@@ -36,7 +36,10 @@ POST_WITHIN: Final = timedelta(minutes=5)
 
 
 SLOW_IN_FLIGHT: Final = timedelta(seconds=50)
-"""How long a post may take to appear after the chat gave no answer to it for longer than `IN_FLIGHT`."""
+"""How long a post may take to appear after the chat gave no answer to it for longer than `IN_FLIGHT`.
+
+The same holds for one whose sender died: nobody knows how long the chat had it already.
+"""
 
 
 class ReplyInFlight(Unconfirmed):
@@ -59,6 +62,7 @@ class Replies:
         self._lock = threading.Lock()
         self._under_way: set[str] = set()
         self._unsettled: set[str] = set()
+        self._sent_at: dict[str, datetime] = {}
 
     def post(
         self, state: ThreadState, *, by: str | None, twins: Sequence[str] = (), auto: AutoJudgement | None = None
@@ -81,6 +85,7 @@ class Replies:
             doubts=len(state.doubts),
             twins=tuple(twins),
             is_auto=auto is not None,
+            is_unsent=True,
         )
         claims = {"approved_by": by, "user_approved_at": at} if auto is None else {"auto": auto}
 
@@ -155,8 +160,12 @@ class Replies:
         intent = state.post_intent
         if intent is None or state.posted_message_id is not None or not state.is_open:
             return False
-        now = self._desk.clock.now()
-        return timedelta() <= now - intent.at < SLOW_IN_FLIGHT if intent.is_slow else may_still_arrive(intent.at, now)
+        if intent.is_unsent:
+            return False
+        now, is_own = self._desk.clock.now(), self._sent_at.get(state.thread_id) == intent.at
+        if is_own and not intent.is_slow:
+            return may_still_arrive(intent.at, now)
+        return timedelta() <= now - intent.at < SLOW_IN_FLIGHT
 
     @contextmanager
     def _alone(self, thread_id: str) -> Iterator[None]:
@@ -215,7 +224,7 @@ class Replies:
         if len(doubts) > state.post_intent.doubts:
             self._give_back(state, next((each for each in changes if each.is_hard), doubts[-1]).text, doubts)
         # whoever starts after us counts from it
-        again = state.post_intent.model_copy(update={"at": at, "is_slow": False})
+        again = state.post_intent.model_copy(update={"at": at, "is_slow": False, "is_unsent": True})
         if timedelta() <= at - approved_at <= POST_WITHIN:
             return self._must_amend(state, post_intent=again)
         if clicked_by is None:
@@ -255,6 +264,7 @@ class Replies:
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
+            state = self._sending(state)
             posted = self._send(state)
             if (first := self._first_reply(state, posted)) is not None:
                 return self._adopt(state, first)
@@ -288,6 +298,14 @@ class Replies:
         except (ProviderError, Conflict):
             extra = {"action": "twin_unanswered", "thread_id": twin.thread_id}
             log.warning("a twin is not answered yet", extra=extra, exc_info=True)
+
+    def _sending(self, state: ThreadState) -> ThreadState:
+        """Note on file that the reply is being sent; who finds it so after our death waits for it."""
+        assert state.post_intent is not None
+        at = self._desk.clock.now()
+        self._sent_at[state.thread_id] = at
+        intent = state.post_intent.model_copy(update={"at": at, "is_unsent": False})
+        return self._must_amend(state, post_intent=intent)
 
     def _send(self, state: ThreadState) -> str:
         assert state.draft_pending is not None

@@ -78,8 +78,9 @@ class CrashRecovery:
         return [state for state in known if state is not None and self._has_had_its_time(state, now)]
 
     def _has_had_its_time(self, state: ThreadState, now: datetime) -> bool:
-        tried_at = self._tried_at.get(state.thread_id)
-        return not self._replies.is_in_flight(state) and (tried_at is None or not may_still_arrive(tried_at, now))
+        sent_at = state.post_intent.at if self._replies.is_in_flight(state) and state.post_intent else None
+        times = (sent_at, self._tried_at.get(state.thread_id))
+        return not any(at is not None and may_still_arrive(at, now) for at in times)
 
     def _settle_all(self, states: Iterable[ThreadState]) -> list[str]:
         problems = []

@@ -47,7 +47,7 @@ def with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> Thread
     """
     if not twin.is_open or twin.twin_of != first.thread_id or twin.post_intent or first.draft_hash is None:
         return None
-    intent = PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts))
+    intent = PostIntent(at=at, draft_hash=first.draft_hash, doubts=len(twin.doubts), is_unsent=True)
     shared = {name: getattr(first, name) for name in (*_OF_DRAFT, "draft_version", "is_escalated")}
     return twin.evolve(post_intent=intent, **shared)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.posting.replies import Replies
+from bot.casework.posting.replies import SLOW_IN_FLIGHT, Replies
 from bot.casework.posting.reply_log import reply_record
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.domain.returns import Usage, Verdict
@@ -186,6 +186,60 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     assert recovery.settle_late() == []
     posted_once(office)
     assert not recovery.is_due()
+
+
+def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
+    """It is looked for every ten seconds, and missed only when no post comes any more."""
+    office = Office(tmp_path).asked()
+
+    def die() -> None:
+        raise Crash("mid-post")
+
+    office.messenger.meanwhile = die
+    with pytest.raises(Crash):
+        approve(office)
+    office.clock.advance(12)
+    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
+    assert recovery.recover() == []
+    for _ in range(2):
+        office.clock.advance(IN_FLIGHT.total_seconds())
+        assert recovery.is_due()
+        assert recovery.settle_late() == []
+        assert office.messenger.posts == []
+    office.messenger.post_reply(office.state, a_return().draft_reply)
+    office.clock.advance(IN_FLIGHT.total_seconds())
+    assert recovery.settle_late() == []
+    posted_once(office)
+
+
+def test_a_reply_whose_sender_died_is_posted_once_no_post_can_come_any_more(tmp_path: Path) -> None:
+    """Not before."""
+    office = Office(tmp_path).asked()
+
+    def die() -> None:
+        raise Crash("mid-post")
+
+    office.messenger.meanwhile = die
+    with pytest.raises(Crash):
+        approve(office)
+    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
+    office.clock.advance(SLOW_IN_FLIGHT.total_seconds() - 1)
+    assert recovery.recover() == []
+    assert office.messenger.posts == []
+    office.clock.advance(IN_FLIGHT.total_seconds())
+    assert recovery.settle_late() == []
+    posted_once(office)
+
+
+def test_a_reply_that_was_not_sent_yet_when_its_sender_died_is_posted_at_the_start(tmp_path: Path) -> None:
+    """Nothing can be on its way, so nobody waits."""
+    office = Office(tmp_path).asked()
+    hashed = office.state.draft_hash or ""
+    intent = PostIntent(at=office.clock.now(), draft_hash=hashed, is_unsent=True)
+    claims = {"approved_by": BEN, "user_approved_at": office.clock.now()}
+    office.store.put(office.state.evolve(post_intent=intent, **claims))
+    assert CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
+    posted_once(office)
 
 
 def test_each_start_counts_from_the_last_post_that_may_be_on_its_way(tmp_path: Path) -> None:
