@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-_MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
+from reference.markdown import parsed
+
 _KEPT: Final = re.compile(r"[^\w\- ]")
 
 
@@ -49,8 +49,7 @@ def anchors(text: str) -> frozenset[str]:
     """
     seen: Counter[str] = Counter()
     found = []
-    tokens = _MARKDOWN.parse(text)
-    for heading, inline in pairwise(tokens):
+    for heading, inline in pairwise(parsed(text)):
         if heading.type == "heading_open":
             words = "".join(part.content for part in inline.children or () if part.type in ("text", "code_inline"))
             slug = _KEPT.sub("", words.lower()).replace(" ", "-")
@@ -72,5 +71,5 @@ def _wrong(link: str, page: Path, root: Path) -> str | None:
 
 
 def _inline(text: str) -> Iterator[Token]:
-    for token in _MARKDOWN.parse(text):
+    for token in parsed(text):
         yield from (child for child in token.children or () if child.type in ("link_open", "image"))

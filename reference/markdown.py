@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
+
+
+@cache
+def parsed(text: str) -> Sequence[Token]:
+    """Return a page's tokens; each check asks for those of every page."""
+    return tuple(_MARKDOWN.parse(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

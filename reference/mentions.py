@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from markdown_it import MarkdownIt
-
 from bot.__main__ import COMMANDS, command_of
+from reference.markdown import parsed
 from reference.slash import slash_problem
 from reference.terminal import arguments_of, options_of, verbs_of
 
-_MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _COMMAND: Final = re.compile(
     r"(?:(?<![\w@./~-])|(?<=bin/))triage +(?P<word>[a-z][a-z-]*)(?![\w:.=])(?P<rest>[^;&|)]*(?:\|[a-z][^;&)]*)?)"
 )
@@ -44,7 +42,7 @@ def code_lines(text: str) -> Iterator[str]:
     >>> list(code_lines("Type `triage run`, not triage fly.\\n\\n```\\ntriage status\\n```"))
     ['triage run', 'triage status']
     """
-    for token in _MARKDOWN.parse(text):
+    for token in parsed(text):
         if token.type in ("fence", "code_block"):
             yield from token.content.splitlines()
         yield from (" ".join(child.content.split()) for child in token.children or () if child.type == "code_inline")

@@ -103,8 +103,8 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
     """Whether the card shows the draft whole; True where there is none. A short card shows no draft whole."""
     if not state.draft_pending:
         return True
-    messages = reply_messages(state.draft_pending)
-    return not is_short and len(messages) < 2 and chars_of(reply_sections(state.draft_pending)) <= DRAFT_CHARS
+    messages = [] if is_short else reply_messages(state.draft_pending)
+    return not is_short and len(messages) < 2 and sum(map(chars_of, messages)) <= DRAFT_CHARS
 
 
 def card_text(state: ThreadState) -> str:

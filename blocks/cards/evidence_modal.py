@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain, takewhile
 from typing import Final
 
 from slack_sdk.models.blocks import Block, DividerBlock
@@ -62,22 +62,21 @@ def evidence_modal(
     below = [DividerBlock(), *proposed] if proposed else []
     if not citations:
         return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked."), *below])
-    shown = list(citations)
+    made = [[DividerBlock(), *_citation(citation, link_to(citation.ref))] for citation in citations]
+    shown = len(citations)
     while True:
-        view = notice("Evidence", [*_all(thread_id, shown, link_to, left_out + len(citations) - len(shown)), *below])
+        head, foot = context(_count(citations[:shown])), _foot(thread_id, left_out + len(citations) - shown)
+        view = notice("Evidence", [head, *chain.from_iterable(made[:shown]), *foot, *below])
         fits = len(view.blocks or ()) <= VIEW_BLOCKS and size_of(view.to_dict()) <= VIEW_BYTES
-        if fits or len(shown) == 1:
+        if fits or shown == 1:
             return view
-        shown.pop()
+        shown -= 1
 
 
-def _all(thread_id: str, citations: Sequence[ShownCitation], link_to: LinkTo, left_out: int) -> list[Block]:
-    parts: list[Block] = [context(_count(citations))]
-    for citation in citations:
-        parts += [DividerBlock(), *_citation(citation, link_to(citation.ref))]
+def _foot(thread_id: str, left_out: int) -> list[Block]:
     more = f"{left_out} more are not shown here. " if left_out else ""
     hint = f"`triage verify {escape(thread_id)} --lines` on the bot's machine checks them all again, in full"
-    return [*parts, DividerBlock(), context(more + hint)]
+    return [DividerBlock(), context(more + hint)]
 
 
 def _count(citations: Sequence[ShownCitation]) -> str:

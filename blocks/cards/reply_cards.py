@@ -7,6 +7,7 @@ The votes are ordinary buttons, not Slack's `feedback_buttons` (docs/decisions/f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -158,7 +159,7 @@ def reply_messages(draft: str) -> list[list[Block]]:
 
     Code blocks are closed in each section. Where ten messages hold no more, the last section says that it was cut.
     """
-    sections = [verbatim(part) for part in split(to_mrkdwn(draft), SECTION_CHARS)]
+    sections = [verbatim(part) for part in _section_texts(draft)]
     messages: list[list[Block]] = []
     for one in sections:
         last = messages[-1] if messages else None
@@ -169,6 +170,12 @@ def reply_messages(draft: str) -> list[list[Block]]:
     if len(messages) > MAX_MESSAGES:
         return [*messages[: MAX_MESSAGES - 1], [section(CUT_NOTE)]]
     return messages
+
+
+@lru_cache(maxsize=64)
+def _section_texts(draft: str) -> tuple[str, ...]:
+    """Return the text of each section; a card and a page ask several times whether a draft fits."""
+    return tuple(split(to_mrkdwn(draft), SECTION_CHARS))
 
 
 def reply_sections(draft: str) -> list[Block]:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from slack_sdk.models.blocks import Block
 
@@ -94,8 +93,7 @@ _ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16
 """What is never cut through; of a word after `@` so much that a cut makes no broadcast's name of its beginning."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A place to cut: a part ends before `end`, the rest begins at `start`; `fenced` if inside a code block."""
 
     end: int
@@ -170,6 +168,8 @@ def _begins_a_shout(text: str, position: int) -> bool:
 
 def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Piece:
     """Return the best place to end a part that begins at `begin` and may hold `room` characters."""
+    if not fenced and len(text) - begin <= room and text.find(FENCE, begin) < 0:
+        return _Piece(len(text), len(text), False)
     best: dict[str, _Piece] = {}
     opened_at, inside = -1, fenced
     for atom in _ATOM.finditer(text, begin):
@@ -177,7 +177,8 @@ def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Piece:
         if at - begin + _CLOSING * inside > room:
             break
         if begin < at != opened_at:
-            best |= _cuts_at(text, atom, inside)
+            kind, piece = _cut_before(text, atom, inside)
+            best[kind] = piece
         if atom[0] == FENCE:
             inside = not inside
             opened_at = end if inside else -1
@@ -186,15 +187,15 @@ def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Piece:
     return _choose(best, begin, room) or _through(text, begin, room, fenced)
 
 
-def _cuts_at(text: str, atom: re.Match[str], fenced: bool) -> dict[str, _Piece]:
-    """Return the ways to cut before `atom`, by how little they tear apart."""
+def _cut_before(text: str, atom: re.Match[str], fenced: bool) -> tuple[str, _Piece]:
+    """Return how to cut before `atom`, and what kind of cut that is: how little it tears apart."""
     at, end = atom.span()
     if atom[0] == "\n":
         kind = "paragraph" if text[at - 1] == "\n" and not fenced else "code line" if fenced else "line"
-        return {kind: _Piece(at, end, fenced)}
+        return kind, _Piece(at, end, fenced)
     if atom[0].isspace():
-        return {"word": _Piece(at, at if fenced else end, fenced)}
-    return {"any": _Piece(at, at, fenced)}
+        return "word", _Piece(at, at if fenced else end, fenced)
+    return "any", _Piece(at, at, fenced)
 
 
 def _choose(best: dict[str, _Piece], begin: int, room: int) -> _Piece | None:
