@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full test-crash test-storm check lint docs docs-check bench screenshots clean
+.PHONY: demo test collected test-full test-crash test-storm check lint docs docs-check bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
@@ -16,6 +16,10 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+
+# Compiles the program and its tests, which each worker of a first run would do for itself.
+collected: $(VENV)/installed-dev
+	$(BIN)/pytest --collect-only -q >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }
 
 # Every row of the large tables and four times the examples of each property; `make test` takes a sample of them.
 test-full: $(VENV)/installed-dev

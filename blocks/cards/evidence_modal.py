@@ -109,7 +109,7 @@ def _source(citation: ShownCitation) -> list[Block]:
     found = citation.shown
     if isinstance(found, ShownLines):
         stands_there = any(line.quoted for line in found.lines)
-        return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not in the source"))]
+        return [_code(found), *([] if stands_there else _quotation(citation, "Quoted, but not in the source"))]
     if isinstance(found, CommitFacts):
         said = f"{_words(found.subject, CLAIM_CHARS)}\n{_words(found.author, NAME_CHARS)} · {found.date}"
         return [section(said), *_quotation(citation, "Quoted from its message")]
@@ -132,13 +132,14 @@ def _remark(citation: ShownCitation) -> list[Block]:
     return [context(said)] if said else []
 
 
-def _code(lines: Sequence[str]) -> Block:
+def _code(found: ShownLines) -> Block:
     """Return as many lines as a section holds, and how many there are more."""
+    lines, count = found.shown(SECTION_CHARS), len(found.lines)
     chars = accumulate(len(line) + 1 for line in lines)
     kept = list(lines[: max(1, sum(1 for _ in takewhile(lambda total: total < SECTION_CHARS, chars)))])
-    while len(kept) > 1 and len(_fenced(kept, len(lines) - len(kept))) > SECTION_CHARS:
+    while len(kept) > 1 and len(_fenced(kept, count - len(kept))) > SECTION_CHARS:
         kept.pop()
-    return section(_fenced(kept, len(lines) - len(kept)))
+    return section(_fenced(kept, count - len(kept)))
 
 
 def _fenced(lines: Sequence[str], left: int) -> str:

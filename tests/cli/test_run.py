@@ -22,7 +22,7 @@ from tests.journeys.office import environment_of, write_config
 from tests.sampling import every
 
 FILES = 2_500
-_BODY = "".join(f"def handler_{n}(payload):\n    return payload + {n}\n\n" for n in range(60))
+_BODY = "".join(f"def handler_{n}(payload):\n    return payload + {n}\n\n" for n in range(40))
 
 
 @pytest.fixture(scope="module")

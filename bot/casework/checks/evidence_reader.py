@@ -52,14 +52,14 @@ class ShownLines(NamedTuple):
 
     lines: tuple[NumberedLine, ...]
 
-    def shown(self) -> list[str]:
-        """Return the lines as text, their numbers in one column.
+    def shown(self, most: int | None = None) -> list[str]:
+        """Return the lines as text, the first `most` of them, their numbers in one column.
 
         >>> ShownLines((NumberedLine(9, "def f():", False), NumberedLine(10, "    return 5", True))).shown()
         ['   9  def f():', '→ 10      return 5']
         """
         width = len(str(self.lines[-1].number)) if self.lines else 0
-        return [line.shown(width) for line in self.lines]
+        return [line.shown(width) for line in self.lines[:most]]
 
 
 class CommitFacts(NamedTuple):

@@ -69,7 +69,7 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     assert 0 < len(card_text(state)) <= 320
 
 
-@pytest.mark.parametrize(("number", "kind"), pairs(range(len(STATES)), list(HOSTILE), per_row=3))
+@pytest.mark.parametrize(("number", "kind"), pairs(range(len(STATES)), list(HOSTILE), per_row=2))
 def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
     """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
     state, text = STATES[number], HOSTILE[kind]

@@ -17,6 +17,7 @@ from tests.blocks.limits import view_as_slack_takes_it
 from tests.blocks.views.test_home_view import a_draft, a_home, a_row, clicks, of_drafts, text_of
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, a_return
+from tests.sampling import pairs
 
 
 def a_team(name: str, home: HomeData | None = None, *, may_approve: bool = True) -> TeamHome:
@@ -115,18 +116,20 @@ def test_somebody_of_no_team_is_told_what_to_do() -> None:
     assert "belong to no team" in json.dumps(page())
 
 
-@pytest.mark.parametrize("text", ["short", "ü" * 2_500, "word " * 900, "🎉" * 1_200], ids=["s", "ue", "words", "emoji"])
-@pytest.mark.parametrize(
-    "teams", [[(40, 40, True)] * 12, [(40, 0, True), (1, 40, False), (3, 3, True)], [(0, 0, True)] * 3]
-)
-def test_any_number_of_everything_fits(teams: list[tuple[int, int, bool]], text: str) -> None:
+TEXTS = {"ue": "ü" * 2_500, "s": "short", "emoji": "🎉" * 1_200, "words": "word " * 900}
+TEAMS = [[(40, 40, True)] * 12, [(40, 0, True), (1, 40, False), (3, 3, True)], [(0, 0, True)] * 3]
+
+
+@pytest.mark.parametrize(("teams", "kind"), pairs(TEAMS, list(TEXTS), per_row=2))
+def test_any_number_of_everything_fits(teams: list[tuple[int, int, bool]], kind: str) -> None:
     """Within Slack's limits, and every team's number of drafts true."""
+    answer = a_long(TEXTS[kind])
     homes = [
         a_team(
             f"team-{place}",
             replace(
                 a_home(
-                    of_drafts(*(drafts := [a_draft(1_000 * place + one, **a_long(text)) for one in range(count)])),
+                    of_drafts(*(drafts := [a_draft(1_000 * place + one, **answer) for one in range(count)])),
                     tuple(a_row(f"t{place}-{one}") for one in range(sessions)),
                 ),
                 drafts={one.thread_id: one for one in drafts},

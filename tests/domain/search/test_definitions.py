@@ -5,6 +5,7 @@ import time
 import pytest
 
 from bot.domain.search.definitions import DefinitionKind, definitions_in
+from tests.sampling import pairs
 
 PYTHON = '''\
 """Use it so:
@@ -158,27 +159,25 @@ def test_each_definition_has_its_kind() -> None:
     assert (kinds["Client"], kinds["send"], kinds["LIMIT"]) == tuple(DefinitionKind)
 
 
-@pytest.mark.parametrize(
-    "path", ["a.py", "a.ts", "a.go", "a.java", "a.cpp", "a.rs", "a.sql", "a.kt", "a.toml", "a.yml"]
-)
-@pytest.mark.parametrize(
-    "line",
-    [
-        "public " * 8_000,
-        "x(" * 20_000,
-        " " * 40_000,
-        "a" * 40_000,
-        "int a " * 8_000,
-        '"""\\' * 10_000,
-        "export type T<",
-    ],
-)
-def test_no_text_takes_long(path: str, line: str) -> None:
+PATHS = ["a.py", "a.ts", "a.go", "a.java", "a.cpp", "a.rs", "a.sql", "a.kt", "a.toml", "a.yml"]
+LONG = {
+    "public": "public " * 8_000,
+    "calls": "x(" * 20_000,
+    "blanks": " " * 40_000,
+    "a": "a" * 40_000,
+    "int a": "int a " * 8_000,
+    "quotes": '"""\\' * 10_000,
+    "type": "export type T<",
+}
+
+
+@pytest.mark.parametrize(("path", "name"), pairs(PATHS, list(LONG), per_row=3))
+def test_no_text_takes_long(path: str, name: str) -> None:
     """Twice the text takes about twice the time, whatever it holds."""
 
     def seconds(times: int) -> float:
         begin = time.process_time()
-        definitions_in(path, [line] * times)
+        definitions_in(path, [LONG[name]] * times)
         return time.process_time() - begin
 
     once = min(seconds(4) for _ in range(2))

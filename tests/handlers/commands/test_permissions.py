@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,7 +19,7 @@ from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review
 from bot.domain.commands.command_specs import MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
-from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
@@ -56,10 +57,29 @@ CHANGES = [path for path, spec in MANUAL.items() if spec.changes != NOTHING]
 FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", "<interval>": "15m", "<text>": "Look"}
 
 
+class Lived(NamedTuple):
+    """Two teams' four weeks, on disk in `sent` and `week` of a folder: with a reply sent by itself, with a refusal."""
+
+    folder: Path
+    sent: ThreadState
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
+    """Written once; each test has a copy."""
+    folder = tmp_path_factory.mktemp("lived")
+    (folder / "office").mkdir()
+    now, question = Office(folder / "office").clock.now(), f"why {SECRET}?"
+    (sent, *_) = live_four_weeks(FileStore(folder / "sent"), now, {0: Resolution.AUTO}, question=question)
+    refused = {47: Resolution.DISMISSED}
+    live_four_weeks(FileStore(folder / "week"), now, refused, question=question, channel="C2")
+    return Lived(folder, sent)
+
+
 class Everything:
     """All commands over one data directory in which every text of a person or a model holds SECRET."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lived: Lived) -> None:
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
         (folder / "garden").mkdir()
         self.works = works = Clockwork(folder, "shop", every="30m", active_hours=hours)
@@ -91,12 +111,10 @@ class Everything:
         self.asked: list[str] = []
         self.opened: list[object] = []
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
-        (sent, *_) = live_four_weeks(office.past, office.clock.now(), {0: Resolution.AUTO}, question=f"why {SECRET}?")
-        office.record_sent(sent)
-        self.past, self.reviewed_at = FileStore(folder / "week"), office.clock.now()
-        live_four_weeks(
-            self.past, self.reviewed_at, {47: Resolution.DISMISSED}, question=f"why {SECRET}?", channel="C2"
-        )
+        shutil.copytree(lived.folder / "sent", folder / "garden" / "home", dirs_exist_ok=True)
+        office.record_sent(lived.sent)
+        self.past = FileStore(shutil.copytree(lived.folder / "week", folder / "week"))
+        self.reviewed_at = office.clock.now()
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
         self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
 
@@ -182,8 +200,8 @@ class Everything:
 
 
 @pytest.fixture
-def everything(tmp_path: Path) -> Everything:
-    return Everything(tmp_path)
+def everything(tmp_path: Path, lived: Lived) -> Everything:
+    return Everything(tmp_path, lived)
 
 
 def line_of(everything: Everything, path: str) -> str:
