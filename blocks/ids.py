@@ -81,17 +81,7 @@ LESSON: Final = "lesson"
 INPUT: Final = "value"
 
 MAX_SEEN: Final = 999
-_CARD = "triage_card:"
-_REPLY_PART = "triage_reply_part:"
-_PREVIEW = "triage_draft:"
-_PAGE = "triage_page:"
 _ALERT = "triage_alert:"
-_PROPOSAL = "triage_proposal:"
-_SUGGESTION = "triage_suggestion:"
-_RECHECK = "triage_recheck:"
-_AUDIT = "triage_audit:"
-_REVIEW = "triage_review:"
-_FEEDBACK = "triage_feedback:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
@@ -110,23 +100,23 @@ def _own(value: object, pattern: re.Pattern[str]) -> str:
 
 def card_block_id(thread_id: str) -> str:
     """Return the block id that marks the card of a thread in the ops channel."""
-    return f"{_CARD}{thread_id}"
+    return f"triage_card:{thread_id}"
 
 
 def reply_block_id(thread_id: str, draft_hash: str, number: int) -> str:
     """Return the block id that marks one of several messages of a reply in the asker's thread, but for the last."""
-    return f"{_REPLY_PART}{thread_id}:{draft_hash}:{number}"
+    return f"triage_reply_part:{thread_id}:{draft_hash}:{number}"
 
 
 def preview_block_id(thread_id: str, version: int, number: int) -> str:
     """Return the block id that marks one message of a draft in the thread of its card."""
-    return f"{_PREVIEW}{thread_id}:{version}:{number}"
+    return f"triage_draft:{thread_id}:{version}:{number}"
 
 
 def page_block_id(state: ThreadState, ring: int | None) -> str:
     """Return the block id that marks a ring of a question that pages, by its number; None: its escalation."""
     again = f"-{state.paging.times_raised}" if state.paging.times_raised else ""
-    return f"{_PAGE}{reply_id_of(state)}:{'then' if ring is None else ring}{again}"
+    return f"triage_page:{reply_id_of(state)}:{'then' if ring is None else ring}{again}"
 
 
 def encode_click(click: DraftClick) -> str:
@@ -273,7 +263,7 @@ def decode_tier(value: object) -> tuple[str, Tier, str]:
 
 def proposal_block_id(proposal_id: str) -> str:
     """Return the block id that marks the card of a proposal in the ops channel."""
-    return f"{_PROPOSAL}{proposal_id}"
+    return f"triage_proposal:{proposal_id}"
 
 
 def encode_proposal(proposal_id: str, session_id: str) -> str:
@@ -295,7 +285,7 @@ def decode_snooze(value: object) -> tuple[str, str, str]:
 
 def recheck_block_id(recheck_id: str) -> str:
     """Return the block id that marks the card about a note whose lines changed."""
-    return f"{_RECHECK}{recheck_id}"
+    return f"triage_recheck:{recheck_id}"
 
 
 def decode_recheck(value: object) -> str:
@@ -305,12 +295,12 @@ def decode_recheck(value: object) -> str:
 
 def audit_block_id(reply_id: str) -> str:
     """Return the block id that marks the audit card of an automatic reply."""
-    return f"{_AUDIT}{reply_id}"
+    return f"triage_audit:{reply_id}"
 
 
 def review_block_id(team: str, week: str) -> str:
     """Return the block id that marks the review that a team's lead was sent, by the date of its week."""
-    return f"{_REVIEW}{team}:{week}"
+    return f"triage_review:{team}:{week}"
 
 
 def decode_auto_reply(value: object) -> str:
@@ -330,12 +320,12 @@ def decode_feedback(value: object) -> tuple[str, str]:
 
 def feedback_block_id(reply_id: str) -> str:
     """Return the block id that marks what approvers are told of a reply that did not help."""
-    return f"{_FEEDBACK}{reply_id}"
+    return f"triage_feedback:{reply_id}"
 
 
 def suggestion_block_id(suggestion_id: str) -> str:
     """Return the block id that marks the card of a suggestion."""
-    return f"{_SUGGESTION}{suggestion_id}"
+    return f"triage_suggestion:{suggestion_id}"
 
 
 def decode_suggestion(value: object) -> str:

@@ -25,7 +25,7 @@ from blocks.cards.reply_cards import auto_line, reply_messages, reply_sections, 
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.mrkdwn import to_mrkdwn
-from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, section, verbatim
+from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
@@ -37,6 +37,7 @@ from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
+from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState, ThreadStatus
 
 QUESTION_CHARS = 1_200
@@ -261,7 +262,7 @@ def _doubts(state: ThreadState) -> list[Block]:
         return []
     count = len(state.stale_reasons)
     since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
-    title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
+    title = f":warning: *{counted(count, 'thing')} changed since {since}*"
     authors = (doubt.by for doubt in state.doubts)
     words = (_words_of(doubt, state) for doubt in state.doubts)
     said = list(zip_longest(state.stale_reasons, authors, words, fillvalue=""))
@@ -280,12 +281,11 @@ def _words_of(doubt: Doubt, state: ThreadState) -> str:
     if doubt.code is not DoubtCode.WROTE:
         return ""
     written = (one.text for one in state.followups if wrote_in_thread(one.sender_id, one.at) == doubt)
-    return _on_one_line(next(written, ""))
+    return _written(next(written, ""))
 
 
-def _on_one_line(text: str) -> str:
-    """Return what somebody wrote in Slack, made inert, on one line."""
-    return truncate(" ".join(escape_text(without_marks(text)).split()), FOLLOWUP_CHARS)
+def _written(text: str) -> str:
+    return truncate(quoted_line(without_marks(text)), FOLLOWUP_CHARS)
 
 
 def _not_answered(state: ThreadState) -> list[Block]:
@@ -294,7 +294,7 @@ def _not_answered(state: ThreadState) -> list[Block]:
     if ret is None or not ret.not_answered or (state.draft_pending and state.has_edited_draft):
         return []
     draft = "; the draft may not answer it" if state.draft_pending else ""
-    lines = "".join(f"\n• “{_on_one_line(text)}”" for text in ret.not_answered)
+    lines = "".join(f"\n• “{_written(text)}”" for text in ret.not_answered)
     return [section(f":warning: *Also written in the thread{draft}*{lines}")]
 
 

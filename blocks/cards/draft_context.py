@@ -15,7 +15,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.elements import button, menu
-from blocks.text.outgoing_text import context, escape, local_time, plain, section
+from blocks.text.outgoing_text import context, escape, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
@@ -24,7 +24,7 @@ from bot.domain.citations.citation_lines import outdated_words, shown_ref, telli
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import duration
+from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState, Twin
 
@@ -41,7 +41,7 @@ def twin_blocks(state: ThreadState) -> list[Block]:
     twins = state.shown_twins
     if not twins:
         return []
-    there = f"{len(twins)} other thread{'s' * (len(twins) > 1)}"
+    there = counted(len(twins), "other thread")
     title = f"*Also asked in {there}*" if state.is_open else f"*Answered there too:* {there}"
     lines: list[Block] = [context(f":busts_in_silhouette: {title}")]
     for twin in twins[:SHOWN]:
@@ -64,7 +64,7 @@ def earlier_lines(state: ThreadState) -> list[Block]:
     where = f"<{link}|Answered before>" if link else "Answered before"
     by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
     said = escape(plain(redact(earlier.text), EARLIER_CHARS))
-    refs = ", ".join(f"`{escape(plain(ref.replace('`', ''), 90))}`" for ref in earlier.changed)
+    refs = ", ".join(inline_code(ref, 90) for ref in earlier.changed)
     changed = f"\n:warning: the lines it cites are not there any more: {refs}" if refs else ""
     return [context(f":leftwards_arrow_with_hook: *{where}*{by}, {local_time(earlier.posted_at)}: {said}{changed}")]
 
@@ -101,14 +101,14 @@ def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list
 
 
 def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> str:
-    place = escape(plain(shown_ref(one.ref).replace("`", ""), PLACE_CHARS))
+    place = inline_code(shown_ref(one.ref), PLACE_CHARS)
     author = escape(plain(redact(one.author), AUTHOR_CHARS))
     subject = escape(plain(redact(one.subject), SUBJECT_CHARS))
     age = f"{duration(asked_at - one.changed_at)} before the question" if one.changed_at <= asked_at else "after it"
-    changed = f"`{place}` {'before that' if is_again else 'last changed' if one.is_latest else 'changed'}"
+    how = "before that" if is_again else "last changed" if one.is_latest else "changed"
     by = f" by {author}" if author else ""
     said = f": {subject}" if subject else ""
-    return f"{changed} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"
+    return f"{place} {how} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"
 
 
 SHOWN_REFS = 8
@@ -177,7 +177,7 @@ def _quoted_line(quote: str, about: str) -> list[str]:
     """Return the quote's most telling line as code, and how many lines there are beside it."""
     line = plain(telling_line(quote, about).replace("`", "'"), LINE_CHARS)
     others = sum(bool(each.strip()) for each in quote.split("\n")) - 1
-    more = f" and {others} more line{'s' * (others > 1)}" if others > 0 else ""
+    more = f" and {counted(others, 'more line')}" if others > 0 else ""
     return [f"`{escape(line)}`{more}"] if line else []
 
 

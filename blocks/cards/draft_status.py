@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.outgoing_text import context, escape, local_time, plain, quote_block, section
+from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
-from bot.domain.text.humanize import duration
+from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 
 PROGRESS_CHARS = 200
@@ -111,7 +111,7 @@ def _passed(state: ThreadState) -> str:
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
     matches = quotes_that_match(refs, ref_marks(state.checks, len(refs)))
     read = state.validator_return.read if state.validator_return else ()
-    places = [f"`{escape(plain(place.replace('`', ''), READ_CHARS))}`" for place in read[:SHOWN_READS]]
+    places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
     judge = escape(judged_by(state) or "")
     badge, rest = passed_words(basis(state), judge=judge, matches=matches, read=[*places, *more])
@@ -121,7 +121,7 @@ def _passed(state: ThreadState) -> str:
 def _changed(state: ThreadState) -> str:
     """Return that the badge was earned before something changed; the card lists what."""
     count = len(state.stale_reasons)
-    return f":warning: {count} thing{'s' * (count > 1)} changed since" if count else ""
+    return f":warning: {counted(count, 'thing')} changed since" if count else ""
 
 
 def _origin(state: ThreadState) -> str:

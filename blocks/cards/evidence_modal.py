@@ -23,6 +23,7 @@ from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, Show
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CITATIONS: Final = 12
@@ -143,7 +144,7 @@ def _code(found: ShownLines) -> Block:
 
 
 def _fenced(lines: Sequence[str], left: int) -> str:
-    return fence("\n".join(lines)) + (f"\n… {left} more line{'s' * (left > 1)}" if left else "")
+    return fence("\n".join(lines)) + (f"\n… {counted(left, 'more line')}" if left else "")
 
 
 def _words(text: str, limit: int) -> str:

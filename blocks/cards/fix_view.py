@@ -17,6 +17,7 @@ from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState, ThreadStatus
 
 SUMMARY_CHARS: Final = 600
@@ -40,7 +41,7 @@ def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = (
     why = escape(plain(redact(patch.rationale, known_secrets), RATIONALE_CHARS))
     head = f"*Proposed patch* · {escape(plain(patch_summary(patch, known_secrets), SUMMARY_CHARS))}"
     lines, left = patch_lines(patch, known_secrets, at_most=SHOWN_LINES)
-    note = f"… {left} more line{'s' * (left != 1)}; " if left else ""
+    note = f"… {counted(left, 'more line')}; " if left else ""
     return [
         section(f"{head}{chr(10) + 'why: ' + why if why else ''}"),
         *_diff(lines),

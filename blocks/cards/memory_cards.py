@@ -14,7 +14,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.elements import actions, button, form, text_input
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, fence, local_time, plain, quote_block, section
+from blocks.text.outgoing_text import context, escape, fence, inline_code, local_time, plain, quote_block, section
 from blocks.text.splitting import FENCE, LINK_CHARS, truncate
 from bot.casework.card_marks import LessonMark
 from bot.casework.decisions import DraftClick
@@ -78,7 +78,7 @@ def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
     """Return the card as the recheck stands; decided, it is three lines."""
     marker = ids.recheck_block_id(recheck.id)
     if recheck.outcome is not RecheckOutcome.OPEN:
-        where = context(_named(recheck.retired_as or recheck.ref))
+        where = context(inline_code(recheck.retired_as or recheck.ref, REF_CHARS))
         return [section(f"{_ending(recheck)}\n{quote_block(_title(recheck))}", block_id=marker), where]
     said = quote_block(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
     head = f":mag: *Is this note still true?* The lines it cites changed.\n{said}"
@@ -92,10 +92,6 @@ def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
 def recheck_text(recheck: Recheck) -> str:
     """Return the one line for notifications and screen readers."""
     return truncate(escape(f"Is this note still true? {plain(recheck.title, 200)}"), 300)
-
-
-def _named(ref: str) -> str:
-    return f"`{escape(plain(ref.replace('`', ''), REF_CHARS))}`"
 
 
 def _title(recheck: Recheck) -> str:
@@ -142,7 +138,7 @@ def _meanwhile(recheck: Recheck) -> str:
     by = f" by <@{recheck.saved_by}>" if _USER.fullmatch(recheck.saved_by or "") else ""
     on = f" on {recheck.saved_at[:10]}" if recheck.saved_at and _DAY.match(recheck.saved_at) else ""
     until = "Until somebody decides, search shows it last, with a warning, and it is not evidence."
-    return f"{_named(recheck.ref)} · kept{by}{on}. {until}"
+    return f"{inline_code(recheck.ref, REF_CHARS)} · kept{by}{on}. {until}"
 
 
 def _ending(recheck: Recheck) -> str:

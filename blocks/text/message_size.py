@@ -18,6 +18,7 @@ from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, Sec
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import FENCE, MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
 from bot.domain.search.report_parts import error_lines
+from bot.domain.text.humanize import counted
 
 MIN_LINES: Final = 12
 """A text of fewer lines is prose, whose beginning tells most."""
@@ -101,7 +102,7 @@ def _note(count: int, *, opened: bool, is_code: bool) -> Iterator[str]:
     """Yield the note of a gap that begins within a code block if `opened`, and ends within one if `is_code`."""
     if opened and not is_code:
         yield FENCE
-    yield f"… ({count} line{'s' * (count > 1)} left out)"
+    yield f"… ({counted(count, 'line')} left out)"
     if is_code and not opened:
         yield FENCE
 
@@ -218,7 +219,7 @@ def _with_note(blocks: list[Block], left_out: int) -> list[Block]:
     end = len(blocks)
     while end > 1 and blocks[end - 1].type == "actions":
         end -= 1
-    note = context(f"… {left_out} more part{'s' * (left_out > 1)} left out: Slack takes no more in one message")
+    note = context(f"… {counted(left_out, 'more part')} left out: Slack takes no more in one message")
     return [*blocks[:end], note, *blocks[end:]]
 
 

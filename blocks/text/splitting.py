@@ -30,18 +30,12 @@ LINK_CHARS: Final = 400
 """Address of a link within a text; a longer one is left out."""
 HEADER_CHARS: Final = 150
 """Text of a header, plain text only (S)."""
-BUTTON_CHARS: Final = 75
-"""Label of a button, plain text only (S)."""
-VALUE_CHARS: Final = 2_000
-"""Value of a button (S)."""
 OPTION_CHARS: Final = 75
 """Label of an option in a menu (S); its value has 150."""
 INPUT_CHARS: Final = 3_000
 """Text of an input in a dialogue (S)."""
 MESSAGE_CHARS: Final = 40_000
 """Text of a message; Slack cuts what is longer (D)."""
-MESSAGE_ADVISED_CHARS: Final = 4_000
-"""Length at which Slack advises to stop for the text of a message (D)."""
 MESSAGE_BLOCKS: Final = 50
 """Blocks of a message (D)."""
 MESSAGE_BLOCK_CHARS: Final = 10_000

@@ -12,7 +12,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, escape_text, mention, section
+from blocks.text.outgoing_text import context, escape, mention, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
@@ -45,7 +45,7 @@ def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[
 
 def reminder_line(waiting: Sequence[ThreadLine]) -> str:
     """Return a reminder for notifications, which quotes nobody."""
-    return f"{len(waiting)} card{'s' * (len(waiting) > 1)} wait{'s' * (len(waiting) == 1)} for a decision"
+    return f"{counted(len(waiting), 'card')} wait{'s' * (len(waiting) == 1)} for a decision"
 
 
 def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_after: timedelta | None) -> list[Block]:
@@ -79,20 +79,15 @@ def _line(draft: ThreadLine, now: datetime) -> str:
     link = card_link(draft)
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
     page = f"{_page(draft.paging)} · " if draft.severity is Severity.PAGE else ""
-    return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
+    return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {quoted_line(draft.question)}"
 
 
 def _page(paging: Paging) -> str:
     """Return the word of a page, how often it rang again, and who has it or, if nobody, was told next."""
-    rang = f"rang {paging.rings} time{'s' * (paging.rings > 1)} more" if paging.rings else ""
+    rang = f"rang {counted(paging.rings, 'time')} more" if paging.rings else ""
     told = f"escalated to {mention(paging.escalated_to)}" if paging.escalated_to else ""
     now = f"<@{paging.acknowledged_by}> acknowledged it" if paging.acknowledged_by else told
     return " · ".join(filter(None, (f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}*", rang, now)))
-
-
-def asked(question: str) -> str:
-    """Return a question on one line; a code fence in it would swallow the lines below."""
-    return escape_text(question).replace("`", "'")
 
 
 def _next(seen: Overview) -> str:
@@ -168,7 +163,7 @@ def _answer(line: ThreadLine) -> str:
     link = card_link(line)
     card = f"<{link}|card>" if link else f"card in <#{line.card[0]}>" if line.card else "no card"
     waits = "the draft still waits: dismiss or post it" if line.is_waiting else "closed"
-    return f"{card} · <@{line.answered_by}> answered · {waits} · {asked(line.question)}"
+    return f"{card} · <@{line.answered_by}> answered · {waits} · {quoted_line(line.question)}"
 
 
 def _open_findings(brief: DailyBrief, may_see_drafts: bool) -> str:
@@ -178,8 +173,8 @@ def _open_findings(brief: DailyBrief, may_see_drafts: bool) -> str:
 def _finding(found: FindingLine) -> str:
     """Return an open finding on one line: how urgent, which session, the problem, since when and who has it."""
     urgency = f"{SIGNS[found.severity]} *{WORDS[found.severity]}*"
-    parts = [urgency, f"*{escape(found.session_id)}*", asked(found.text), f"since {utc_text(found.since)}", _has(found)]
-    return " · ".join(parts)
+    said = f"{quoted_line(found.text)} · since {utc_text(found.since)}"
+    return f"{urgency} · *{escape(found.session_id)}* · {said} · {_has(found)}"
 
 
 def _has(found: FindingLine) -> str:

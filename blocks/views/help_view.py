@@ -8,7 +8,6 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, fence, plain, section
-from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.domain.commands.command_specs import NOTHING, CommandSpec, command_names, commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 
@@ -82,7 +81,7 @@ def typed_blocks(text: str) -> list[Block]:
     cut = len(text) > ECHO_CHARS * ECHO_SECTIONS
     return [
         context("You typed" + (", in part:" if cut else ":")),
-        *(section(truncate(fence(piece), SECTION_CHARS)) for piece in pieces),
+        *(section(fence(piece)) for piece in pieces),
     ]
 
 

@@ -18,12 +18,12 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
 from blocks.elements import button
-from blocks.text.outgoing_text import context, escape, escape_text, local_time, section
+from blocks.text.outgoing_text import context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
-from bot.domain.text.humanize import time_ago
+from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
@@ -51,7 +51,7 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
         return []
     said = escape(notice.text, known_users=_USER.findall(notice.text)).strip() or "Nothing happened."
     parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
-    asked = " ".join(escape_text(notice.about).replace("`", "'").split())
+    asked = quoted_line(notice.about)
     about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
     when = context(f"your click {local_time(notice.at)}{about}")
     return [*map(section, parts), when, DividerBlock()]
@@ -214,10 +214,8 @@ def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
 def numbers_text(day: DayCounts, seen: Overview) -> str:
     """Return the day in numbers."""
     cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
-    runs = (
-        f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"
-    )
-    heard = f"{day.messages} message{'s' * (day.messages != 1)} read, {day.actionable} actionable"
+    runs = f"{counted(day.model_runs, 'model run')}, {cost}" if day.model_runs else "no model run, $0.00"
+    heard = f"{counted(day.messages, 'message')} read, {day.actionable} actionable"
     posted = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'} posted"
     return f"{heard} · {posted}\n{runs}"
 

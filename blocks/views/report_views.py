@@ -10,9 +10,8 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, escape_text, section
+from blocks.text.outgoing_text import context, escape, escape_text, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, truncate
-from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
 from bot.casework.reports.classifier_samples import error_words
@@ -24,7 +23,7 @@ from bot.domain.questions.arming import why_not
 from bot.domain.questions.auto_reply import WEEKS, AutoReply
 from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.questions.feedback import votes_words
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, utc_text
 
 MAX_PEOPLE: Final = 50
 
@@ -119,12 +118,12 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:
-        lines = [f"• {one.standing} · {_thread_link(one)} · {asked(one.question)}" for one in overview.threads]
+        lines = [f"• {one.standing} · {_thread_link(one)} · {quoted_line(one.question)}" for one in overview.threads]
         parts.append(section("\n".join(_that_fit(lines))))
     if overview.unreadable:
         count = len(overview.unreadable)
         told = "see `triage status` on the bot's machine"
-        parts.append(section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
+        parts.append(section(f":warning: {counted(count, 'record')} cannot be read: {told}"))
     parts.append(context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`"))
     return fit_message(parts)
 
@@ -179,7 +178,7 @@ def review_blocks(review: WeeklyReview, *, may_see_drafts: bool, mark: str | Non
 
 
 def _part(part: ReviewPart) -> str:
-    lines = [f"• {_review_place(line)} · {_quoted(line.text)}" for line in part.lines]
+    lines = [f"• {_review_place(line)} · {quoted_line(line.text)}" for line in part.lines]
     left = part.count - len(part.lines)
     more = [f"… and {left:,} more"] if left > 0 else []
     return truncate(
@@ -189,12 +188,7 @@ def _part(part: ReviewPart) -> str:
 
 def _review_place(line: ReviewLine) -> str:
     is_address = line.link.startswith("https://")
-    return f"<{escape(line.link)}|thread>" if is_address else f"`{_quoted(line.link)}`"
-
-
-def _quoted(text: str) -> str:
-    """Return words of others on one line; a code fence in them would swallow the lines below."""
-    return " ".join(escape_text(text).replace("`", "'").split())
+    return f"<{escape(line.link)}|thread>" if is_address else f"`{quoted_line(line.link)}`"
 
 
 def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
@@ -226,20 +220,19 @@ def _weeks(case: AutonomyCase) -> str:
     said = ", ".join(f"{case.outcomes[one]} {one}" for one in Outcome if case.outcomes.get(one))
     by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
     return (
-        f"In the last {WEEKS} weeks {total} draft{'s' * (total != 1)} would have been sent without a human: {said}.\n"
+        f"In the last {WEEKS} weeks {counted(total, 'draft')} would have been sent without a human: {said}.\n"
         f"Wrong, week by week, the latest first: {by_week}"
     )
 
 
 def _false(one: FalsePositive) -> str:
     reason = f" · {escape(one.reason)}" if one.reason else ""
-    return f"• {one.outcome} · {_thread_lead(one.permalink)}{escape_text(one.question).replace('`', chr(39))}{reason}"
+    return f"• {one.outcome} · {_thread_lead(one.permalink)}{quoted_line(one.question)}{reason}"
 
 
 def _sent(one: AutoReply) -> str:
     back = f" · taken back by <@{one.taken_back_by}>" if one.taken_back_by else ""
-    question = escape_text(one.question[:80]).replace("`", "'")
-    return f"• {utc_text(one.at)} · {_thread_lead(one.permalink)}{question}{back}"
+    return f"• {utc_text(one.at)} · {_thread_lead(one.permalink)}{quoted_line(one.question[:80])}{back}"
 
 
 def _thread_lead(permalink: str | None) -> str:

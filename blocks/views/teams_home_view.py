@@ -14,7 +14,6 @@ from slack_sdk.models.views import View
 
 from blocks.text.message_size import fair_shares
 from blocks.text.outgoing_text import context, escape, section
-from blocks.text.splitting import SECTION_CHARS, truncate
 from blocks.views.home_view import (
     APPROVERS_ONLY,
     HomeData,
@@ -29,6 +28,7 @@ from blocks.views.home_view import (
     session_rows,
     waiting_text,
 )
+from bot.domain.text.humanize import counted
 
 MAX_PARTS: Final = 7
 """How many teams have a part of their own; the rest of somebody's teams are a line each."""
@@ -69,7 +69,7 @@ class _Part:
         """Return how many sessions there are, and how many of them are shown."""
         count, shown = len(self.home.sessions), len(self.sessions)
         more = "" if shown == count else f", {shown} of them here; all: `/triage {self.name} heartbeat list`"
-        return [context(f"*{count} session{'s' * (count != 1)}*{more}")] if count else []
+        return [context(f"*{counted(count, 'session')}*{more}")] if count else []
 
     def blocks(self) -> list[Block]:
         """Return the part."""
@@ -118,7 +118,7 @@ def _foot(teams: Sequence[TeamHome]) -> list[Block]:
         f":warning: Team {team.name} cannot be read now; the bot's log says why." for team in teams if not team.home
     ]
     connection = next((escape(team.home.overview.connection) for team in teams if team.home), "")
-    others = [section(truncate("\n".join(lines), SECTION_CHARS))] if lines else []
+    others = [section("\n".join(lines))] if lines else []
     return [*others, context("\n".join([*filter(None, [connection]), "Next: `/triage status`, `/triage help`"]))]
 
 

@@ -42,9 +42,9 @@ def answer_blocks(answer: TaskAnswer) -> list[Block]:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
     undo = f"\nTo undo: /triage {' '.join(answer.undo)}" if answer.undo else ""
     said = f"{answer.text}{undo}"
-    shown = [section(truncate(escape(said), SECTION_CHARS))]
+    shown = [section(escape(said))]
     if answer.kept:
-        shown.append(section(truncate(fence(answer.kept), SECTION_CHARS)))
+        shown.append(section(fence(answer.kept)))
     return fit_message([*shown, *tasks_blocks(answer.tasks, may_edit=True)])
 
 
@@ -78,7 +78,7 @@ def saved_modal(session_id: str, tier: Tier, changes: TierChanges) -> View:
     """Return what an edit changed, and what stood there before."""
     lines = [*(f"+ {line}" for line in changes.added), *(f"- {line}" for line in changes.removed)]
     said = f"The {tier} tasks of {escape(session_id)} are saved." if lines else "Nothing was changed."
-    shown = [section(truncate(fence("\n".join(lines)), SECTION_CHARS))] if lines else []
+    shown = [section(fence("\n".join(lines)))] if lines else []
     undo = "To undo: open the editor again; the lines with `-` are the old text." if changes.removed else ""
     next_step = [context(undo or f"Next: `/triage tiers {escape(session_id)}`")]
     return notice("Saved", [section(said), *shown, *next_step])
@@ -93,11 +93,11 @@ def saving_modal(session_id: str, tier: Tier, typed: str) -> View:
 def refused_modal(session_id: str, tier: Tier, why: str, typed: str) -> View:
     """Return why nothing was saved, with what was typed, to copy it from."""
     said = f"The {tier} tasks of {escape(session_id)} were not saved: {escape(why)}"
-    return notice("Not saved", [section(truncate(said, SECTION_CHARS)), *_shown(typed)])
+    return notice("Not saved", [section(said), *_shown(typed)])
 
 
 def _shown(typed: str) -> list[Block]:
-    return [section(truncate(fence(typed), SECTION_CHARS))] if typed.strip() else []
+    return [section(fence(typed))] if typed.strip() else []
 
 
 def _both(editing: Editing) -> list[Block]:

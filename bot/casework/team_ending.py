@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus
-from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.jobs import Job, QuestionAsked
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import ProviderError, Unavailable
@@ -91,7 +91,7 @@ def _give_up(fixes: Collection[Fix], why: str) -> set[str]:
     given_up = opening(fixes)
     for fix in given_up:
         pushed = f" Its commit may stand on the branch `{fix.branch}`." if fix.pushed else ""
-        refusal = Refusal(code=FixCode.HOST, text=f"Nobody opens it any more, because {why}.{pushed}")
+        refusal = PatchRefusal(code=FixCode.HOST, text=f"Nobody opens it any more, because {why}.{pushed}")
         changes = {"status": FixStatus.REFUSED, "refusal": refusal, "waits": None, "is_shown": False}
         fixes.change(fix.id, partial(_changed, changes=changes))
     return {fix.thread_id for fix in given_up}

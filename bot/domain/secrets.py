@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-from bot.domain.credentials.secret_forms import Span, issued
+from bot.domain.credentials.secret_forms import SecretSpan, issued
 from bot.domain.credentials.secret_names import is_password, is_placeholder, is_random, is_strong, named
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern, encodable
@@ -98,19 +98,19 @@ def _place(row: _Row, parts: Parts) -> _Place:
     return _Place(row.kind, row.needles, re.compile(fill(pattern, parts)), _JUDGES[row.judge], re.compile(row.quick))
 
 
-def placed(text: str) -> Iterator[Span]:
+def placed(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands in a place made for one."""
     places = _places()
     for place in places.every if places.others.is_in(text) else places.common:
         if any(needle in text for needle in place.needles) and place.quick.search(text):
             for match in place.pattern.finditer(text):
                 if place.is_secret(match["value"]) and match.groupdict().get("user") != match["value"]:
-                    yield Span(*match.span("value"), place.kind)
+                    yield SecretSpan(*match.span("value"), place.kind)
     if "kind:" in text and _IN_CLUSTER.search(text):
         yield from _in_manifests(text)
 
 
-def _in_manifests(text: str) -> Iterator[Span]:
+def _in_manifests(text: str) -> Iterator[SecretSpan]:
     """Yield the values of Kubernetes' manifests of secrets, whatever they are called there."""
     start = 0
     for separator in (*re.finditer(r"(?m)^---", text), None):
@@ -120,7 +120,7 @@ def _in_manifests(text: str) -> Iterator[Span]:
             if not line["indent"]:
                 is_data = line["name"] in {"data", "stringData"}
             elif is_data and _chosen(line["value"]):
-                yield Span(*line.span("value"), "secret")
+                yield SecretSpan(*line.span("value"), "secret")
         start = end
 
 
@@ -203,20 +203,20 @@ def _redacted_once(text: str, known: Collection[str]) -> str:
     return "".join(parts) + text[done:]
 
 
-def _spans(text: str, known: Collection[str]) -> list[Span]:
+def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
     """Return where the credentials are: by start, the longest first; of two names for one place the surer one."""
     text = encodable(text)
-    found: dict[tuple[int, int], Span] = {}
+    found: dict[tuple[int, int], SecretSpan] = {}
     for span in (*_known(text, known), *issued(text), *placed(text), *named(text)):
         found.setdefault((span.start, span.end), span)
     return sorted(found.values(), key=lambda span: (span.start, -span.end))
 
 
-def _known(text: str, known: Collection[str]) -> Iterator[Span]:
+def _known(text: str, known: Collection[str]) -> Iterator[SecretSpan]:
     for value in known:
         if len(value) >= MIN_KNOWN_CHARS:
             for match in re.finditer(re.escape(value), text):
-                yield Span(*match.span(), OWN_SECRET)
+                yield SecretSpan(*match.span(), OWN_SECRET)
 
 
 def _aligned(lines: Sequence[str], redacted: Sequence[str]) -> list[str]:

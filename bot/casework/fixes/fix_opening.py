@@ -18,7 +18,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.fixes.patch_check import ANEW, FixRefused, PatchChecks
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
@@ -180,7 +180,7 @@ class FixOpening:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
         if not repo.has(fix.commit):
             said = f"The commit {fix.commit[:10]} that the draft cites is not in the codebase any more. {ANEW}"
-            raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said))
+            raise FixRefused(PatchRefusal(code=FixCode.OUTDATED, text=said))
         tree = self._checks.apply(repo, fix.commit, fix.diff)
         self._checks.require_current(repo, self._newest(repo, fix, base), fix.diff)
         checked = self._checks.check(repo, fix.commit, tree)
@@ -189,7 +189,7 @@ class FixOpening:
                 f"<@{fix.asked_by}> asked for it and is no approver any more, or Slack did not say who is. "
                 "Nothing was pushed. Any approver can press Open draft PR."
             )
-            raise FixRefused(Refusal(code=FixCode.NOT_APPROVED, text=said))
+            raise FixRefused(PatchRefusal(code=FixCode.NOT_APPROVED, text=said))
         if tip is not None:
             said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
             raise FixRefused(host_refusal(said, _AGAIN, self._secrets))
@@ -218,7 +218,7 @@ class FixOpening:
                 f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}. "
                 f"Push it there. {_AGAIN}"
             )
-            raise FixRefused(Refusal(code=FixCode.NOT_PUBLISHED, text=said))
+            raise FixRefused(PatchRefusal(code=FixCode.NOT_PUBLISHED, text=said))
         return newest
 
     def _open(self, fix: Fix, base: str) -> PullRequest:
@@ -246,6 +246,6 @@ def words_of(said: object, secrets: Collection[str]) -> str:
     return redact(str(said), secrets)[:SAID_CHARS]
 
 
-def host_refusal(said: object, todo: str, secrets: Collection[str]) -> Refusal:
+def host_refusal(said: object, todo: str, secrets: Collection[str]) -> PatchRefusal:
     """Return a refusal in the host's words, and what to do next."""
-    return Refusal(code=FixCode.HOST, text=f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())
+    return PatchRefusal(code=FixCode.HOST, text=f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())

@@ -21,7 +21,7 @@ from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch, patch_of
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
-from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState
@@ -132,7 +132,7 @@ class Fixes:
         codebase = self._codebases.of(fix)
         opening = self._opening_of(codebase) if codebase else None
         if opening is None:
-            raise FixRefused(Refusal(code=FixCode.HOST, text=NO_HOST))
+            raise FixRefused(PatchRefusal(code=FixCode.HOST, text=NO_HOST))
         return opening
 
     def _later(self, fix: Fix, error: TriageError) -> dict[str, Any]:
@@ -202,5 +202,5 @@ def _again(now: Fix, wanted: Fix) -> Fix:
     return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)
 
 
-def _refused(refusal: Refusal) -> dict[str, Any]:
+def _refused(refusal: PatchRefusal) -> dict[str, Any]:
     return {"status": FixStatus.REFUSED, "refusal": refusal}

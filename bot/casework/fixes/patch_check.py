@@ -22,7 +22,7 @@ from bot.domain.fixes.patch_limits import (
     FileChange,
     FixCode,
     PatchLimits,
-    Refusal,
+    PatchRefusal,
     refuse_changes,
     refuse_diff,
     refuse_twins,
@@ -41,7 +41,7 @@ _OTHER: Final = "Ask again for another patch, and say what was wrong with this o
 class FixRefused(InputError):
     """No draft pull request is opened; `log` is the end of what a check printed."""
 
-    def __init__(self, refusal: Refusal, log: str | None = None) -> None:
+    def __init__(self, refusal: PatchRefusal, log: str | None = None) -> None:
         super().__init__(refusal.text)
         self.refusal, self.log = refusal, log
 
@@ -86,7 +86,7 @@ class PatchChecks:
             tree = repo.apply(commit, diff)
         except DoesNotApply as error:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
-            raise FixRefused(Refusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
+            raise FixRefused(PatchRefusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
         limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
         changes = repo.changes(commit, tree)
         refused = refuse_changes(changes, repo.added(commit, tree), limits, self._secrets)
@@ -101,7 +101,7 @@ class PatchChecks:
             repo.apply(tip, diff)
         except DoesNotApply as error:
             said = f"The patch does not apply any more: the code has changed since (now at {tip[:10]}). {ANEW}"
-            raise FixRefused(Refusal(code=FixCode.OUTDATED, text=said)) from error
+            raise FixRefused(PatchRefusal(code=FixCode.OUTDATED, text=said)) from error
 
     def check(self, repo: PatchRepo, commit: str, tree: str) -> tuple[str, ...]:
         """Run the codebase's check on a patched tree; returns what was found, a sentence each.
@@ -120,7 +120,7 @@ class PatchChecks:
             before = self._run(repo, repo.with_files(commit, tree, tests))
             if before.passed:
                 said = f"{name} passes with the patch's test alone, so that test does not show the fault. {_OTHER}"
-                raise FixRefused(Refusal(code=FixCode.TEST_PROVES_NOTHING, text=said))
+                raise FixRefused(PatchRefusal(code=FixCode.TEST_PROVES_NOTHING, text=said))
             if before.exit_code is None:
                 raise self._failed(name, before)
         after = self._run(repo, tree)
@@ -145,7 +145,7 @@ class PatchChecks:
         said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread. {_OTHER}"
         if run.isolation is Isolation.FILES_AND_NETWORK and "/tmp/" in name:  # noqa: S108 - a word of the settings
             said += " A check sees an empty /tmp here; put what it needs somewhere else."
-        return FixRefused(Refusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
+        return FixRefused(PatchRefusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
 
 
 def sweep(folder: Path) -> None:

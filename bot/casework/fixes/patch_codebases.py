@@ -13,7 +13,7 @@ from bot.agent.codebases import Codebase, Codebases
 from bot.casework.fixes.patch_check import FixRefused
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
-from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import EvidenceKind, ProposedPatch
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError, StoreError
@@ -101,12 +101,12 @@ def _only(several: list[Codebase]) -> Codebase:
         return several[0]
     names = _listed(several, "and")
     said = f"The patch changes files of {names}; a draft PR is for one codebase. Ask for one patch of each."
-    raise FixRefused(Refusal(code=FixCode.SEVERAL_CODEBASES, text=said))
+    raise FixRefused(PatchRefusal(code=FixCode.SEVERAL_CODEBASES, text=said))
 
 
 def _refuse_unclear(likely: list[Codebase]) -> Codebase:
     said = f"The patch does not say which codebase it is for: {_listed(likely, 'or')}. Ask again and name the codebase."
-    raise FixRefused(Refusal(code=FixCode.SEVERAL_CODEBASES, text=said))
+    raise FixRefused(PatchRefusal(code=FixCode.SEVERAL_CODEBASES, text=said))
 
 
 def _listed(codebases: list[Codebase], word: str) -> str:

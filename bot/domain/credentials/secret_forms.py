@@ -33,7 +33,7 @@ _KEY_BODY: Final = re.compile(
 )
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """Where a credential stands in a text, and its kind."""
 
     start: int
@@ -98,7 +98,7 @@ def _forms() -> _Forms:
     return _Forms()
 
 
-def issued(text: str) -> Iterator[Span]:
+def issued(text: str) -> Iterator[SecretSpan]:
     """Yield where `text` holds a credential that its own form gives away."""
     yield from _begun(text)
     yield from _shaped(text)
@@ -106,7 +106,7 @@ def issued(text: str) -> Iterator[Span]:
     yield from _private_keys(text)
 
 
-def _begun(text: str) -> Iterator[Span]:
+def _begun(text: str) -> Iterator[SecretSpan]:
     forms = _forms()
     done: dict[int, int] = {}  # how far each form has read: what it read once it does not read again
     for start, end in forms.any_beginning.spans(text):
@@ -115,20 +115,20 @@ def _begun(text: str) -> Iterator[Span]:
             match = follows.match(text, start + size) if start >= done.get(id(follows), 0) else None
             if match:
                 done[id(follows)] = match.end()
-                yield Span(match.start("value") if "value" in follows.groupindex else start, match.end(), kind)
+                yield SecretSpan(match.start("value") if "value" in follows.groupindex else start, match.end(), kind)
 
 
-def _shaped(text: str) -> Iterator[Span]:
+def _shaped(text: str) -> Iterator[SecretSpan]:
     forms = _forms()
     encoded = text.encode()
     may_be_quick = forms.any_quick.is_in(encoded)
     for kind, needle, pattern in forms.shapes:
         if needle in text if isinstance(needle, str) else may_be_quick and needle.is_in(encoded):
             for match in pattern.finditer(text):
-                yield Span(*match.span("value" if "value" in pattern.groupindex else 0), kind)
+                yield SecretSpan(*match.span("value" if "value" in pattern.groupindex else 0), kind)
 
 
-def _web_tokens(text: str) -> Iterator[Span]:
+def _web_tokens(text: str) -> Iterator[SecretSpan]:
     """Yield the JSON web tokens: a header, and a payload that is another object or four parts of an encrypted one."""
     start = text.find("eyJ")
     while start >= 0:
@@ -137,7 +137,7 @@ def _web_tokens(text: str) -> Iterator[Span]:
             ends.append(_part_end(text, ends[-1] + 1))
         is_token = ends[0] - start >= _MIN_JWT_HEADER and len(ends) > 1
         if is_token and (text.startswith("eyJ", ends[0] + 1) or _is_encrypted(text, start, ends)):
-            yield Span(start, ends[-1], "JSON web token")
+            yield SecretSpan(start, ends[-1], "JSON web token")
             ends = ends[-1:]
         start = text.find("eyJ", ends[0])
 
@@ -155,7 +155,7 @@ def _part_end(text: str, start: int) -> int:
     return match.end()
 
 
-def _private_keys(text: str) -> Iterator[Span]:
+def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Yield the keys in armour; one whose end is not shown reaches to the end of the text."""
     if "PRIVATE KEY" not in text:
         return
@@ -169,4 +169,4 @@ def _private_keys(text: str) -> Iterator[Span]:
         is_closed = at < len(ends) and end <= begin.end() + _MAX_CLOSED_KEY_CHARS
         if _KEY_BODY.match(text, begin.end()) or (is_closed and _KEY_LINE.search(text, begin.end(), end)):
             done = end
-            yield Span(begin.start(), end, PRIVATE_KEY)
+            yield SecretSpan(begin.start(), end, PRIVATE_KEY)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bot.domain.credentials.secret_forms import Span
+from bot.domain.credentials.secret_forms import SecretSpan
 from bot.domain.tables import Alternatives, Parts, Pattern, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
@@ -174,7 +174,7 @@ _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
 _JOINTS: Final = [(joint, re.compile(fill(pattern, _LISTS.parts))) for joint, pattern in _LISTS.joints]
 
 
-def named(text: str) -> Iterator[Span]:
+def named(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands behind a name for one."""
     runs = _Runs(text)
     for start, end in _STEMS.spans(text):
@@ -184,12 +184,12 @@ def named(text: str) -> Iterator[Span]:
             yield from _behind(text, runs, kind, start, suffix.end())
 
 
-def _behind(text: str, runs: _Runs, kind: str, start: int, end: int) -> Iterator[Span]:
+def _behind(text: str, runs: _Runs, kind: str, start: int, end: int) -> Iterator[SecretSpan]:
     for joint, pattern in _JOINTS:
         match = pattern.match(text, end)
         value = runs.value_at(match.end()) if match else None
         if value and value.end > value.start and _is_secret(text, kind, joint, start, value):
-            yield Span(value.start, value.end, kind)
+            yield SecretSpan(value.start, value.end, kind)
             return
 
 

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import AwareDatetime
 
 from bot.domain.fixes.patch_files import without_codebase
-from bot.domain.fixes.patch_limits import Refusal
+from bot.domain.fixes.patch_limits import PatchRefusal
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState, check_thread_id, hash_draft
@@ -79,7 +79,7 @@ class Fix(FrozenValue):
     status: FixStatus = FixStatus.OPENING
     waits: str | None = None
     """Why it is not open yet, while the same will be tried again."""
-    refusal: Refusal | None = None
+    refusal: PatchRefusal | None = None
     log: str | None = None
     """The last lines of a check that failed, until they were shown."""
     checked: tuple[str, ...] = ()

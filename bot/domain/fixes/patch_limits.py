@@ -51,7 +51,7 @@ class FixCode(StrEnum):
     HOST = "host"
 
 
-class Refusal(FrozenValue):
+class PatchRefusal(FrozenValue):
     """Why there is no draft pull request, in a sentence that says what to do."""
 
     code: FixCode
@@ -97,25 +97,25 @@ _LATIN_ALIKE: Final = str.maketrans("\u0131\u0269\u0261", "iig")
 """Latin letters without a dot or a tail, which no normal form makes plain."""
 
 
-def refuse_diff(diff: str) -> Refusal | None:
+def refuse_diff(diff: str) -> PatchRefusal | None:
     """Return why a diff is not even handed to git; None where nothing in its text speaks against it.
 
     >>> refuse_diff("--- a/../x\\n+++ b/../x\\n@@ -1 +1 @@\\n-a\\n+b\\n").code
     <FixCode.OUTSIDE: 'outside-the-tree'>
     """
     if not diff.strip():
-        return Refusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
+        return PatchRefusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
     if len(diff) > MAX_DIFF_CHARS:
         said = f"The patch has {len(diff):,} characters; at most {MAX_DIFF_CHARS:,} are taken. Ask for a smaller one."
-        return Refusal(code=FixCode.TOO_LARGE, text=said)
+        return PatchRefusal(code=FixCode.TOO_LARGE, text=said)
     if any(line.startswith(_BINARY) for line in diff.split("\n")):
-        return Refusal(code=FixCode.BINARY, text="The patch changes a binary file; only text is taken.")
+        return PatchRefusal(code=FixCode.BINARY, text="The patch changes a binary file; only text is taken.")
     return next(filter(None, (_refuse_place(file.path) for file in diff_files(diff, ()))), None)
 
 
 def refuse_changes(
     changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str] = ()
-) -> Refusal | None:
+) -> PatchRefusal | None:
     """Return why what git made of a patch is not taken, the first reason; None where it may be proposed.
 
     Args:
@@ -127,7 +127,7 @@ def refuse_changes(
     return next(_refusals(changes, added, limits, known_secrets), None)
 
 
-def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> Refusal | None:
+def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> PatchRefusal | None:
     """Return why a new file is not taken beside others: some systems take its name for that of one of them.
 
     Args:
@@ -139,7 +139,7 @@ def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> Refusal
         twin = new.get(_folded(path), path)
         if twin != path:
             said = f"The patch adds {_shown(twin)} beside {_shown(path)}, which is the same file on some systems."
-            return Refusal(code=FixCode.OUTSIDE, text=said)
+            return PatchRefusal(code=FixCode.OUTSIDE, text=said)
     return None
 
 
@@ -158,64 +158,66 @@ def is_protected(path: str, allow: Iterable[str] = ()) -> str | None:
 
 def _refusals(
     changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str]
-) -> Iterator[Refusal]:
+) -> Iterator[PatchRefusal]:
     if not changes:
-        yield Refusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
+        yield PatchRefusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
     for change in changes:
         yield from filter(None, (_refuse_place(change.path), _refuse_kind(change), _refuse_name(change.path, limits)))
         if change.mode_before == ABSENT and any(map(_is_unportable, change.path.split("/"))):
             said = f"The patch adds {_shown(change.path)}, a name that not every system or program takes as it is."
-            yield Refusal(code=FixCode.OUTSIDE, text=said)
+            yield PatchRefusal(code=FixCode.OUTSIDE, text=said)
     lines = sum((change.added or 0) + (change.removed or 0) for change in changes)
     if len(changes) > limits.max_files or lines > limits.max_lines:
         said = (
             f"The patch changes {len(changes):,} files and {lines:,} lines; at most {limits.max_files:,} files "
             f"(`fixes.max_files`) and {limits.max_lines:,} lines (`fixes.max_lines`) are taken."
         )
-        yield Refusal(code=FixCode.TOO_LARGE, text=said)
+        yield PatchRefusal(code=FixCode.TOO_LARGE, text=said)
     if strip_hidden(added)[1]:
         said = "The patch adds characters that nobody sees (directions, zero-width signs), so it is not what it shows."
-        yield Refusal(code=FixCode.HIDDEN, text=said)
+        yield PatchRefusal(code=FixCode.HIDDEN, text=said)
     if _UNSEEN_BREAK.search(added):
         said = "The patch adds a line break that a diff does not show (a lone carriage return or the like)."
-        yield Refusal(code=FixCode.HIDDEN, text=said)
+        yield PatchRefusal(code=FixCode.HIDDEN, text=said)
     if kinds := find_secrets(added, known_secrets):
         said = f"The patch adds what looks like a secret ({', '.join(kinds)})."
-        yield Refusal(code=FixCode.SECRET, text=said)
+        yield PatchRefusal(code=FixCode.SECRET, text=said)
 
 
-def _refuse_place(path: str) -> Refusal | None:
+def _refuse_place(path: str) -> PatchRefusal | None:
     """Refuse a path that leads out of the tree or into .git, or that a person could not read."""
     parts = path.replace("\\", "/").split("/")
     leads_out = path.startswith(("/", "\\", "~")) or ".." in parts or ":" in parts[0]
     if leads_out or any(_as_read(part).rstrip(". ") in (".git", "git~1") for part in parts):
         said = f"The patch names {_shown(path)}, which is not a file of the codebase."
-        return Refusal(code=FixCode.OUTSIDE, text=said)
+        return PatchRefusal(code=FixCode.OUTSIDE, text=said)
     if len(path) > MAX_PATH_CHARS or not path.isprintable():
-        return Refusal(code=FixCode.OUTSIDE, text=f"The patch names {_shown(path)}, a name that cannot be shown whole.")
+        return PatchRefusal(
+            code=FixCode.OUTSIDE, text=f"The patch names {_shown(path)}, a name that cannot be shown whole."
+        )
     return None
 
 
-def _refuse_kind(change: FileChange) -> Refusal | None:
+def _refuse_kind(change: FileChange) -> PatchRefusal | None:
     for mode in (change.mode_before, change.mode):
         if mode not in _ORDINARY:
             said = f"The patch changes {_shown(change.path)}, {_KIND_WORDS.get(mode, 'no ordinary file')}."
-            return Refusal(code=FixCode.NO_FILE, text=said)
+            return PatchRefusal(code=FixCode.NO_FILE, text=said)
     if change.added is None or change.removed is None:
         said = f"The patch changes {_shown(change.path)}, a binary file; only text is taken."
-        return Refusal(code=FixCode.BINARY, text=said)
+        return PatchRefusal(code=FixCode.BINARY, text=said)
     return None
 
 
-def _refuse_name(path: str, limits: PatchLimits) -> Refusal | None:
+def _refuse_name(path: str, limits: PatchLimits) -> PatchRefusal | None:
     if is_secret_file(path):
         said = f"The patch changes {_shown(path)}, whose name says that it holds credentials."
-        return Refusal(code=FixCode.SECRET, text=said)
+        return PatchRefusal(code=FixCode.SECRET, text=said)
     why = is_protected(path, limits.allow)
     if why is None:
         return None
     said = f"The patch changes {_shown(path)}, which {why}; `fixes.allow` can name it."
-    return Refusal(code=FixCode.PROTECTED, text=said)
+    return PatchRefusal(code=FixCode.PROTECTED, text=said)
 
 
 def _fits(path: str, patterns: Iterable[str]) -> bool:

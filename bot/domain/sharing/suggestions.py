@@ -20,6 +20,7 @@ from pydantic import AwareDatetime, StringConstraints
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, KeepsUnknownFields
 from bot.domain.heartbeats.alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
@@ -209,7 +210,7 @@ def ran(sent: Sequence[Suggestion]) -> str:
     if not sent:
         return "Nothing new to suggest. What waits: /triage pollinate list"
     aside = f" {len(held)} quarantined, for a human to read." if held else ""
-    return f"{plain} suggestion{'s' * (plain != 1)} sent.{aside} Next: /triage pollinate accept {sent[0].id}"
+    return f"{counted(plain, 'suggestion')} sent.{aside} Next: /triage pollinate accept {sent[0].id}"
 
 
 def accepted(suggestion: Suggestion) -> str:

@@ -16,6 +16,7 @@ from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.text.humanize import counted
 from bot.domain.tiers import Measurement, TaskHistory, Tier, TierMove, add_measurement
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
@@ -103,7 +104,7 @@ class PlaybookEditLog:
         '1 edit to HEARTBEAT.md'
         """
         count = len(self.news)
-        return f"{count} edit{'s' * (count != 1)} to HEARTBEAT.md" if count else ""
+        return f"{counted(count, 'edit')} to HEARTBEAT.md" if count else ""
 
 
 def _phrase(edit: PlaybookEdit) -> str:

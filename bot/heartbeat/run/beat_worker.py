@@ -20,6 +20,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
+from bot.domain.text.humanize import counted
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -192,7 +193,7 @@ def is_deleted(session: Session, state: SessionState) -> bool:
 
 def _deletion_notice(session: Session, closed: list[OpenFinding]) -> str:
     lines = [f"- {each.text.splitlines()[0]}" for each in closed[:SHOWN] if each.text]
-    count = f"{len(closed)} alert{'s' * (len(closed) != 1)}"
+    count = counted(len(closed), "alert")
     said = [
         f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more, and no new file was made.",
         f"Put the file back, or begin a new one: `/triage tiers {session.id} add quick <task>`.",

@@ -16,6 +16,7 @@ from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.heartbeats.output_changes import excerpt, far_moves, new_trouble, standing_trouble, watches_for_change
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
@@ -66,7 +67,8 @@ class OfflineFullRun:
 
 def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:
     lines = "\n".join(dict.fromkeys(f"- {result.problem}" for result in broken))
-    text = f"{_count(broken, 'command')} of HEARTBEAT.md {'does' if len(broken) == 1 else 'do'} not work here\n{lines}"
+    count = counted(len(broken), "command of HEARTBEAT.md does", "commands of HEARTBEAT.md do")
+    text = f"{count} not work here\n{lines}"
     return Receipt(task=task.id, status="finding", evidence=text, finding="commands")
 
 
@@ -104,7 +106,7 @@ def _dirty(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
     if not lines:
         return None
-    return ProbeChange("dirty", f"{_count(lines, 'uncommitted change')}\n{listed(lines)}")
+    return ProbeChange("dirty", f"{counted(len(lines), 'uncommitted change')}\n{listed(lines)}")
 
 
 def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
@@ -113,15 +115,15 @@ def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     new = [line for line in result.output.splitlines() if line.strip() and line not in before]
     if not new or result.command not in view.earlier:
         return None
-    return ProbeChange(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{listed(new)}")
+    return ProbeChange(f"event-commits-{new[0].split()[0]}", f"{counted(len(new), 'new commit')}\n{listed(new)}")
 
 
 def _branches(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Branches without a commit for more than a week."""
     stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
-    return (
-        ProbeChange("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
-    )
+    if not stale:
+        return None
+    return ProbeChange("stale", f"{counted(len(stale), 'stale branch', 'stale branches')}\n{listed(stale)}")
 
 
 def _conflicts(result: ProbeResult, _: BeatView) -> ProbeChange | None:
@@ -129,7 +131,7 @@ def _conflicts(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     if result.exit_code != _CONFLICTS:
         return None
     lines = [line for line in result.output.splitlines() if line.startswith("CONFLICT ")]
-    return ProbeChange(FAILING, f"{_count(lines, 'merge conflict')}\n{listed(lines)}")
+    return ProbeChange(FAILING, f"{counted(len(lines), 'merge conflict')}\n{listed(lines)}")
 
 
 def _check_rows(result: ProbeResult, _: BeatView) -> ProbeChange | None:
@@ -137,9 +139,9 @@ def _check_rows(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     if result.items is not None:
         return _requests(result, _)
     failing = [name for name, end in _rows(result) if end == "fail"]
-    return (
-        ProbeChange(FAILING, f"{_count(failing, 'check fails', 'checks fail')}\n{listed(failing)}") if failing else None
-    )
+    if not failing:
+        return None
+    return ProbeChange(FAILING, f"{counted(len(failing), 'check fails', 'checks fail')}\n{listed(failing)}")
 
 
 def _rows(result: ProbeResult) -> list[list[str]]:
@@ -160,7 +162,7 @@ def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     if not failing:
         return None
     return ProbeChange(
-        FAILING, f"{_count(failing, 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
+        FAILING, f"{counted(len(failing), 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
     )
 
 
@@ -240,7 +242,3 @@ def _is_stale(line: str, now: datetime) -> bool:
         return now.date() - datetime.fromisoformat(found[0]).date() > STALE_AFTER
     except ValueError:
         return False
-
-
-def _count(things: Sequence[object], one: str, many: str | None = None) -> str:
-    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"

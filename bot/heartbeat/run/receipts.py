@@ -21,6 +21,7 @@ from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, unmarked
 from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView, EditKind
@@ -140,7 +141,7 @@ def remarks(view: BeatView) -> Iterator[str]:
         yield "a list of `commands` in triage.yml replaces the built-in one; see docs/heartbeats.md"
     if late := view.probes.late:
         first = " ".join(late[0])
-        yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
+        yield f"no time was left for {counted(len(late), 'command')} of HEARTBEAT.md, from `{first}` on"
     for move in view.moves[:SHOWN]:
         yield f"“{one_line(move.text, 80)}” {move.why}: move it to {move.to_tier}?"
 
@@ -259,7 +260,7 @@ def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
     if not given or report.usage is not None:
         return
     lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
-    count = f"{len(given)} assignment{'s' * (len(given) > 1)}"
+    count = counted(len(given), "assignment")
     text = f"{count} not handled: no model is configured\n{lines}"
     key = finding_key(view.session.id, ASSIGNMENTS, text)
     yield Finding(key=key, task=ASSIGNMENTS, text=text, severity=severity_of(view, text, None))
@@ -302,6 +303,6 @@ def _said(view: BeatView, text: str) -> Finding:
 
 def _unreceipted(session_id: str, missing: tuple[PlaybookEntry, ...]) -> Finding:
     names = "; ".join(task.text for task in missing[:5])
-    count = f"{len(missing)} due task{'s' * (len(missing) > 1)}"
+    count = counted(len(missing), "due task")
     text = f"The heartbeat reported no result for {count}, so do not rely on it: {names}"
     return Finding(key=finding_key(session_id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)

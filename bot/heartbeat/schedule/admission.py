@@ -84,7 +84,7 @@ def pause_after(count: int) -> timedelta:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refusal:
+class BeatRefusal:
     """Why a beat does not run."""
 
     step: BeatStep
@@ -127,7 +127,7 @@ class Admission:
         self._halted, self._runs_elsewhere = halted, runs_elsewhere
         self._route = route
 
-    def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
+    def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> BeatRefusal | None:
         """Return the first reason not to run, in the order of SPEC 5.2, or None.
 
         `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way. Disk
@@ -135,43 +135,43 @@ class Admission:
         """
         return next(self._refusals(session, wake, is_held=is_held), None)
 
-    def _refusals(self, session: Session, wake: Wake, *, is_held: bool) -> Iterator[Refusal]:
+    def _refusals(self, session: Session, wake: Wake, *, is_held: bool) -> Iterator[BeatRefusal]:
         state, now, beat = self._store.load(session.id), self._clock.now(), session.beat
         if not beat.enabled:
-            yield Refusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
+            yield BeatRefusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
         if halted := self._halted():
-            yield Refusal(step=BeatStep.HALTED, detail=f"{halted}; to resume: /triage resume")
+            yield BeatRefusal(step=BeatStep.HALTED, detail=f"{halted}; to resume: /triage resume")
         paused = state.failures.paused_until
         if wake is not Wake.ON_DEMAND and paused is not None and is_snoozed(paused, now, LONGEST_PAUSE):
             failed = f"{state.failures.count} failures in a row ({state.failures.key})"
-            yield Refusal(step=BeatStep.PAUSED, detail=f"{failed}; tried again at {utc_text(paused)}")
+            yield BeatRefusal(step=BeatStep.PAUSED, detail=f"{failed}; tried again at {utc_text(paused)}")
         hours = self._zones.hours(session)
         if wake is Wake.INTERVAL and not hours.contains(now):
-            yield Refusal(step=BeatStep.HOURS, detail=_hours(hours, now))
+            yield BeatRefusal(step=BeatStep.HOURS, detail=_hours(hours, now))
         is_here = session.cwd.is_dir()
         if not is_here and not self._runs_elsewhere(session.id):
             detail = f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
-            yield Refusal(step=BeatStep.FOLDER, detail=detail)
+            yield BeatRefusal(step=BeatStep.FOLDER, detail=detail)
         shown = beat.visibility
         if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
-            yield Refusal(step=BeatStep.HIDDEN, detail="visibility has every kind of message switched off")
+            yield BeatRefusal(step=BeatStep.HIDDEN, detail="visibility has every kind of message switched off")
         if self._route(session, state) is None:
-            yield Refusal(step=BeatStep.ROUTE, detail="the session's owner cannot be reached")
+            yield BeatRefusal(step=BeatStep.ROUTE, detail="the session's owner cannot be reached")
         spent = spent_today(state, now)
         if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
-            yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
+            yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
         if is_held:
-            yield Refusal(
+            yield BeatRefusal(
                 step=BeatStep.BUSY,
                 detail=f"a heartbeat of {session.id} is already queued or running; this one runs after it",
             )
         if not is_here:
             return  # the replica that has the folder looks into it when it begins the beat
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
-            yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
+            yield BeatRefusal(step=BeatStep.TRACKED, detail=TRACKED)
         if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):
             detail = f"{session.playbook_path.name} has no tasks; add one under Quick Tasks"
-            yield Refusal(step=BeatStep.EMPTY, detail=detail)
+            yield BeatRefusal(step=BeatStep.EMPTY, detail=detail)
 
 
 def has_findings(state: SessionState) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Wake, indicator_of
-from bot.heartbeat.schedule.admission import Refusal
+from bot.heartbeat.schedule.admission import BeatRefusal
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import Journal
 
@@ -33,7 +33,7 @@ class BeatLog:
         level = logging.DEBUG if envelope.result is BeatResult.SKIPPED else logging.INFO
         log.log(level, "beat: %s", envelope.result, extra={"action": "beat_recorded", "session": envelope.session_id})
 
-    def refused(self, session: Session, wake: Wake, refusal: Refusal, at: datetime) -> Envelope:
+    def refused(self, session: Session, wake: Wake, refusal: BeatRefusal, at: datetime) -> Envelope:
         """Write the line of a beat that did not run; raises StoreError when the disk refuses."""
         envelope = Envelope(
             ts=at,

@@ -19,7 +19,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
 from bot.errors import StoreError, TriageError
-from bot.heartbeat.schedule.admission import Admission, Refusal
+from bot.heartbeat.schedule.admission import Admission, BeatRefusal
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
@@ -130,7 +130,7 @@ class Scheduler:
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )
 
-    def _do_what_is_due(self, session: Session, left: frozenset[Wake], now: datetime) -> Refusal | None:
+    def _do_what_is_due(self, session: Session, left: frozenset[Wake], now: datetime) -> BeatRefusal | None:
         """Ask for a beat where one is due or wakes wait; return why there is none, if one was asked for in vain."""
         state, every = self._settled(session, now), session.beat.every
         wakes = left | (self._unread(session) if session.id not in self._next else frozenset())
@@ -161,7 +161,9 @@ class Scheduler:
         """Return the wake that a crash between an assignment and its wake has lost."""
         return frozenset({Wake.ASSIGNMENT} if any(map(wakes_its_reader, self._store.inbox(session.id))) else ())
 
-    def _ask(self, session: Session, wakes: frozenset[Wake], slot: datetime | None, now: datetime) -> Refusal | None:
+    def _ask(
+        self, session: Session, wakes: frozenset[Wake], slot: datetime | None, now: datetime
+    ) -> BeatRefusal | None:
         """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
         asked = wakes.union(self._store.load(session.id).wakes)
         is_held = self._is_held(session)

@@ -14,6 +14,7 @@ from typing import Final
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import SESSION_ID, ChangedBy, InboxMessage, MessageKind, check_session_id
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import Conflict, InputError
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
@@ -89,7 +90,7 @@ def _checked(text: str, session_id: str) -> str:
     lines, hidden = strip_hidden(text)
     if hidden:
         raise InputError(
-            f"The text contains {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned;",
+            f"The text contains {counted(hidden, 'invisible character')}, so nothing was assigned;",
             next_step=f"type it by hand instead of pasting it: /triage heartbeat assign {session_id} <text>",
         )
     if not has_visible(lines):

@@ -10,7 +10,7 @@ from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.cards.fix_view import diff_fits, diff_modal
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode, Refusal
+from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
@@ -85,7 +85,7 @@ def test_the_card_says_how_it_stands(changes: dict[str, Any], words: str) -> Non
 def test_a_refusal_stands_in_words_and_offers_what_helps() -> None:
     """Another investigation where the code changed, another try in any case."""
     for code, again in ((FixCode.OUTDATED, True), (FixCode.CHECK_FAILED, False)):
-        refusal = Refusal(code=code, text="Because <!channel> it is so.")
+        refusal = PatchRefusal(code=code, text="Because <!channel> it is so.")
         fix = fix_of(status=FixStatus.REFUSED, refusal=refusal)
         said = drawn(OFFERED._replace(fixes=(fix,)))
         assert "*No draft PR*: Because &lt;!channel&gt; it is so." in said
@@ -122,7 +122,7 @@ def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     """The same hostile text as title, diff, reason, and a host's words."""
     patch = ProposedPatch(title=text, diff=text or "+x", rationale=text)
     view_as_slack_takes_it(diff_modal(patch, remark=text))
-    refusal = Refusal(code=FixCode.HOST, text=text)
+    refusal = PatchRefusal(code=FixCode.HOST, text=text)
     request = PullRequest(number=1, url=text)
     for changes in ({"status": FixStatus.REFUSED, "refusal": refusal}, {"status": FixStatus.OPEN, "request": request}):
         drawn(FixMark(fixes=(a_fix(patch=patch, waits=text, **changes),), host="GitHub"))

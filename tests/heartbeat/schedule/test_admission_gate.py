@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
-from bot.heartbeat.schedule.admission import Admission, Refusal, spent_today
+from bot.heartbeat.schedule.admission import Admission, BeatRefusal, spent_today
 from bot.heartbeat.schedule.session_wording import GATE
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
@@ -47,7 +47,7 @@ class Gate:
             runs_elsewhere=lambda _: self.elsewhere,
         )
 
-    def refusal(self) -> Refusal | None:
+    def refusal(self) -> BeatRefusal | None:
         session = resolve_session("shop", session_settings(self.cwd, **self.beat))
         return self.admission.refusal(session, self.wake, is_held=self.is_held)
 
