@@ -533,8 +533,8 @@ def test_the_card_of_an_alarm_says_who_has_it() -> None:
 
 
 def test_a_doubt_says_what_was_written() -> None:
-    """In the words that were recorded, which notify nobody."""
-    said = Followup(message_id="1.2", sender_id="U1", text="and for refunds, <@U3>?\nTwice?", at=NOW)
+    """In the words that were recorded, which notify nobody and open no code block."""
+    said = Followup(message_id="1.2", sender_id="U1", text="and for refunds, <@U3>?\nTwice? ```", at=NOW)
     doubt = wrote_in_thread("U1", NOW)
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, followups=(said,))
     state = state.with_doubts([doubt, wrote_in_thread("U2", NOW)])
@@ -542,7 +542,7 @@ def test_a_doubt_says_what_was_written() -> None:
     assert first.startswith("• <@U2> wrote in the thread (")
     assert first.endswith(")")
     assert second.startswith("• <@U1> wrote in the thread (")
-    assert "): “and for refunds, @U3? Twice?”" in second
+    assert "): “and for refunds, @U3? Twice? '''”" in second
 
 
 def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
