@@ -27,8 +27,8 @@ from bot.domain.sharing.suggestions import (
     SuggestionStatus,
     describe_suggestion,
     order,
-    suggestion_line,
 )
+from bot.domain.text.sanitize import one_line
 
 WORDS_CHARS: Final = 1_200
 MAX_CHOICES: Final = 100
@@ -120,10 +120,7 @@ _SUGGESTION_SIGNS: Final = {
 def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
     """Return the card as the suggestion stands."""
     marker = ids.suggestion_block_id(suggestion.id)
-    about = (
-        f"From {escape(suggestion_line(suggestion.from_))}: {escape(suggestion_line(suggestion.reason))} "
-        f"· `{suggestion.id}`"
-    )
+    about = f"From {escape(one_line(suggestion.from_))}: {escape(one_line(suggestion.reason))} · `{suggestion.id}`"
     head = (
         f"{_SUGGESTION_SIGNS[suggestion.status]} *{_title(suggestion)}* · "
         f"{escape(describe_suggestion(suggestion))}\n{_task(suggestion)}"
@@ -206,13 +203,13 @@ def _entry(suggestion: Suggestion) -> str:
 def _task(suggestion: Suggestion) -> str:
     if suggestion.quarantine:
         return truncate(f"{escape(suggestion.quarantine)}\n{fence(suggestion.task)}", TASK_CHARS)
-    return truncate(quote_block(escape(suggestion_line(suggestion.task))), TASK_CHARS)
+    return truncate(quote_block(escape(one_line(suggestion.task))), TASK_CHARS)
 
 
 def _decision(suggestion: Suggestion) -> str:
     who = suggestion.decided_by or ""
-    named = f"<@{who}>" if _USER.fullmatch(who) else escape(suggestion_line(suggestion.decided_by_name or "somebody"))
-    why = f": {escape(suggestion_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
+    named = f"<@{who}>" if _USER.fullmatch(who) else escape(one_line(suggestion.decided_by_name or "somebody"))
+    why = f": {escape(one_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
     at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
     return f"{suggestion.status} by {named}{at}{why}"
 

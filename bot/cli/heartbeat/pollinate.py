@@ -27,8 +27,8 @@ from bot.domain.sharing.suggestions import (
     order,
     ran,
     rejected,
-    suggestion_line,
 )
+from bot.domain.text.sanitize import one_line
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
@@ -106,9 +106,9 @@ def render_list(suggestions: Sequence[Suggestion]) -> str:
 
 def render(suggestion: Suggestion) -> str:
     """Return one suggestion: what for whom, from whom, why; a quarantined line is quoted as it stands."""
-    head = cut(f"{suggestion.id}  {describe_suggestion(suggestion)}, from {suggestion_line(suggestion.from_)}")
-    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else suggestion_line(suggestion.reason)
-    return "\n".join([head, *_filled(suggestion_line(suggestion.task), "  | "), *_filled(why, "    ")])
+    head = cut(f"{suggestion.id}  {describe_suggestion(suggestion)}, from {one_line(suggestion.from_)}")
+    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else one_line(suggestion.reason)
+    return "\n".join([head, *_filled(one_line(suggestion.task), "  | "), *_filled(why, "    ")])
 
 
 def _filled(text: str, margin: str) -> list[str]:

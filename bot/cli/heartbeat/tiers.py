@@ -17,13 +17,13 @@ from bot.cli.options import json_option
 from bot.cli.output import terminal_words, to_json, wrapped
 from bot.cli.verb_group import VerbGroup
 from bot.domain.playbooks.playbook_edits import ListChanged
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands
 from bot.heartbeat.playbooks.task_list import (
     TaskList,
     due_lines,
-    one_line_text,
     parse_number,
     parse_tier,
     refused_lines,
@@ -153,10 +153,10 @@ def render_list(seen: TaskList) -> str:
 
 def render_answer(answer: TaskAnswer) -> str:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
-    kept = ["", *(f"  {one_line_text(line)}" for line in answer.kept.splitlines())] if answer.kept else []
+    kept = ["", *(f"  {one_line(line)}" for line in answer.kept.splitlines())] if answer.kept else []
     # Quoted, for a task may hold backticks.
-    undo = [f"To undo: triage {one_line_text(shlex.join(answer.undo))}"] if answer.undo else []
-    return "\n".join([wrapped(one_line_text(answer.text)), *kept, *undo, "", render_list(answer.tasks)])
+    undo = [f"To undo: triage {one_line(shlex.join(answer.undo))}"] if answer.undo else []
+    return "\n".join([wrapped(one_line(answer.text)), *kept, *undo, "", render_list(answer.tasks)])
 
 
 def list_json(seen: TaskList) -> dict[str, Any]:
@@ -170,8 +170,8 @@ def list_json(seen: TaskList) -> dict[str, Any]:
             "number": one.number,
             "tier": one.tier,
             "id": one.task.id,
-            "text": one_line_text(one.task.text),
-            "details": [one_line_text(line) for line in one.task.details],
+            "text": one_line(one.task.text),
+            "details": [one_line(line) for line in one.task.details],
             "last_ok": one.task.checked,
             "not_allowed": [list(argv) for argv in seen.refused.get(one.number, ())],
         }

@@ -23,7 +23,7 @@ from bot.domain.questions.feedback import Feedback
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
-from bot.domain.text.sanitize import strip_hidden
+from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState, Transition
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
@@ -259,8 +259,7 @@ def _messages(state: ThreadState) -> Iterator[str]:
 
 def _line(at: str, text: str, *, lines: int = 2) -> list[str]:
     """Return foreign words beside a time, on so many lines at most."""
-    flat = " ".join(strip_hidden(text)[0].split())
-    said = textwrap.wrap(flat, WIDTH - _INDENT, max_lines=lines, placeholder=" …") or [""]
+    said = textwrap.wrap(one_line(text), WIDTH - _INDENT, max_lines=lines, placeholder=" …") or [""]
     return [f"{at if number == 0 else '':<{_INDENT}}{line}".rstrip() for number, line in enumerate(said)]
 
 

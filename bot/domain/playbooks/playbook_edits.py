@@ -213,13 +213,3 @@ def task_of(playbook: Playbook, number: int, shown: str | None) -> NumberedTask:
             f"There is no task {number}; they go from 1 to {len(tasks)}." if tasks else "There is no task."
         )
     return tasks[number - 1]
-
-
-def remove_number(playbook: Playbook, number: int, shown: str | None) -> Playbook:
-    """Return the playbook without one task; raises as `task_of` and `remove` do."""
-    return remove(playbook, task_of(playbook, number, shown).task)
-
-
-def move_number(playbook: Playbook, number: int, to: Tier, shown: str | None) -> Playbook:
-    """Return the playbook with one task in another tier; raises as `task_of` and `move_task` do."""
-    return move_task(playbook, task_of(playbook, number, shown).task, to)

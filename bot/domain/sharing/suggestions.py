@@ -21,7 +21,7 @@ from bot.domain.frozen_value import WITHOUT_UNDERSCORE, KeepsUnknownFields
 from bot.domain.heartbeats.alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.text.humanize import counted
-from bot.domain.text.sanitize import strip_hidden
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 
@@ -192,8 +192,8 @@ def describe_outcome(suggestion: Suggestion) -> str:
     """Return what became of it, who decided and why, on one line."""
     if suggestion.is_waiting:
         return f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else "waiting"
-    why = f": {suggestion_line(suggestion.decision_reason)}" if suggestion.decision_reason else ""
-    return f"{suggestion.status} by {suggestion_line(suggestion.decided_by_name or 'somebody')}{why}"
+    why = f": {one_line(suggestion.decision_reason)}" if suggestion.decision_reason else ""
+    return f"{suggestion.status} by {one_line(suggestion.decided_by_name or 'somebody')}{why}"
 
 
 def order(suggestions: Sequence[Suggestion]) -> tuple[Sequence[Suggestion], Sequence[Suggestion]]:
@@ -242,10 +242,5 @@ def decision_line(suggestion: Suggestion) -> str:
     return f"{said}. From {suggestion.from_}; by {_inert(suggestion.decided_by_name or 'somebody')}{why}"
 
 
-def suggestion_line(text: str) -> str:
-    """Return text on one line, without hidden characters."""
-    return " ".join(strip_hidden(text)[0].split())
-
-
 def _inert(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", suggestion_line(text))
+    return _MARKDOWN.sub(r"\\\1", one_line(text))

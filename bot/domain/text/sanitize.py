@@ -93,11 +93,11 @@ def check_whole(text: str) -> str:
     return text
 
 
-def one_line(text: str, width: int) -> str:
-    r"""Return foreign words on one line of at most `width` characters, without what a terminal would obey.
+def one_line(text: str, width: int | None = None) -> str:
+    r"""Return foreign words on one line, of at most `width` characters if given, without what a terminal would obey.
 
     >>> one_line("Is it\x1b[1m\nfive, or is it six?", 15)
     'Is it[1m five,…'
     """
     words = " ".join(strip_hidden(text)[0].split())
-    return words if len(words) <= width else words[: width - 1] + "…"
+    return words if width is None or len(words) <= width else words[: width - 1] + "…"

@@ -11,10 +11,10 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import NumberedTask
 from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb
 from bot.domain.playbooks.proposals import Proposal, proposal_id, tasks_named
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.task_list import one_line_text
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import Clock, Person, Workspace, is_stranger
 
@@ -76,7 +76,7 @@ class ProposalMatcher:
             raise InputError(f"{count} tasks there say {proposal.wanted!r};", next_step="use /triage tiers instead.")
         [one] = found
         return proposal.evolve(
-            session=session_id, task=one_line_text(one.task.text), task_id=one.task.id, from_tier=one.tier
+            session=session_id, task=one_line(one.task.text), task_id=one.task.id, from_tier=one.tier
         )
 
     def _of_a_task(self, proposal: Proposal, person: Person) -> Proposal | None:

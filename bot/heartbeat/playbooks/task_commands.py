@@ -16,17 +16,18 @@ from bot.domain.playbooks.playbook_edits import (
     NumberedTask,
     add_task,
     list_digest,
-    move_number,
+    move_task,
     numbered,
-    remove_number,
+    remove,
     task_of,
 )
-from bot.domain.playbooks.playbook_entries import plain_text, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
 from bot.domain.playbooks.tier_text import TierChanges, text_digest, tier_text, with_tier_text
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
-from bot.heartbeat.playbooks.task_list import TaskList, one_line_text, task_list
+from bot.heartbeat.playbooks.task_list import TaskList, task_list
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionMemory, SessionRegistry
 from bot.ports import Clock
@@ -114,41 +115,24 @@ class TaskCommands:
 
     def remove(self, session_id: str, number: int, by: str) -> TaskAnswer:
         """Remove the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        shown = self._shown_to(session_id, by)
-        gone: list[NumberedTask] = []
-
-        def edit(now: Playbook) -> Playbook:
-            gone[:] = [task_of(now, number, shown)]
-            return remove_number(now, number, shown)
-
-        playbook = self._change(session_id, edit, by)
-        [one] = gone
+        playbook, one = self._change_task(session_id, number, by, remove)
         comes_back = _is_plain(one.task.text)
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
         return TaskAnswer(
-            text=f"Removed from the {one.tier} tasks of {session_id}: {one_line_text(one.task.text)}."
+            text=f"Removed from the {one.tier} tasks of {session_id}: {one_line(one.task.text)}."
             + (" `add` cannot restore the lines shown here." if lost else ""),
             undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
             tasks=self._seen(session_id, playbook, by),
-            kept="\n".join(map(one_line_text, lost)),
+            kept="\n".join(map(one_line, lost)),
         )
 
     def move(self, session_id: str, number: int, to: Tier, by: str) -> TaskAnswer:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        shown = self._shown_to(session_id, by)
-        moved: list[NumberedTask] = []
-
-        def edit(now: Playbook) -> Playbook:
-            moved[:] = [task_of(now, number, shown)]
-            return move_number(now, number, to, shown)
-
-        playbook = self._change(session_id, edit, by)
-        [one] = moved
+        playbook, one = self._change_task(session_id, number, by, lambda now, task: move_task(now, task, to))
         found = _last_like(playbook, to, one)
         return TaskAnswer(
             text=(
-                f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: "
-                f"{one_line_text(one.task.text)}."
+                f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {one_line(one.task.text)}."
             ),
             undo=("tiers", session_id, "move", str(found.number), one.tier),
             tasks=self._seen(session_id, playbook, by),
@@ -187,6 +171,19 @@ class TaskCommands:
                 f"/triage tiers {session_id} add quick <task>",
             )
         return playbook_of(session).read()
+
+    def _change_task(
+        self, session_id: str, number: int, by: str, edit: Callable[[Playbook, PlaybookEntry], Playbook]
+    ) -> tuple[Playbook, NumberedTask]:
+        """Edit the task `by` saw as `number`; return the playbook after it, and the task as it was."""
+        shown = self._shown_to(session_id, by)
+        found: list[NumberedTask] = []
+
+        def change(now: Playbook) -> Playbook:
+            found[:] = [task_of(now, number, shown)]
+            return edit(now, found[0].task)
+
+        return self._change(session_id, change, by), found[0]
 
     def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
         before = self._playbook(session_id)

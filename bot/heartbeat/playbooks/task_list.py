@@ -14,7 +14,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import duration, time_ago, utc_text
-from bot.domain.text.sanitize import strip_hidden
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.errors import InputError
 from bot.heartbeat.run.inputs import stamps_of
@@ -90,14 +90,12 @@ def task_line(seen: TaskList, number: int) -> str:
     """Return a task with its number; details are counted, not shown."""
     one = seen.tasks[number - 1]
     more = f" (+{len(one.task.details)} lines)" if one.task.details else ""
-    return f"{one.number}. {one_line_text(one.task.text)}{more}"
+    return f"{one.number}. {one_line(one.task.text)}{more}"
 
 
 def refused_lines(seen: TaskList) -> list[str]:
     """Return the commands that run in no beat because triage.yml does not allow them, with the tasks that name them."""
-    return [
-        f"{one_line_text(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found
-    ]
+    return [f"{one_line(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found]
 
 
 def due_lines(seen: TaskList) -> list[str]:
@@ -110,11 +108,6 @@ def due_lines(seen: TaskList) -> list[str]:
         due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
         lines.append(f"{tier}: {due}, {when}")
     return lines
-
-
-def one_line_text(text: str) -> str:
-    """Return foreign words on one line, without what a terminal would obey."""
-    return " ".join(strip_hidden(text)[0].split())
 
 
 def _due_in(seen: TaskList, tier: Tier) -> str:

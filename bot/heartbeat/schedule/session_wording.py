@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
 from bot.domain.text.humanize import counted, duration, time_ago, utc_text
-from bot.domain.text.sanitize import one_line, strip_hidden
+from bot.domain.text.sanitize import one_line
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
@@ -178,7 +178,7 @@ def describe_session(row: SessionRow, now: datetime) -> tuple[str, ...]:
     return (
         " · ".join([row.every, row.hours, *master]),
         " · ".join([last, *coming, *found]),
-        *map(_flat, row.notes),
+        *map(one_line, row.notes),
     )
 
 
@@ -198,14 +198,14 @@ def beat_words(beat: Envelope, *, may_read: bool) -> str:
     beat = beat if may_read else _without_findings(beat)
     said = "; ".join([*_given(beat, 60), *filter(None, [beat.why or beat.error or beat.preview])])
     tier = f" {beat.tier}" if beat.tier else ""
-    return f"{beat.reason}{tier}  {beat.result}  {_flat(said)}".rstrip()
+    return f"{beat.reason}{tier}  {beat.result}  {one_line(said)}".rstrip()
 
 
 def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     """Return the way a beat went, a line for each step, aligned."""
     beat = beat if may_read else _without_findings(beat)
     lines = [_line(step) for step in steps_of_beat(beat)]
-    preview = _flat(beat.preview)
+    preview = one_line(beat.preview)
     said = [f"said: {preview}"] if preview else []
     return [*lines, *(f"  {line}" for line in [*_given(beat, 200), *said])]
 
@@ -232,7 +232,9 @@ def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_
     count = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
     if not may_read:
         return [count]
-    lines = [f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{_flat(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]]
+    lines = [
+        f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{one_line(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]
+    ]
     more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
     return [f"{count}:", *lines, *more]
 
@@ -272,9 +274,4 @@ def span_ms(duration_ms: int) -> str:
 
 def _line(step: StepLine) -> str:
     said = step.detail or ("ok" if step.mark is StepMark.PASSED else str(step.mark))
-    return f"{SIGNS[step.mark]} {f'{step.name}:':<12}{_flat(said)}"
-
-
-def _flat(text: str) -> str:
-    """Return foreign words on one line, without what a terminal would obey."""
-    return " ".join(strip_hidden(text)[0].split())
+    return f"{SIGNS[step.mark]} {f'{step.name}:':<12}{one_line(said)}"

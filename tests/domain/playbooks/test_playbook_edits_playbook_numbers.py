@@ -7,17 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import (
-    ListChanged,
-    add_task,
-    list_digest,
-    move_number,
-    move_task,
-    numbered,
-    remove,
-    remove_number,
-    task_of,
-)
+from bot.domain.playbooks.playbook_edits import ListChanged, add_task, list_digest, move_task, numbered, remove, task_of
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import template
@@ -51,7 +41,7 @@ def test_a_number_removes_the_task_it_was_shown_for_or_is_refused(edits: list[tu
     shown, now = list_digest(FILE), edited(FILE, edits)
     meant = {one.number: (str(one.tier), one.task.text) for one in numbered(FILE)}
     try:
-        after = remove_number(now, n, shown)
+        after = remove(now, task_of(now, n, shown).task)
     except ListChanged:
         assert said(now) != said(FILE)
     except InputError:
@@ -68,7 +58,7 @@ def test_a_number_moves_the_task_it_was_shown_for_or_is_refused(
     shown, now = list_digest(FILE), edited(FILE, edits)
     meant = numbered(FILE)[n - 1].task.text
     try:
-        after = move_number(now, n, to, shown)
+        after = move_task(now, task_of(now, n, shown).task, to)
     except InputError:
         return
     assert (str(to), meant) in said(after)
@@ -84,7 +74,7 @@ def test_boxes_times_and_details_change_no_number() -> None:
 def test_who_has_not_seen_the_list_has_no_numbers() -> None:
     """Nothing is guessed."""
     with pytest.raises(ListChanged, match="not seen"):
-        remove_number(FILE, 1, None)
+        task_of(FILE, 1, None)
 
 
 def test_the_numbers_run_across_the_tiers() -> None:
