@@ -25,7 +25,7 @@ MAX_FUNCTION_LINES: Final = 200
 """So far below the line that defines a function may its own lines stand."""
 
 _LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
-_SCHEME: Final = re.compile(r"^(?:[a-z-]{2,30}:/{0,3}|\(?[a-z-]{2,20}\)/)(?=\S)")
+_SCHEME: Final = re.compile(r"^(?:[a-z-]{2,30}:/{0,3}(?:\([a-z-]{2,20}\)/)?|\(?[a-z-]{2,20}\)/)(?=\S)")
 _HOST: Final = re.compile(r"^https?://[^/\s]{1,250}/")
 _DRIVE: Final = re.compile(r"^[A-Za-z]:(?=/)")
 _MADE_OF: Final = re.compile(r"\blambda\$(\w{1,100}?)\$\d|<(\w{1,100})>[db]_")
@@ -34,6 +34,12 @@ _MADE: Final = re.compile(r"(?:::h[0-9a-f]{16}|\.func\d[\d.]*|<[^<>]{0,100}>|(?:
 _SEPARATOR: Final = re.compile(r"::|[.#$/]|->|\s")
 _RUNTIME: Final = re.compile(r"(?:python|jdk|jre)-?[\d.]{1,20}")
 _MAX_CALL_CHARS: Final = 1_500
+_GO_NAME: Final = re.compile(r"[\w./*()@-]{1,400}\.\w{1,200}")
+"""A function as packages that keep traces in errors write it: without arguments, alone on its line."""
+_LINE_END: Final = re.compile(
+    r"(?:\\r)?\\n(?=\\t| {2,16}|at |#\d|Caused by: |Traceback |The above exc|During handling|Next |goroutine |Suppressed: )"
+)
+"""The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
 _GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
 """The line below a place in what gin writes of a panic: function and code."""
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -128,7 +134,7 @@ def readable_text(text: str) -> str:
     shown = _LINK.sub(r"\1", text[:MAX_TEXT_CHARS])
     for entity, sign in _ENTITIES:
         shown = shown.replace(entity, sign)
-    return shown
+    return _LINE_END.sub("\n", shown)
 
 
 def _found(text: str, starts: Sequence[int]) -> Iterator[tuple[int, StackFrame]]:
@@ -192,6 +198,8 @@ def _called(line: str, language: str) -> str:
     """Return the function that Go and Rust name on the line above the place."""
     said = line.strip()
     if language == "go":
+        if _GO_NAME.fullmatch(said):
+            return said
         words = said[-_MAX_CALL_CHARS:].rpartition("(")[0].split() if said.endswith(")") else []
         return words[-1] if words and words[-1].count("(") == words[-1].count(")") else ""
     return said.partition(": ")[2] if said[:1].isdigit() else ""

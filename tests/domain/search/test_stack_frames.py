@@ -103,6 +103,38 @@ GIN = """/usr/local/go/src/runtime/map.go:205 (0x4111)
 /build/queue.go:17 (0x6f)
 \t(*Queue).Add: q.jobs[name] = job
 """
+IPYTHON = """Cell In[7], line 1
+----> 1 charge({})
+
+File ~/shop/pay.py:12, in charge(order)
+     11     gate = connect()
+---> 12     return send(gate)
+
+File ~/shop/gate.py:30, in Gate.send(self)
+---> 30         raise KeyError("total")
+"""
+NEXT = """ ⨯ Error: boom
+    at Page (webpack-internal:///(rsc)/./src/app/(shop)/page.tsx:21:11)
+    at (rsc)/./src/lib/load.ts:4:9
+"""
+VITEST = """AssertionError: expected 1 to be 2
+ ❯ charge src/pay.ts:12:5
+ ❯ src/pay.test.ts:30:9
+"""
+GO_KEPT = """failed to charge: no route
+github.com/acme/shop/pay.(*Charger).Charge
+\t/home/ci/shop/pay/charge.go:33
+main.main
+\t/home/ci/shop/main.go:12
+"""
+SYMFONY = """Exception trace:
+ App\\Pay->charge() at /app/src/Pay.php:12
+ App\\Command\\Sync->execute() at /app/src/Command/Sync.php:30
+"""
+LOGGED_JAVA = (
+    r'{"trace":"GateException: b\n\tat com.acme.Api.get(Api.java:10)\nCaused by: java.io.IOException: a\n'
+    r'\tat com.acme.Charge.run(Charge.java:42)\n"}'
+)
 
 TRACES = {
     "python": (PYTHON, [("/srv/app/pay.py", 7, "charge"), ("/srv/app/web.py", 10, "view")]),
@@ -158,6 +190,20 @@ TRACES = {
         GIN,
         [("/usr/local/go/src/runtime/map.go", 205, "mapassign"), ("/build/queue.go", 17, "Add")],
     ),
+    "ipython": (IPYTHON, [("~/shop/gate.py", 30, "send"), ("~/shop/pay.py", 12, "charge")]),
+    "folders in brackets": (NEXT, [("src/app/(shop)/page.tsx", 21, "Page"), ("src/lib/load.ts", 4, "")]),
+    "vitest": (VITEST, [("src/pay.ts", 12, "charge"), ("src/pay.test.ts", 30, "")]),
+    "a trace that go kept in an error": (
+        GO_KEPT,
+        [("/home/ci/shop/pay/charge.go", 33, "Charge"), ("/home/ci/shop/main.go", 12, "main")],
+    ),
+    "symfony": (SYMFONY, [("/app/src/Pay.php", 12, "charge"), ("/app/src/Command/Sync.php", 30, "execute")]),
+    "a cause in one line of a log": (
+        LOGGED_JAVA,
+        [("com/acme/Charge.java", 42, "run"), ("com/acme/Api.java", 10, "get")],
+    ),
+    "firefox": ("async*view@http://localhost:5173/src/web.ts:9:11", [("/src/web.ts", 9, "view")]),
+    "a path of windows": (r"at run (C:\new\trace\pay.js:3:1)", [("/new/trace/pay.js", 3, "run")]),
     "no frame": ("see http://x.example:80/a, foo.py, 10:30:22 and version 1.2.3", []),
 }
 
@@ -226,7 +272,23 @@ def test_a_line_that_moved_is_found_again() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["at ", 'File "', "a.py:1 ", "<http://", "at a(b.js:1:1)\n", "x", "#0 ", "a/", "&lt;", "a.b", "\n", "at x("],
+    [
+        "at ",
+        'File "',
+        "a.py:1 ",
+        "<http://",
+        "at a(b.js:1:1)\n",
+        "x",
+        "#0 ",
+        "a/",
+        "&lt;",
+        "a.b",
+        "\n",
+        "at x(",
+        "at (a)/",
+        "❯ a ",
+        "\\n  ",
+    ],
 )
 def test_hostile_text_takes_no_long_time(piece: str) -> None:
     """200 KB of what patterns begin with: linear, so far below a second on an idle machine."""
