@@ -37,7 +37,8 @@ _MAX_CALL_CHARS: Final = 1_500
 _GO_NAME: Final = re.compile(r"[\w./*()@-]{1,400}\.\w{1,200}")
 """A function as packages that keep traces in errors write it: without arguments, alone on its line."""
 _LINE_END: Final = re.compile(
-    r"(?:\\r)?\\n(?=\\t| {2,16}|at |#\d|Caused by: |Traceback |The above exc|During handling|Next |goroutine |Suppressed: )"
+    r"(?:\\r)?\\n(?=\\t| {2,16}|at |#\d"
+    r"|Caused by: |Suppressed: |Traceback |The above exception |During handling |Next |goroutine )"
 )
 """The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
 _GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
