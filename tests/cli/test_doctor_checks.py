@@ -392,10 +392,12 @@ def test_mcp_servers_are_started(tmp_path: Path) -> None:
     good = {
         "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
         "tools": ["get_current_time"],
+        "timeout_s": 300,
     }
-    assert service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good})).says == "time (1 tools)"
+    here = patient(tmp_path, mcp_servers={"time": good})
+    assert service_checks.mcp_servers(here, limit_s=300).says == "time (1 tools)"
     bad = {"command": [str(tmp_path / "none")]}
-    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}))
+    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}), limit_s=300)
     assert (found.ok, found.says) == (False, "gone: it cannot be started or reached")
 
 

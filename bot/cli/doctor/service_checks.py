@@ -62,13 +62,14 @@ def prices(patient: DoctorContext) -> HealthCheck:
     return wrong(says, fix)
 
 
-def mcp_servers(patient: DoctorContext) -> HealthCheck:
-    """Whether every configured server starts and offers something that may be used."""
+def mcp_servers(patient: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:
+    """Whether every configured server starts within a limit and offers something that may be used."""
     servers = patient.settings().mcp_servers
     if not servers:
         return well("none are configured")
     with ThreadPoolExecutor(len(servers)) as pool:
-        found = dict(zip(servers, pool.map(lambda item: _offers(patient, *item), servers.items()), strict=True))
+        offers = pool.map(lambda item: _offers(patient, limit_s, *item), servers.items())
+        found = dict(zip(servers, offers, strict=True))
     bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
     if bad:
         fix = "start it by hand and read its output; under tools: list those that are not declared read-only"
@@ -76,12 +77,12 @@ def mcp_servers(patient: DoctorContext) -> HealthCheck:
     return well(", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
 
 
-def _offers(patient: DoctorContext, name: str, one: McpServerSettings) -> tuple[int, str]:
+def _offers(patient: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
     """Return how many tools a server offers to a model, and why there are none."""
     from bot.adapters.mcp.mcp_tools import McpServers
     from bot.agent.ledger import Ledger
 
-    brief = one.model_copy(update={"timeout_s": min(one.timeout_s, PATIENCE_S)})
+    brief = one.model_copy(update={"timeout_s": min(one.timeout_s, limit_s)})
     environment = patient.environment
     servers = McpServers({name: brief}, environment.variables, known_secrets=environment.secrets())
     try:
