@@ -1,4 +1,4 @@
-"""Texts made to hurt patterns, and every public function of the project that is given nothing but text."""
+"""Texts made to hurt patterns, and the public functions that are given text or lines, whatever plain things beside."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
+
+from bot.domain.playbook import Playbook, parse
+from bot.domain.tiers import Tier
+from bot.intake.classifier.rules import Rules
 
 PACKAGES: Final = ("bot.domain", "bot.intake", "bot.casework", "bot.heartbeat", "bot.agent", "blocks")
 SEEDS: Final = (
@@ -169,36 +173,60 @@ SEEDS: Final = (
 )
 
 
+_TEXT: Final = (str, str | None)
+_LINES: Final = (Sequence[str], Iterable[str], Collection[str])
+_PLAIN: Final[dict[Any, Any]] = {
+    **dict.fromkeys(_TEXT, "x"),
+    **dict.fromkeys(_LINES, ("x",)),
+    Rules: Rules(),
+    Playbook: parse(""),
+    Tier: Tier.QUICK,
+    frozenset[str]: frozenset({"x"}),
+    bool: False,
+    int: 80,
+    float: 1.0,
+}
+"""What the other arguments of a function are while one is hostile, by their types."""
+
+
 def text_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the name of each such function, and a call of it that gives a text to each required argument in turn.
 
     The others are short meanwhile: what puts one text before every line of another is as long as both say.
     """
+    for name, function in _public_functions():
+        kinds = _required(function)
+        if kinds and all(kind in _PLAIN for kind in kinds.values()) and _outside(kinds):
+            yield name, _given_text(function, kinds)
+
+
+def _public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            found = inspect.getmembers(importlib.import_module(module.name), inspect.isfunction)
-            for name, function in found:
-                if function.__module__ == module.name and not name.startswith("_") and _texts_of(function):
-                    yield f"{module.name}.{name}", _given_text(function, _texts_of(function))
+            for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+                if function.__module__ == module.name and not name.startswith("_"):
+                    yield f"{module.name}.{name}", function
 
 
-def _given_text(function: Callable[..., Any], names: list[str]) -> Callable[[str], Any]:
+def _outside(kinds: dict[str, Any]) -> list[str]:
+    return [name for name, kind in kinds.items() if kind in (*_TEXT, *_LINES)]
+
+
+def _given_text(function: Callable[..., Any], kinds: dict[str, Any]) -> Callable[[str], Any]:
+    plain = {name: _PLAIN[kind] for name, kind in kinds.items()}
+
     def call(text: str) -> Any:
-        for name in names:
-            done = function(**{**dict.fromkeys(names, "x"), name: text})
+        for name in _outside(kinds):
+            done = function(**{**plain, name: text if kinds[name] in _TEXT else text.split("\n")})
             if isinstance(done, Iterator):
                 list(done)
 
     return call
 
 
-def _texts_of(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the required arguments if all are texts, else nothing."""
+def _required(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of the required arguments by their names; none if it cannot be called by names."""
     required = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
     hints = typing.get_type_hints(function)
     is_plain = all(one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY} for one in required)
-    return (
-        [one.name for one in required]
-        if is_plain and all(hints[one.name] in (str, str | None) for one in required)
-        else []
-    )
+    return {one.name: hints[one.name] for one in required} if is_plain else {}
