@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import subprocess
-import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -32,7 +32,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(folder), "TRIAGE_HOME": str(folder / "home"), "TZ": "UTC", **more}
 
 
-def triage(folder: Path, words: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+def triage(folder: Path, words: list[str], **more: str) -> CompletedProcess[str]:
     """Run a command."""
     return fork_server.run("bot", *words, cwd=folder, env=environment(folder, **more))
 
@@ -89,58 +89,48 @@ def test_a_move_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     assert (refused.returncode, "TRIAGE_DATABASE_URL is not set" in refused.stderr) == (2, True)
 
 
+@contextmanager
+def killed(folder: Path, url: str, moment: Moment) -> Iterator[Callable[[], CompletedProcess[str]]]:
+    """Kill a move at a moment of its way to the database; yield what types the same command once more."""
+    proxy, process = DatabaseProxy(url), SimpleQueue[ForkedProcess]()
+    words, env = ["migrate", "--to", "postgresql"], environment(folder, TRIAGE_DATABASE_URL=proxy.url)
+    with closing(proxy):
+        proxy.arm(moment, lambda: process.get().send_signal(signal.SIGKILL))
+        victim = fork_server.start("bot", *words, cwd=folder, env=env)
+        process.put(victim)
+        assert victim.wait() == -signal.SIGKILL
+        proxy.arm(None, lambda: None)
+        yield lambda: fork_server.run("bot", *words, cwd=folder, env=env)
+
+
 def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     """The directory is as it was and the database empty, and the same command then does it all."""
-    url, home = new_database(), a_home(tmp_path, 20_000)
-    words, env = ["migrate", "--to", "postgresql"], environment(tmp_path, TRIAGE_DATABASE_URL=url)
-    before, killed = files(home), 0
-    for _ in range(3):
-        process = fork_server.start("bot", *words, cwd=tmp_path, env=env)
-        _until_it_writes(url, process)
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-        assert files(home) == before
+    url, home = new_database(), a_home(tmp_path, 20)
+    held = files(home)
+    with killed(tmp_path, url, before("COPY", nth=2)) as again:
+        assert files(home) == held
         assert _records(url) == 0
-    assert killed == 3
-    done = fork_server.run("bot", *words, cwd=tmp_path, env=env)
+        done = again()
     assert done.returncode == 0, done.stderr
-    assert _records(url) == 20_001
+    assert _records(url) == 21
 
 
 @pytest.mark.parametrize(("moment", "arrived"), [(before("COMMIT", nth=2), 0), (after("COMMIT", nth=2), 21)])
 def test_kill_minus_nine_at_the_commit_leaves_one_whole_side(tmp_path: Path, moment: Moment, arrived: int) -> None:
     """No start works on the directory from then on; the same command brings all of it, or says that it is there."""
     url, home = new_database(), a_home(tmp_path, 20)
-    proxy, process, held = DatabaseProxy(url), SimpleQueue[ForkedProcess](), files(home)
-    proxy.arm(moment, lambda: process.get().send_signal(signal.SIGKILL))  # the first COMMIT is that of the tables
-    words, env = ["migrate", "--to", "postgresql"], environment(tmp_path, TRIAGE_DATABASE_URL=proxy.url)
-    victim = fork_server.start("bot", *words, cwd=tmp_path, env=env)
-    process.put(victim)
-    assert victim.wait() == -signal.SIGKILL
-    assert _records(url) == arrived
-    left = files(home)
-    refused = " ".join(triage(tmp_path, ["status"]).stderr.split())
-    assert "set TRIAGE_DATABASE_URL" in refused
-    assert "If it holds nothing, the move was cut off: type `triage migrate --to postgresql` again" in refused
-    proxy.arm(None, lambda: None)
-    again = fork_server.run("bot", *words, cwd=tmp_path, env=env)
+    held = files(home)
+    with killed(tmp_path, url, moment) as retry:  # the first COMMIT is that of the tables
+        assert _records(url) == arrived
+        left = files(home)
+        refused = " ".join(triage(tmp_path, ["status"]).stderr.split())
+        assert "set TRIAGE_DATABASE_URL" in refused
+        assert "If it holds nothing, the move was cut off: type `triage migrate --to postgresql` again" in refused
+        again = retry()
     assert again.returncode == (1 if arrived else 0), again.stderr
     assert ("holds state of triage already" in " ".join(again.stderr.split())) == bool(arrived)
     assert _records(url) == 21
     assert {name: content for name, content in left.items() if name in held} == held
-    proxy.close()
-
-
-def _until_it_writes(url: str, process: ForkedProcess) -> None:
-    """Return a moment after the move has begun to write."""
-    with driver().connect(url, autocommit=True) as connection:
-        while process.poll() is None:
-            if connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY triage%'"
-            ).fetchone():
-                break
-            time.sleep(0.005)
-    time.sleep(random.uniform(0, 0.1))
 
 
 def _records(url: str) -> int:
