@@ -38,9 +38,14 @@ TEE: Final = Path(__file__).with_name("tee.py")
 def choose_terminal(home: Path) -> Terminal:
     """Return tmux where it is installed and its socket has room, else plain processes."""
     program = shutil.which("tmux")
-    if program is None or len(os.fsencode(socket_path(home))) > MAX_SOCKET_BYTES:
+    if program is None or not has_room_for_socket(home):
         return DetachedTerminal(home / "terminal")
     return TmuxTerminal(socket_path(home), program=program)
+
+
+def has_room_for_socket(home: Path) -> bool:
+    """Whether the path of a data directory leaves room for the name of tmux's socket."""
+    return len(os.fsencode(socket_path(home))) <= MAX_SOCKET_BYTES
 
 
 class TmuxTerminal:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.process.terminals import choose_terminal
+from bot.adapters.process.terminals import has_room_for_socket
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.retention import disk_used, size
@@ -67,8 +67,7 @@ def tmux(patient: DoctorContext) -> HealthCheck:
     """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
     if shutil.which("tmux") is None:
         return well("not installed; long investigations run as plain processes (tail -f)")
-    usable = type(choose_terminal(patient.home)).__name__ == "TmuxTerminal"
-    if not usable:
+    if not has_room_for_socket(patient.home):
         return well("TRIAGE_HOME's path is too long for its socket; plain processes are used")
     done = _run("tmux", "-V")
     fix = "reinstall tmux, or remove it: plain processes work too"
