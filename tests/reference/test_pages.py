@@ -35,6 +35,10 @@ def changed(copy: Path, page: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
+def test_the_documentation_is_up_to_date() -> None:
+    assert main(["--check"]) == 0
+
+
 @pytest.mark.parametrize(
     ("page", "old", "new"),
     [
