@@ -24,7 +24,7 @@ from bot.domain.events import Classification, Event, MessageType
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
-from bot.intake.classifier.scorer import Contribution, features, is_short, words_of
+from bot.intake.classifier.scorer import RULE, Contribution, features, is_short, words_of
 
 __all__ = [
     "ACK_MAX_CHARS",
@@ -34,7 +34,6 @@ __all__ = [
     "Rules",
     "asks_question",
     "classify",
-    "decided_by_rules",
     "evaluate_rules",
     "explain",
     "ngrams_of",
@@ -127,15 +126,6 @@ def asks_question(content: str, rules: Rules) -> bool:
     return (found.is_question or found.is_alarm) and not found.is_ack
 
 
-def decided_by_rules(content: str, rules: Rules) -> bool | None:
-    """Whether the words alone ask or raise an alarm where no score is needed to tell; None where one is.
-
-    >>> decided_by_rules("Why?", Rules()), decided_by_rules("Why does the job restart at night?", Rules())
-    (True, None)
-    """
-    return asks_question(content, rules) if _read(content, rules).probability is None else None
-
-
 def is_alarm(content: str, rules: Rules) -> bool:
     """Whether the words alone raise an alarm, whoever wrote them.
 
@@ -168,7 +158,7 @@ def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
     return Reason(
         rule=rule,
         probability=found.probability,
-        threshold=rules.scorer.threshold,
+        threshold=rules.scorer.needed(is_marked=RULE in ngrams),
         ngrams=tuple(rules.scorer.weights.why(ngrams)),
     )
 
@@ -202,7 +192,7 @@ def _read(content: str, rules: Rules) -> _Reading:
         words = words_of(content)
         if not (asks and is_short(words)):
             probability = round(rules.scorer.weights.probability(features(words, asks=asks)), 2)
-            asks = probability >= rules.scorer.threshold
+            asks = rules.scorer.is_question(probability, is_marked=asks)
     return _Reading(asks, ack, alarm, addressed, probability)
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from bot.intake.classifier.scorer import Weights, features, shipped_weights
 from bot.intake.classifier.training import Example, count_right, held_out_right, refit, train
-from training.conversations import read_conversations
-from training.examples import Message
 
 ASKS = ("please unlock the moon", "unlock the harbour please", "unlock it please", "please unlock the attic")
 SAYS = ("the moon is up", "the harbour is calm", "it is calm", "the attic is clean")
@@ -68,19 +64,3 @@ def test_judgements_of_one_kind_do_not_decide_other_messages(asks: bool) -> None
         features(text.split()) for text in ("i cannot connect to the database", "lunch is at noon today")
     )
     assert trained.probability(question) > start.threshold > trained.probability(statement)
-
-
-CONVERSATIONS = """<slack><team_domain>acme</team_domain>
-<message conversation_id="1"><user>Ann</user><text>the build hangs</text></message>
-<message conversation_id="2"><user>Cy</user><text>good morning</text></message>
-<message conversation_id="1"><user>Ann</user><text>with `-j 4` &amp; more</text></message>
-<message conversation_id="1"><user>Bo</user><text>use -j 1</text></message>
-<message conversation_id="1"><user>Ann</user><text>thanks</text></message>
-</slack>"""
-
-
-def test_who_opens_a_conversation_asks_until_somebody_replies(tmp_path: Path) -> None:
-    """What the opener says after that, and what nobody answers, is no example."""
-    (tmp_path / "general.xml").write_text(CONVERSATIONS, encoding="utf-8")
-    asked = [Message("the build hangs", True), Message("with `-j 4` & more", True)]
-    assert read_conversations(tmp_path) == [*asked, Message("use -j 1", False)]
