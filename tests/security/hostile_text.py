@@ -6,10 +6,15 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+from bot.domain.citations.prose_spans import Spans, spans_of
+from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.playbook import Playbook, parse
+from bot.domain.search.stack_frames import StackFrame
+from bot.domain.threads import QuestionType
 from bot.domain.tiers import Tier
 from bot.intake.classifier.rules import Rules
 
@@ -174,7 +179,9 @@ SEEDS: Final = (
 
 
 _TEXT: Final = (str, str | None)
+_NOW: Final = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 _LINES: Final = (Sequence[str], Iterable[str], Collection[str])
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _PLAIN: Final[dict[Any, Any]] = {
     **dict.fromkeys(_TEXT, "x"),
     **dict.fromkeys(_LINES, ("x",)),
@@ -185,6 +192,13 @@ _PLAIN: Final[dict[Any, Any]] = {
     bool: False,
     int: 80,
     float: 1.0,
+    datetime: _NOW,
+    datetime | None: None,
+    date: _NOW.date(),
+    timedelta: timedelta(hours=1),
+    QuestionType: QuestionType.TECHNICAL_QA,
+    Spans: spans_of("a.py", "x = 1"),
+    StackFrame: StackFrame(path="a.py", line=1, function="f"),
 }
 """What the other arguments of a function are while one is hostile, by their types."""
 
@@ -196,8 +210,28 @@ def text_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """
     for name, function in _public_functions():
         kinds = _required(function)
-        if kinds and all(kind in _PLAIN for kind in kinds.values()) and _outside(kinds):
+        if kinds and all(_is_plain(kind) for kind in kinds.values()) and _outside(kinds):
             yield name, _given_text(function, kinds)
+    yield f"{flaw_of.__module__}.flaw_of", _quote_line
+
+
+def _quote_line(text: str) -> Any:
+    """Quote a text whose brackets all close out of a line that holds more."""
+    quote = text + "".join(_CLOSING[char] for char in reversed(text) if char in _CLOSING)
+    line = f"x = {quote}"
+    return flaw_of(quote, [line], spans_of("a.py", line))
+
+
+def _is_plain(kind: Any) -> bool:
+    return kind in _PLAIN or _empty(kind) is not None
+
+
+def _empty(kind: Any) -> Any:
+    """Return nothing in the shape of a collection; None for other types."""
+    shape = typing.get_origin(kind)
+    if shape in {Sequence, Iterable, Collection, tuple}:
+        return ()
+    return {} if shape in {Mapping, dict} else None
 
 
 def _public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -213,7 +247,7 @@ def _outside(kinds: dict[str, Any]) -> list[str]:
 
 
 def _given_text(function: Callable[..., Any], kinds: dict[str, Any]) -> Callable[[str], Any]:
-    plain = {name: _PLAIN[kind] for name, kind in kinds.items()}
+    plain = {name: _PLAIN[kind] if kind in _PLAIN else _empty(kind) for name, kind in kinds.items()}
 
     def call(text: str) -> Any:
         for name in _outside(kinds):

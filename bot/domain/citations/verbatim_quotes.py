@@ -58,8 +58,8 @@ _CONDITION: Final = re.compile(
 _STATES: Final = re.compile(
     r"\s*(?:(?:el)?if|elsif|while|until|unless|assert|return|yield|when|switch|for|raise|throw|del|with|case|lambda)(?!\w)"
 )
-_AROUND: Final = re.compile(r"\s*\((.*)\)\s*", re.DOTALL)
-_BRACKETS: Final = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_CLOSES: Final = {")": "(", "]": "[", "}": "{"}
 _KEYWORDS: Final = frozenset(
     ("if", "while", "for", "switch", "function", "async", "catch", "return", "not", "and", "or")
 )
@@ -191,12 +191,36 @@ def _is_bare_condition(text: str, start: int, end: int, spans: Spans) -> bool:
     if _ASKS.search(before):
         return True
     code = "".join(char if spans.at(at) is None else "_" for at, char in enumerate(quoted, start))
-    while (inner := _AROUND.fullmatch(code)) and _BRACKETS.fullmatch(code) is None:
-        code = inner[1]
-    known = ""
-    while known != code:
-        known, code = code, _BRACKETS.sub("_", code)
+    code = _without_groups(_without_parentheses(code))
     return _STATES.match(code) is None and _CONDITION.search(code) is not None
+
+
+def _without_parentheses(code: str) -> str:
+    """Return code without those around all of it, but for the innermost."""
+    signs = [place for place, char in enumerate(code) if not char.isspace()]
+    first, last = 0, len(signs) - 1
+    while first < last and code[signs[first]] == "(" and code[signs[last]] == ")":
+        if not _BRACKET.search(code, signs[first] + 1, signs[last]):
+            break
+        first, last = first + 1, last - 1
+    return code[signs[first] : signs[last] + 1] if first <= last else ""
+
+
+def _without_groups(code: str) -> str:
+    """Return code with `_` for each group in brackets, in one pass."""
+    shown: list[str] = []
+    opened: list[int] = []
+    for char in code:
+        if char in _CLOSES:
+            if opened and shown[opened[-1]] == _CLOSES[char]:
+                del shown[opened.pop() :]
+                char = "_"
+            else:
+                opened.clear()
+        elif char in "([{":
+            opened.append(len(shown))
+        shown.append(char)
+    return "".join(shown)
 
 
 def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:

@@ -209,6 +209,7 @@ def identity_of(task: PlaybookEntry) -> str:
     """Return the short id of a task's check.
 
     >>> from bot.domain.playbook import parse
+    >>> from bot.domain.tiers import Tier
     >>> tasks = parse("- Tree: `git status`\\n- Is the tree clean? `git status`\\n- The tree").tasks(Tier.QUICK)
     >>> identity_of(tasks[0]) == identity_of(tasks[1]), identity_of(tasks[0]) == identity_of(tasks[2])
     (True, False)
