@@ -12,7 +12,7 @@ demo: $(VENV)/installed
 export PYTHONDONTWRITEBYTECODE :=
 
 # Two tests on every core side by side: journeys wait more than they compute.
-WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)

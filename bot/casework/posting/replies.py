@@ -115,7 +115,7 @@ class Replies:
         with self._alone(state.thread_id):
             now = self._desk.store.get(state.thread_id)
             if now is None or now.post_intent is None or now.draft_pending is None or not now.is_open:
-                self._unsettled.discard(state.thread_id)
+                self._forget(state.thread_id)
                 raise Conflict("Nothing is left to do.")
             if now.posted_message_id is not None:
                 return self._finish(now, posted=now.posted_message_id)
@@ -154,6 +154,11 @@ class Replies:
         """Name a thread whose post an earlier process left unconfirmed."""
         with self._lock:
             self._unsettled.add(thread_id)
+
+    def _forget(self, thread_id: str) -> None:
+        """Remember no more of a thread whose post is settled."""
+        self._unsettled.discard(thread_id)
+        self._sent_at.pop(thread_id, None)
 
     def is_in_flight(self, state: ThreadState) -> bool:
         """Whether a reply was sent so lately that it may yet come; an intent from the future says nothing."""
@@ -248,7 +253,7 @@ class Replies:
             doubts=doubted.doubts,
             stale_reasons=doubted.stale_reasons,
         )
-        self._unsettled.discard(state.thread_id)
+        self._forget(state.thread_id)
         self._desk.cards.show_later(state.thread_id)
         raise GivenBack(
             f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
@@ -259,7 +264,7 @@ class Replies:
         self._desk.store.amend(
             state.thread_id, lambda now: now.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
         )
-        self._unsettled.discard(state.thread_id)
+        self._forget(state.thread_id)
         self._desk.cards.finish(state.thread_id)
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
@@ -277,7 +282,7 @@ class Replies:
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         twins = self._claim_twins(state)
         closed = self._close(state)
-        self._unsettled.discard(state.thread_id)
+        self._forget(state.thread_id)
         self._desk.cards.try_to_finish(state.thread_id)
         for twin in twins:
             self._post_twin(twin)
@@ -323,7 +328,7 @@ class Replies:
             return found
         except ProviderError:
             self._must_amend(state, post_intent=None, approved_by=None, user_approved_at=None)
-            self._unsettled.discard(state.thread_id)
+            self._forget(state.thread_id)
             raise
 
     def _note_slow(self, state: ThreadState) -> None:
