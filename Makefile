@@ -11,7 +11,7 @@ demo: $(VENV)/installed
 # Set, it has each of the hundreds of processes of a run compile the whole program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Two tests on every core side by side: journeys wait more than they compute.
+# Three tests on every core side by side: journeys wait more than they compute.
 WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 
 test: $(VENV)/installed-dev
