@@ -251,8 +251,7 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
 class BeatReport(FrozenValue):
     """What a beat found: a receipt for each due task, and a message to the owner.
 
-    `usage` is None where no model ran; `notes` are remarks about the beat itself. `remark` is what changed without any
-    sign of trouble: it is on record, and nobody is sent it.
+    `usage` is None where no model ran; `notes` are remarks about the beat itself.
     """
 
     message: str
@@ -261,7 +260,6 @@ class BeatReport(FrozenValue):
     tool_calls: int = 0
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
-    remark: str = ""
 
 
 class RunCheckpoint(BeatReport):

@@ -19,13 +19,6 @@ WORSE_BY: Final = 1.25
 """A measure that moved less, up or down, did not change."""
 FULL_FROM: Final = 0.9
 """What is used to this share is nearly used up."""
-FAR: Final = 3.0
-"""A count that is taken again and again moves; by this factor it moved far."""
-PERCENT_AT_LEAST: Final = 5
-"""A rate below it moves without a meaning."""
-VANISHED: Final = 10.0
-POINTS: Final = 20
-"""A rate that should be high and fell by so many points of a hundred fell far."""
 LIMIT_AT_LEAST: Final = 20
 """A smaller limit is none: "3 of 3 seats used"."""
 
@@ -59,7 +52,6 @@ class _MeasuresTable(NamedTuple):
     usual: Alternatives
     high: Alternatives
     low: Alternatives
-    anew: Alternatives
     better: Alternatives
     times: Alternatives
     compared: Alternatives
@@ -159,29 +151,6 @@ def measures_trouble(said: str) -> bool:
     return _takes_longer(said) or any(
         _got_worse(part) or _is_used_up(part) or _ends_soon(part) or _is_old(part) for part in parts
     )
-
-
-def moved_far(label: str, before: float, after: float, *, percent: bool = False) -> bool:
-    """Whether a measure of that name, prepared as a remark is, moved far to the worse from one look to the next.
-
-    >>> moved_far("queue length", 12, 40_000), moved_far("queue length", 3, 12), moved_far("orders per hour", 900, 2)
-    (True, False, True)
-    """
-    if _says(label, "high") or _says(label, "waiting"):
-        return after >= FAR * before and after >= (PERCENT_AT_LEAST if percent else WAITING_AT_LEAST)
-    if before < LIMIT_AT_LEAST or not _says(label, "low") or (_says(label, "anew") and not percent):
-        return False
-    return before >= FAR * after or (percent and before - after >= POINTS)
-
-
-def vanished(label: str, before: float, after: float) -> bool:
-    """Whether nearly all of a count is gone that should not be low, as far as its name says, and begins anew on no day.
-
-    >>> vanished("objects", 120_431, 12), vanished("open bugs", 40, 1), vanished("done today", 900, 0)
-    (True, False, False)
-    """
-    is_well = any(_says(label, kind) for kind in ("high", "waiting", "anew"))
-    return not is_well and before >= max(LIMIT_AT_LEAST, VANISHED * after)
 
 
 def _says(part: str, kind: str) -> bool:

@@ -22,7 +22,6 @@ from bot.domain.heartbeats.beats import (
     ending_text,
     indicator_of,
 )
-from bot.domain.heartbeats.output_changes import excerpt
 from bot.domain.heartbeats.session_state import MessageKind, SessionState, SpentToday
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
@@ -35,6 +34,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import RunFolders
 
+OUTPUT_CHARS = 4_000
 LINES_LOOKED_AT = 20
 
 
@@ -173,7 +173,7 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
     )
     if begun.paid is not None:
         return _uncompared(state, ending)  # what the commands print by now was seen by nobody
-    kept = {result.command: excerpt(result.output) for result in view.probes.results}
+    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
     return state.evolve(
         probes={**state.probes, **view.probes.digests()},
         outputs={**state.outputs, **kept},

@@ -7,20 +7,20 @@ answered, `skipped` where only a model could tell. It says in every report that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.domain.heartbeats.alerts import EVENT, OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
-from bot.domain.heartbeats.output_changes import excerpt, far_moves, new_trouble, standing_trouble, watches_for_change
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
+from bot.heartbeat.run.beat_record import OUTPUT_CHARS
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
-from bot.heartbeat.run.receipts import FAILING, SHOWN, failure_text, is_own, listed, says_no, title_of, titled
+from bot.heartbeat.run.receipts import FAILING, failure_text, is_own, listed, says_no, titled
 
 STALE_AFTER: Final = timedelta(days=7)
 NO_MODEL: Final = "No model was used: code compared the output of the commands in HEARTBEAT.md."
@@ -28,8 +28,6 @@ NO_MODEL: Final = "No model was used: code compared the output of the commands i
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
 """How the lines of branches end that never count as stale; `origin` is short for origin/HEAD."""
-TROUBLE: Final = "trouble"
-"""The id of the finding that a check which exits with 0 shows trouble."""
 _PENDING: Final = 8
 """How `gh pr checks` exits while checks run."""
 _CONFLICTS: Final = 1
@@ -56,13 +54,7 @@ class OfflineFullRun:
         receipts = tuple(
             _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
         )
-        return BeatReport(
-            message=view.session.beat.ack_token,
-            receipts=receipts,
-            usage=None,
-            notes=(NO_MODEL,),
-            remark=_quiet_changes(view, receipts),
-        )
+        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=None, notes=(NO_MODEL,))
 
 
 def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:
@@ -167,58 +159,30 @@ def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
 
 
 def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
-    """Any other command: that it fails, that it shows trouble, or that it changed where the task watches for that."""
+    """Any other command: that it fails, or that it prints something else than it did."""
     if says_no(result):
         return ProbeChange(FAILING, failure_text(result))
-    title, output, earlier = _title(result, view), excerpt(result.output), excerpt(view.earlier.get(result.command, ""))
-    is_news = _is_news(result, view)
-    if is_own(result):
-        alert = _open_alert(result, view, TROUBLE)
-        lines = new_trouble(title, output, earlier) if is_news else []
-        lines += standing_trouble(title, output, alert.text) if alert else []
-        if lines:
-            return ProbeChange(TROUBLE, f"`{result.command}` shows trouble\n{listed(list(dict.fromkeys(lines)))}")
-        if is_news and (moves := far_moves(title, output, earlier)):
-            return ProbeChange(
-                f"{EVENT}moved-{result.digest[:8]}",
-                f"{'; '.join(move.phrase for move in moves[:SHOWN])}, says `{result.command}`\n"
-                f"{listed([move.line for move in moves])}",
-            )
-    if not is_news or not watches_for_change(title):
+    if not _is_news(result, view):
         return None
     said = f"`{result.command}` prints something different now\n{listed(result.output.splitlines())}"
-    return ProbeChange(f"{EVENT}{result.digest[:8]}", said)
+    return ProbeChange(result.digest[:8], said)
 
 
-def _quiet_changes(view: BeatView, receipts: Sequence[Receipt]) -> str:
-    """Return which commands print something else without any sign of trouble; nobody is sent it."""
-    well = [task for task, receipt in zip(view.tasks, receipts, strict=True) if receipt.status == "ok"]
-    changed = {
-        result.command: f"{title_of(task)}: `{result.command}` prints something different"
-        for task in well
-        for result in view.probes.results_for(task)
-        if _reader(result) is _other and _is_news(result, view)
-    }
-    return "; ".join(changed.values())
-
-
-def _title(result: ProbeResult, view: BeatView) -> str:
-    return next((title_of(task) for task in view.tasks if result in view.probes.results_for(task)), "")
-
-
-def _open_alert(result: ProbeResult, view: BeatView, finding: str) -> OpenFinding | None:
+def _has_failed(result: ProbeResult, view: BeatView) -> bool:
+    """Whether a command had an error at the last good beat, or an alert that it fails is open."""
     check = identity_of_lines(f"`{result.command}`")
-    known = (each for each in view.open_findings if each.task == check and each.key.endswith(f"/{finding}"))
-    return next(known, None)
+    alerted = any(each.task == check and each.key.endswith(f"/{FAILING}") for each in view.open_findings)
+    return alerted or result.command in view.failed_before
 
 
 def _is_news(result: ProbeResult, view: BeatView) -> bool:
-    """Whether another output is worth a look: not at first sight, and not of a check that failed before."""
+    """Whether another output is worth a word: not at first sight, and not that something is well again."""
     before = view.earlier.get(result.command)
-    has_failed = _open_alert(result, view, FAILING) is not None or result.command in view.failed_before
-    if before is None or result not in view.changed or has_failed:
+    if before is None or result not in view.changed or _has_failed(result, view):
         return False
-    return excerpt(result.output) != before
+    if len(result.output) <= OUTPUT_CHARS and result.output == before:
+        return False
+    return not is_own(result) or has_alarm_word(result.output) or not has_alarm_word(before)
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {

@@ -204,9 +204,8 @@ class BeatPipeline:
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         detail = _joined(begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
         ending = end_of(view, sent, detail=detail, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
-        beside = judged.ack.text if judged.ack.kind == "ok-token" and not ending.says_ok else ""
-        if remark := _joined(beside, report.remark):
-            ending = _with_remark(ending, sent, redact(remark))
+        if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
+            ending = _with_remark(ending, sent, redact(judged.ack.text))
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
         return self._stamped(ending, begun, boxes_of(view, report))
 

@@ -81,15 +81,10 @@ def failure_text(result: ProbeResult) -> str:
     return f"`{result.command}` fails (exit code {result.exit_code})\n{listed(said)}"
 
 
-def title_of(task: PlaybookEntry) -> str:
-    """Return the title of a task, which is what stands before the command."""
-    said = unmarked(task.text)
-    return said.partition("`")[0].rstrip(" :") or said
-
-
 def titled(task: PlaybookEntry, *texts: str) -> str:
-    """Return what was seen under the title of its task."""
-    title = title_of(task)
+    """Return what was seen under the title of its task, which is what stands before the command."""
+    said = unmarked(task.text)
+    title = said.partition("`")[0].rstrip(" :") or said
     return "\n\n".join(f"{title}: {text}" for text in texts)
 
 
