@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import struct
@@ -41,7 +42,7 @@ class ForkedProcess:
         self.args = list(args)
         self.returncode: int | None = None
         self._line = line
-        self.pid = self._number(None)
+        self.pid = self._number()
 
     def poll(self) -> int | None:
         """Return how the process ended, or None while it runs."""
@@ -52,11 +53,11 @@ class ForkedProcess:
     def wait(self, timeout: float | None = None) -> int:
         """Return how the process ended, a signal as a negative number; raises subprocess.TimeoutExpired."""
         if self.returncode is None:
-            try:
-                self.returncode = self._number(timeout)
-            except (BlockingIOError, TimeoutError) as error:
-                raise subprocess.TimeoutExpired(self.args, timeout or 0) from error
-            self._line.close()
+            ends = select.poll()
+            ends.register(self._line, select.POLLIN)
+            if not ends.poll(None if timeout is None else timeout * 1000):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.returncode = self._number(socket.MSG_PEEK)  # another thread may wait as well
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -73,9 +74,8 @@ class ForkedProcess:
         """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
-    def _number(self, timeout: float | None) -> int:
-        self._line.settimeout(timeout)
-        got = self._line.recv(_NUMBER.size, socket.MSG_WAITALL)
+    def _number(self, flags: int = 0) -> int:
+        got = self._line.recv(_NUMBER.size, socket.MSG_WAITALL | flags)
         if len(got) < _NUMBER.size:
             raise RuntimeError("the fork server is gone")
         return int(_NUMBER.unpack(got)[0])

@@ -269,7 +269,11 @@ class Replies:
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
-            state = self._sending(state)
+            try:
+                state = self._sending(state)
+            except StoreError:
+                self.recall(state.thread_id)  # nothing was sent: the running process tries again
+                raise
             posted = self._send(state)
             if (first := self._first_reply(state, posted)) is not None:
                 return self._adopt(state, first)

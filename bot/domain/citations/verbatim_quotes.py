@@ -58,6 +58,9 @@ _CONDITION: Final = re.compile(
 _STATES: Final = re.compile(
     r"\s*(?:(?:el)?if|elsif|while|until|unless|assert|return|yield|when|switch|for|raise|throw|del|with|case|lambda)(?!\w)"
 )
+_DOES: Final = re.compile(r"(?<![\w.])(?:return|raise|throw|yield|break|continue)(?!\w)")
+"""What is done under a condition, so that it is quoted with its statement."""
+_ASSIGNS: Final = re.compile(r"(?<![=!<>])=(?![=>~])|=>")
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}
 _KEYWORDS: Final = frozenset(
@@ -188,11 +191,13 @@ def _is_bare_condition(text: str, start: int, end: int, spans: Spans) -> bool:
     before, quoted = _line_before(text, start), text[start:end]
     if not before.strip() or "\n" in quoted or not spans.is_code_at(start) or _is_prose_at(spans, start):
         return False
+    code = "".join(char if spans.at(at) is None else "_" for at, char in enumerate(quoted, start))
+    if _DOES.search(code):
+        return False
     if _ASKS.search(before):
         return True
-    code = "".join(char if spans.at(at) is None else "_" for at, char in enumerate(quoted, start))
     code = _without_groups(_without_parentheses(code))
-    return _STATES.match(code) is None and _CONDITION.search(code) is not None
+    return not (_STATES.match(code) or _ASSIGNS.search(code)) and _CONDITION.search(code) is not None
 
 
 def _without_parentheses(code: str) -> str:

@@ -41,6 +41,8 @@ _LINE_END: Final = re.compile(
     r"|Caused by: |Suppressed: |Traceback |The above exception |During handling |Next |goroutine )"
 )
 """The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
+_TIME: Final = re.compile(r"[\dT:.Z+-]{1,40}")
+"""What reads like a file and its line: "at 10:30:22"."""
 _GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
 """The line below a place in what gin writes of a panic: function and code."""
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -110,7 +112,7 @@ def frames_in(text: str) -> list[StackFrame]:
     >>> [(one.path, one.line, one.function) for one in frames_in('  File "/srv/app/pay.py", line 7, in charge\n')]
     [('/srv/app/pay.py', 7, 'charge')]
     """
-    readable = readable_text(text)
+    readable = _LINE_END.sub("\n", readable_text(text))
     starts = [0, *(match.start() + 1 for match in re.finditer("\n", readable))]
     heads = [bisect_right(starts, start) for start, _ in _HEADS.spans(readable)]
     results = [bisect_right(starts, start) for start, _ in _CAUSE_FIRST.spans(readable)]
@@ -135,7 +137,7 @@ def readable_text(text: str) -> str:
     shown = _LINK.sub(r"\1", text[:MAX_TEXT_CHARS])
     for entity, sign in _ENTITIES:
         shown = shown.replace(entity, sign)
-    return _LINE_END.sub("\n", shown)
+    return shown
 
 
 def _found(text: str, starts: Sequence[int]) -> Iterator[tuple[int, StackFrame]]:
@@ -155,7 +157,7 @@ def _found(text: str, starts: Sequence[int]) -> Iterator[tuple[int, StackFrame]]
 def _frame(language: str, groups: dict[str, str], text: str, starts: Sequence[int], start: int) -> StackFrame | None:
     path = _plain_path(groups["path"])
     line = int(groups["line"])
-    if not path or path.endswith("/") or not line:
+    if not path or path.endswith("/") or not line or _TIME.fullmatch(path):
         return None
     function = groups.get("function") or ""
     number = bisect_right(starts, start)

@@ -204,6 +204,7 @@ TRACES = {
     ),
     "firefox": ("async*view@http://localhost:5173/src/web.ts:9:11", [("/src/web.ts", 9, "view")]),
     "a path of windows": (r"at run (C:\new\trace\pay.js:3:1)", [("/new/trace/pay.js", 3, "run")]),
+    "a time": ("failed at 10:30:22, and at 2026-11-23T10:30:22Z again", []),
     "no frame": ("see http://x.example:80/a, foo.py, 10:30:22 and version 1.2.3", []),
 }
 
