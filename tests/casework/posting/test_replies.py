@@ -13,7 +13,7 @@ from bot.casework.posting.reply_log import reply_record
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark
-from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.errors import Conflict, InputError, ProviderError, StoreError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from tests.builders import NOW, QUESTION_TS, REF, THREAD_ID, a_return, in_status
@@ -319,6 +319,22 @@ class TestLate:
         with pytest.raises(Unconfirmed):
             approve(office)
         office.messenger.lose, office.store.memory.full = None, False
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_one_that_a_full_disk_kept_from_being_sent_is_sent_by_the_running_bot(self, tmp_path: Path) -> None:
+        """The claim was written and what comes next could not be; nothing was sent, and nobody need click again."""
+        office = Office(tmp_path).asked()
+        memory = office.store.memory
+
+        def fill() -> None:
+            memory.full = True
+
+        memory.meanwhile = lambda: setattr(memory, "meanwhile", fill)
+        with pytest.raises(StoreError):
+            approve(office)
+        memory.full = False
+        assert (office.messenger.posts, office.state.post_intent is None) == ([], False)
         assert self.settle(office) == []
         posted_once(office)
 
