@@ -44,6 +44,13 @@ def test_a_question_is_one_part() -> None:
     assert not parts.is_report
 
 
+def test_a_line_end_in_quoted_code_is_no_end_of_a_line() -> None:
+    """Only traces are looked for in the one line of a log; a question that quotes such a text stays one."""
+    asked = 'Why does `"\\n    ".join(rows)` drop the last line?'
+    parts = parts_of(asked)
+    assert (parts.title.count("drop the last line"), parts.is_report) == (1, False)
+
+
 def test_more_text_changes_neither_title_nor_opening() -> None:
     """What stands first is searched for by itself, however much follows."""
     said = "The cart forgets its discount. " + "really " * OPENING_WORDS
