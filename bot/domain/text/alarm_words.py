@@ -45,7 +45,7 @@ def has_alarm_word(text: str) -> bool:
     >>> has_alarm_word("Kunden können sich nicht anmelden"), has_alarm_word("keine Fehler")
     (True, False)
     """
-    said = without_improvements(_ADDRESS.sub(" ", plain_text(text)))
+    said = without_improvements(_ADDRESS.sub(" ", _plain_text(text)))
     if (
         _SIGNS.search(said)
         or _QUESTION.search(said)
@@ -59,10 +59,10 @@ def has_alarm_word(text: str) -> bool:
     return any(_Clause(words).tells_of_trouble for words in _clauses(said))
 
 
-def plain_text(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return a text as the tables of words expect it: lower case, no accents of Latin letters, no hidden characters.
 
-    >>> plain_text("Größe\u200b: ＯＫ")
+    >>> _plain_text("Größe\u200b: ＯＫ")
     'grosse: ok'
     """
     plain = "".join(

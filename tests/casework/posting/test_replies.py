@@ -166,9 +166,8 @@ def test_a_slow_post_is_not_taken_for_an_interrupted_one(tmp_path: Path) -> None
     posted_once(office)
 
 
-def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
-    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
-    office = Office(tmp_path).asked()
+def die_while_posting(office: Office) -> None:
+    """Approve, and die while the chat has the post."""
 
     def die() -> None:
         raise Crash("mid-post")
@@ -176,6 +175,12 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
         approve(office)
+
+
+def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
+    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
+    office = Office(tmp_path).asked()
+    die_while_posting(office)
     recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
     assert recovery.recover() == []
     assert recovery.settle_late() == []
@@ -191,13 +196,7 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
 def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
     """It is looked for every ten seconds, and missed only when no post comes any more."""
     office = Office(tmp_path).asked()
-
-    def die() -> None:
-        raise Crash("mid-post")
-
-    office.messenger.meanwhile = die
-    with pytest.raises(Crash):
-        approve(office)
+    die_while_posting(office)
     office.clock.advance(12)
     recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
     assert recovery.recover() == []
@@ -215,13 +214,7 @@ def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_pos
 def test_a_reply_whose_sender_died_is_posted_once_no_post_can_come_any_more(tmp_path: Path) -> None:
     """Not before."""
     office = Office(tmp_path).asked()
-
-    def die() -> None:
-        raise Crash("mid-post")
-
-    office.messenger.meanwhile = die
-    with pytest.raises(Crash):
-        approve(office)
+    die_while_posting(office)
     recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
     office.clock.advance(SLOW_IN_FLIGHT.total_seconds() - 1)
     assert recovery.recover() == []
