@@ -135,7 +135,7 @@ def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
         log = place.home / "replies.ndjson"
         record = json.loads(place.wait(lambda: log.exists() and log.read_text(), "the record"))
     assert (record["was_escalated"], record["validator_verdict"]) == (True, "pass")
-    assert place.tmux("has-session", "-t", f"={session}").returncode != 0
+    place.wait(lambda: place.tmux("has-session", "-t", f"={session}").returncode != 0, "the end of the session")
     assert list(tmp_path.rglob("pwned*")) == []
 
 
