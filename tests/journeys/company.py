@@ -15,6 +15,7 @@ from blocks import ids
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
+from bot.errors import ProviderError
 from demo.control import Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
@@ -183,6 +184,10 @@ class CompanyProcess(CompanyHands):
 
         def new() -> str | None:
             lines = self.log.read_bytes()[before:].decode().splitlines()
+            assert process.poll() is None, self.log.read_text()
             return next((line for line in lines if told in line), None)
 
-        return self.control.wait_for(new, f"the log to say {told!r}")
+        try:
+            return self.control.wait_for(new, f"the log to say {told!r}")
+        except ProviderError as error:
+            raise AssertionError(f"{error} The log:\n{self.log.read_text()}") from error

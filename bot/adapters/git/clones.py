@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,6 +43,8 @@ _KEPT: Final = {
     "pack.threads": "1",
 }
 """Stands in the clone, so that it also counts for whoever runs git there by hand."""
+_PREPARING: Final = threading.Lock()
+"""Git refuses to write a configuration while another git writes it: a reload opens a clone that is being fetched."""
 _STRICT: Final = (
     *("-c", "fetch.unpackLimit=1", "-c", "fetch.fsckObjects=true"),
     *(part for name in _HARMLESS for part in ("-c", f"fetch.fsck.{name}=ignore")),
@@ -82,12 +85,13 @@ class Clone:
         """Make the empty repository, or mend what is missing of its frame; raises StoreError, ProviderError."""
         make_folder(self.path)
         git = self._git
-        git.run("init", "--quiet", "--bare", "--template=")
-        listed = git.run("config", "--local", "--list", "-z").decode("utf-8", "replace").split("\0")
-        for name, value in {"remote.origin.url": self._url, **_KEPT}.items():
-            if f"{name}\n{value}" not in listed:
-                git.run("config", "--local", "--replace-all", name, value)
-        git.run("symbolic-ref", "HEAD", self._branch)
+        with _PREPARING:
+            git.run("init", "--quiet", "--bare", "--template=")
+            listed = git.run("config", "--local", "--list", "-z").decode("utf-8", "replace").split("\0")
+            for name, value in {"remote.origin.url": self._url, **_KEPT}.items():
+                if f"{name}\n{value}" not in listed:
+                    git.run("config", "--local", "--replace-all", name, value)
+            git.run("symbolic-ref", "HEAD", self._branch)
 
     def fetch(self, on_progress: Callable[[str], None] | None = None) -> None:
         """Bring the branch up to the remote's; what was read before stays readable.

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -61,7 +62,8 @@ class IndexProcess:
             process.kill()
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(_STOP_S)
+            with suppress(subprocess.TimeoutExpired):  # the disk holds it; the kernel ends it once that answers
+                process.wait(_STOP_S)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         environment = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if key in os.environ}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def why(clone: Clone) -> str:
     with pytest.raises(ProviderError) as caught:
         clone.fetch()
     return str(caught.value)
+
+
+def test_a_clone_is_opened_while_it_is_fetched(remote: Remote) -> None:
+    """A reload and a fetch prepare the same folder; git would refuse the second who writes its configuration."""
+    with ThreadPoolExecutor(8) as threads:
+        for opening in [threads.submit(remote.clone().prepare) for _ in range(8)]:
+            opening.result()
+    remote.clone().fetch()
+    assert remote.repo.head() == git(remote.work, "rev-parse", "HEAD")
 
 
 def test_a_clone_is_read_like_a_checkout(remote: Remote) -> None:
