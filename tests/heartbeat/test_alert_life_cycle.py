@@ -266,6 +266,41 @@ def test_a_change_from_bad_to_good_is_no_alarm(watch: Watch) -> None:
     assert watch.beat(0, "queue is up") == []
 
 
+@pytest.mark.parametrize("first", ["queue is up", None], ids=["known good", "never good"])
+def test_new_trouble_in_words_after_a_failure_rings(watch: Watch, first: str | None) -> None:
+    """What a failed command printed is no measure: not of trouble of the same words, and not of what is well."""
+    if first is not None:
+        watch.beat(0, first)
+    assert "fails" in watch.beat(1, "queue is DOWN")[0]
+    assert "prints something different" in watch.beat(0, "queue is DOWN")[0]
+
+
+@pytest.mark.parametrize("count", [1, 500], ids=["short", "cut"])
+def test_a_check_that_prints_what_it_did_before_it_failed_is_well(watch: Watch, count: int) -> None:
+    """Whatever it printed in between, and whatever its usual words are."""
+    usual = "0 errors, 3 DOWN by plan\n" * count
+    watch.beat(0, usual)
+    watch.beat(1, "Traceback")
+    assert watch.beat(0, usual) == []
+
+
+@pytest.mark.parametrize("width", [20, 400], ids=["short", "cut"])
+def test_after_a_git_log_that_failed_only_what_came_since_is_new(watch: Watch, width: int) -> None:
+    """It is compared with the last one that was answered, as far as that is kept."""
+    argv = ("git", "log", "--oneline", "-n", "20")
+    commits = [f"{number:07x} {'x' * width}" for number in range(40)]
+    watch.says(f"Commits: `{' '.join(argv)}`")
+    watch.probes.set(0, "\n".join(commits[10:30]), argv)
+    watch.beat()
+    watch.probes.set(128, "fatal: bad object HEAD", argv)
+    watch.beat()
+    watch.probes.set(0, "\n".join(commits[8:28]), argv)
+    [said] = watch.beat()
+    assert "2 new commits" in said
+    watch.probes.set(0, "\n".join(commits[7:27]), argv)
+    assert "1 new commit\n" in watch.beat()[0]
+
+
 STEPS = st.one_of(
     st.tuples(st.just("result"), st.sampled_from([0, 0, 1, 2, -9]), st.sampled_from("ABC")),
     st.tuples(st.just("beat"), st.sampled_from([Wake.INTERVAL, Wake.ON_DEMAND])),

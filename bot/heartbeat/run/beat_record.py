@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -98,6 +99,20 @@ class BeatEnd:
         return ending_text(self.step, self.detail, self.screen_error)
 
 
+def first_lines(output: str) -> str:
+    """Return what is kept of an output: its first lines, whole."""
+    if len(output) <= OUTPUT_CHARS:
+        return output
+    head = output[:OUTPUT_CHARS]
+    return head.rpartition("\n")[0] or head
+
+
+def kept(output: str) -> str:
+    """Return what another output is compared with; of one that is cut, a hash tells of a change anywhere."""
+    lines = first_lines(output)
+    return lines if lines == output else f"{lines}\n… {hashlib.sha256(output.encode()).hexdigest()}"
+
+
 class BeatRecorder:
     """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
 
@@ -173,10 +188,10 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
     )
     if begun.paid is not None:
         return _uncompared(state, ending)  # what the commands print by now was seen by nobody
-    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
+    answers = {result.command: kept(result.output) for result in view.probes.results if result.problem is None}
     return state.evolve(
         probes={**state.probes, **view.probes.digests()},
-        outputs={**state.outputs, **kept},
+        outputs={**state.outputs, **answers},
         failed_probes=_failed_probes(state, view),
         measured=measured_after(state.measured, view, ending.report),
     )

@@ -16,7 +16,7 @@ from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
-from bot.heartbeat.run.beat_record import OUTPUT_CHARS
+from bot.heartbeat.run.beat_record import first_lines, kept
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
@@ -102,9 +102,9 @@ def _dirty(result: ProbeResult, _: BeatView) -> ProbeChange | None:
 
 
 def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
-    """Commits that were not there at the last good beat."""
+    """Commits that were not there when the command was last answered."""
     before = set(view.earlier.get(result.command, "").splitlines())
-    new = [line for line in result.output.splitlines() if line.strip() and line not in before]
+    new = [line for line in first_lines(result.output).splitlines() if line.strip() and line not in before]
     if not new or result.command not in view.earlier:
         return None
     return ProbeChange(f"event-commits-{new[0].split()[0]}", f"{counted(len(new), 'new commit')}\n{listed(new)}")
@@ -176,13 +176,18 @@ def _has_failed(result: ProbeResult, view: BeatView) -> bool:
 
 
 def _is_news(result: ProbeResult, view: BeatView) -> bool:
-    """Whether another output is worth a word: not at first sight, and not that something is well again."""
+    """Whether another answer than the last is worth a word: not at first sight, and not that something is well again.
+
+    The first answer of a check after it failed is news if it speaks of trouble.
+    """
     before = view.earlier.get(result.command)
-    if before is None or result not in view.changed or _has_failed(result, view):
+    if result not in view.changed or kept(result.output) == before:
         return False
-    if len(result.output) <= OUTPUT_CHARS and result.output == before:
-        return False
-    return not is_own(result) or has_alarm_word(result.output) or not has_alarm_word(before)
+    if is_own(result) and _has_failed(result, view):
+        return has_alarm_word(result.output)
+    if before is None or not is_own(result):
+        return before is not None
+    return has_alarm_word(result.output) or not has_alarm_word(before)
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {
