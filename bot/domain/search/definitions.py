@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from bot.domain.tables import Parts, Words, WordSet, fill, read_table
+
 MAX_NAME_CHARS: Final = 120
 
 
@@ -47,110 +49,21 @@ MAX_BODY: Final = 400
 """So many lines of a definition are looked through for its end."""
 
 _CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
-_I: Final = r"^(?P<indent>[ \t]*+)"
-_NAME: Final = r"(?P<name>[^\W\d]\w*+)"
-_JS_NAME: Final = r"(?P<name>[A-Za-z_$][\w$]*+)"
-_MODIFIERS: Final = (
-    r"(?:(?:export|default|declare|public|private|protected|internal|fileprivate|static|final|abstract|async|open"
-    r"|override|sealed|data|suspend|partial|virtual|synchronized|native|inline|constexpr|readonly|unsafe|extern"
-    r"|case|inner|companion|implicit|lazy|required|mutating|explicit|operator|tailrec|infix|new)[ \t]++)"
-)
-_PARENS: Final = r"\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
 
-_PYTHON: Final = (
-    rf"{_I}(?:async[ \t]++)?(?:(?P<type>class)|def)[ \t]++{_NAME}[ \t]*+(?=[(\[:])",
-    rf"^(?:type[ \t]++)?{_NAME}[ \t]*+(?::[^=\n#]{{1,200}})?(?P<value>=)(?!=)",
-    r"^(?P<indent>[ \t]++)(?P<name>[A-Z][A-Z0-9_]{2,})[ \t]*+(?::[^=\n#]{1,200})?(?P<value>=)(?!=)",
-)
-_JS_MODIFIERS: Final = r"(?:(?:export|default|declare|abstract|async)[ \t]++)*"
-_MEMBER: Final = (
-    r"(?:(?:public|private|protected|static|async|override|abstract|readonly|declare|get|set)[ \t]++|\*[ \t]*+)*"
-)
-_FUNCTION_VALUE: Final = r"[ \t]*+(?:async[ \t]*+)?(?:function\b|\([^\n]*=>|\([^()\n]*$|[\w$]+[ \t]*+=>)"
-_JAVASCRIPT: Final = (
-    rf"{_I}{_JS_MODIFIERS}(?:const[ \t]++)?(?P<type>class|interface|enum|namespace|module)[ \t]++"
-    rf"{_JS_NAME}(?=[ \t<{{]|$)",
-    rf"{_I}{_JS_MODIFIERS}(?P<type>type)[ \t]++{_JS_NAME}[ \t]*+(?=[<=]|$)",
-    rf"{_I}{_JS_MODIFIERS}function[ \t]*+\*?[ \t]*+{_JS_NAME}[ \t]*+(?=[(<])",
-    rf"{_I}{_JS_MODIFIERS}(?:const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?::[^=\n]{{1,200}})?={_FUNCTION_VALUE}",
-    rf"^(?:export[ \t]++)?(?P<value>const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?=[:=;]|$)(?![ \t]*+=[ \t]*+require\b)",
-    r"^(?P<indent>[ \t]++)['\"]?(?P<name>[A-Z][A-Z0-9_]{2,})['\"]?[ \t]*+(?P<value>:|=(?!=))(?=[ \t])",
-    rf"^(?P<scope>[A-Za-z_$][\w$]*+)(?:\.prototype)?\.{_JS_NAME}[ \t]*+={_FUNCTION_VALUE}",
-    rf"^(?P<indent>[ \t]++){_MEMBER}(?P<method>)#?{_JS_NAME}[ \t]*+\??(?:<[^>\n]{{0,200}}>)?"
-    rf"(?=\([^()\n]*$|{_PARENS}[ \t]*+(?:\{{|:[^\n]*[;{{][ \t]*+$)"
-    r"|[ \t]*+=[ \t]*+(?:async[ \t]*+)?(?:function\b|\([^\n]*=>|[\w$]+[ \t]*+=>))",
-)
-_GO: Final = (
-    rf"^func[ \t]++(?:\((?:\w+[ \t]++)?\*?(?P<scope>\w+)(?:\[[^\]\n]*\])?\)[ \t]*+)?{_NAME}[ \t]*+(?=[\[(])",
-    rf"^(?P<type>type)[ \t]++{_NAME}(?=[ \t\[])",
-    rf"^\t{_NAME}[ \t]++(?P<type>struct|interface)[ \t]*+\{{",
-    rf"^(?P<value>const|var)[ \t]++{_NAME}",
-    r"^\t(?P<name>[A-Z]\w*)(?:[ \t]++[\w.*\[\]]+)?[ \t]*+(?P<value>=)[ \t]",
-)
-_RUST: Final = (
-    rf"{_I}(?:pub(?:\([^)\n]*\))?[ \t]++)?(?:(?:default|async|unsafe|const|extern|\"[^\"\n]*\")[ \t]++)*"
-    rf"(?:(?P<type>struct|enum|trait|union|type|mod)|fn|(?P<value>const|static)(?:[ \t]++mut)?|macro_rules!)"
-    rf"[ \t]++{_NAME}",
-    rf"{_I}(?:unsafe[ \t]++)?(?P<holder>impl)(?:<[^>\n]*>)?[ \t]++(?:[^{{\n]*?[ \t]for[ \t]++)?&?{_NAME}",
-)
-_BRACES: Final = (
-    rf"{_I}{_MODIFIERS}*(?P<type>class|interface|@interface|enum(?:[ \t]++(?:class|struct))?|record|struct|union|trait"
-    rf"|object|protocol|extension|namespace|module|actor|mixin|typealias)[ \t]++"
-    rf"(?:[A-Z_]{{3,40}}[ \t]++)?{_NAME}(?=[^\n;{{]*(?:\{{|$))",
-    rf"{_I}{_MODIFIERS}*(?:fun|func|def|function)[ \t]++(?:<[^>\n]*>[ \t]*+)?(?:&[ \t]*+)?(?:(?P<scope>\w+)\.)?"
-    rf"{_NAME}[ \t]*+(?=[(<\[=:{{])",
-    rf"{_I}{_MODIFIERS}+(?:[\w<>\[\],.?&*:]+[ \t]++){{0,6}}{_NAME}[ \t]*+(?=\()",
-    rf"^(?P<indent>[ \t]++)(?P<method>)(?:[\w<>\[\],.?&*:]+[ \t]++){{1,4}}{_NAME}[ \t]*+(?=\([^\n;]*\{{[ \t]*+$)",
-    rf"{_I}{_MODIFIERS}*(?P<value>const|val|let|var)[ \t]++(?:\w+[ \t]++)?{_NAME}[ \t]*+(?=[:=])",
-    rf"{_I}(?:(?:public|private|protected|static|final)[ \t]++)+(?:[\w<>\[\],.?]+[ \t]++){{1,2}}{_NAME}"
-    r"[ \t]*+(?P<value>=)",
-)
-_C: Final = (
-    rf"^(?!(?:return|else|if|while|for|switch|case|typedef|using|goto|throw|new|delete)\b)(?:[\w:<>,]+[ \t*&]+){{1,8}}"
-    rf"(?:(?P<scope>\w+)::)?~?{_NAME}[ \t]*+(?=\([^;\n]*$)",
-    rf"^[ \t]*+#[ \t]*+(?P<value>define)[ \t]++{_NAME}",
-    rf"^typedef[ \t][^\n]*?(?P<type>[ \t*]){_NAME};[ \t]*+$",
-)
-_RUBY: Final = (
-    r"^(?P<indent>[ \t]*+)(?P<type>class|module)[ \t]++(?:\w+::)*(?P<name>[A-Z]\w*)",
-    r"^(?P<indent>[ \t]*+)def[ \t]++(?:self\.)?(?P<name>[^\W\d]\w*[?!=]?)",
-    r"^(?P<indent>[ \t]*+)(?P<name>[A-Z]\w*)[ \t]*+(?P<value>=)(?![=~])",
-)
-_SHELL: Final = (
-    rf"{_I}(?:function[ \t]++(?P<scope>))?(?P<name>[A-Za-z_][\w-]*)[ \t]*+\(\)",
-    rf"{_I}function[ \t]++(?P<name>[A-Za-z_][\w-]*)",
-    r"^(?:(?:export|readonly|declare[ \t]++-\w+)[ \t]++)?(?P<name>[A-Z]\w+)(?P<value>=)",
-)
-_SQL: Final = (
-    r"^(?i:[ \t]*+create[ \t]++(?:or[ \t]++replace[ \t]++)?(?:temp(?:orary)?[ \t]++|unique[ \t]++|materialized[ \t]++)*"
-    r"(?:(?P<type>table|view|type)|function|procedure|trigger|index)[ \t]++(?:if[ \t]++not[ \t]++exists[ \t]++)?)"
-    r"(?:[\w\"]+\.)?[\"`]?(?P<name>\w+)",
-)
-_LUA: Final = (rf"{_I}(?:local[ \t]++)?function[ \t]++(?:(?P<scope>\w+)[.:])?{_NAME}[ \t]*+(?=\()",)
-_ELIXIR: Final = (
-    r"^(?P<indent>[ \t]*+)(?:(?P<type>defmodule)|defp?|defmacrop?)[ \t]++(?:\w+\.)*(?P<name>[^\W\d]\w*[?!]?)",
-)
-_SETTINGS: Final = (
-    r"^\[+(?P<value>)\"?(?:[\w-]+\.)*(?P<name>[\w-]+)\"?\]+",
-    r"^(?P<name>[A-Za-z_][\w-]*)[ \t]*+(?P<value>=)",
-)
-_YAML: Final = (r"^(?P<indent> {0,6})(?P<name>[A-Za-z_][\w-]*)(?P<value>:)(?=[ \t]|$)",)
 
-_SUFFIXES: Final = {
-    "py pyi pyx": _PYTHON,
-    "js mjs cjs jsx ts mts cts tsx vue svelte": _JAVASCRIPT,
-    "go": _GO,
-    "rs": _RUST,
-    "java kt kts scala cs swift php dart groovy": _BRACES,
-    "c h cc cpp cxx hh hpp hxx m mm": (*_C, *_BRACES),
-    "rb rake": _RUBY,
-    "sh bash zsh": _SHELL,
-    "sql": _SQL,
-    "lua": _LUA,
-    "ex exs": _ELIXIR,
-    "toml ini cfg conf properties env example": _SETTINGS,
-    "yml yaml": _YAML,
-}
+class _Forms(NamedTuple):
+    endings: Words
+    forms: Words
+
+
+class _DefinitionsTable(NamedTuple):
+    parts: Parts
+    forms: dict[str, list[str]]
+    languages: list[_Forms]
+    keywords: WordSet
+
+
+_TABLE: Final = read_table(__file__, "definitions.yml", _DefinitionsTable)
 _ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -168,18 +81,14 @@ def _language(patterns: Sequence[str]) -> _Language:
     return _Language(re.compile(f"^(?:{'|'.join(parts)})", re.M), roles)
 
 
-_LANGUAGES: Final = {
-    suffix: language
-    for suffixes, patterns in _SUFFIXES.items()
-    for language in (_language(patterns),)
-    for suffix in suffixes.split()
-}
-_KEYWORDS: Final = frozenset(
-    """
-    if for while switch catch function return with super constructor typeof new await else do try throw case match
-    sizeof using lock foreach elseif unless until when
-    """.split()  # noqa: SIM905 - a word list is read as words
-)
+def _languages() -> Iterator[tuple[str, _Language]]:
+    """Yield each ending of a file name with its language."""
+    for one in _TABLE.languages:
+        patterns = [fill(pattern, _TABLE.parts) for form in one.forms for pattern in _TABLE.forms[form]]
+        yield from dict.fromkeys(one.endings, _language(patterns)).items()
+
+
+_LANGUAGES: Final = dict(_languages())
 _PYTHON_STRING: Final = re.compile(
     r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))|\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*",
     re.S,
@@ -265,7 +174,11 @@ def _scoped(text: str, found: Iterable[tuple[int, Mapping[str, str]]], lines: Se
 
 def _is_none(groups: Mapping[str, str], *, in_type: bool) -> bool:
     """Whether a match defines nothing: a keyword, or a call that looks like a method."""
-    return groups["name"] in _KEYWORDS or len(groups["name"]) > MAX_NAME_CHARS or ("method" in groups and not in_type)
+    return (
+        groups["name"] in _TABLE.keywords
+        or len(groups["name"]) > MAX_NAME_CHARS
+        or ("method" in groups and not in_type)
+    )
 
 
 def _kind(groups: Mapping[str, str]) -> DefinitionKind:
