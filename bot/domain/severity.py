@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
+from bot.domain.tables import Alternatives, read_table
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.outages import tells_of_limit, tells_of_outage
 
@@ -36,21 +37,21 @@ SIGNS: Final = {Severity.PAGE: "🚨", Severity.ACT: "🟠", Severity.KNOW: "�
 WORDS: Final = {Severity.PAGE: "Page", Severity.ACT: "Act", Severity.KNOW: "Know"}
 """What leads a message, by its severity."""
 
-_PAGE: Final = re.compile(
-    r"\b(?:critical|emergenc(?:y|ies)|outages?|data loss|losing data|breach(?:ed)?|compromised|on fire|sev-?[01]|p[01]"
-    r"|hacked|ransomware|datenverlust|kundendaten|for everyone|everyone is|for all users"
-    r"|(?:data|databases?|daten|datos|dados|données) (?:\w{1,10} ){0,3}(?:lost|deleted|gone|wiped|stolen|leaked"
-    r"|verloren|gelöscht|gestohlen|perdid[oa]s|perdues|hilang)"
-    r"|notfall|ausgefallen|emergencia|emergência|urgence|darurat)\b"
-    r"|🚨|🆘|🔥|緊急|紧急|障害|宕机"
-    r"|データ損失|数据丢失",
-    re.IGNORECASE,
-)
-_PRODUCTION: Final = re.compile(
-    r"\b(?:prod(?:uction)?|producción|produção|produktion\w{0,30}|produksi|customers?|clientes|kunden|clients|pelanggan)\b"
-    r"|本番|生产|客户|顧客",
-    re.IGNORECASE,
-)
+
+class _Said(NamedTuple):
+    words: Alternatives
+    unspaced: Alternatives
+
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{self.words})\b|{self.unspaced}", re.IGNORECASE)
+
+
+class _SeverityTable(NamedTuple):
+    page: _Said
+    production: _Said
+
+
+_PAGE, _PRODUCTION = (said.compiled() for said in read_table(__file__, "severity.yml", _SeverityTable))
 _SENTENCE: Final = re.compile(r"[\n\r\u2028\u2029\x85]+|(?<=[.!?。！？])\s")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.search.tokens import question_stems, text_stems
+from bot.domain.tables import Alternatives, read_table
 
 MAX_LINES: Final = 40
 """How many lines one citation may span: a longer one points at nothing in particular."""
@@ -155,21 +156,16 @@ LOOKED_AT_CHARS: Final = 8_000
 LINE_CHARS: Final = 400
 """Of a line that is compared; a longer one is data."""
 
-_OUTDATED: Final = re.compile(
-    r"(?<![^\W_])(?:"
-    r"no longer (?:\w{1,20} ){0,2}(?:used|needed|supported|valid|true|applies|maintained|active|called|current)"
-    r"|not (?:\w{1,20} ){0,1}(?:used|needed|supported|maintained) any ?more|(?:currently )?unused|dead code"
-    r"|deprecat(?:ed|ion)|obsolete|out ?dated|out of date|superseded|legacy|end[ -]of[ -]life"
-    r"|(?:todo|fixme|xxx|hack)\b[:(\w) -]{0,24}\b(?:remove|delete|drop|get rid)"
-    r"|(?:will|to|should|must|can) be (?:\w{1,20} ){0,1}(?:removed|deleted|dropped)|do(?: not|n['’]t) use"
-    r"|(?:for|keep|kept)(?: for)? backwards?[ -]compat\w{0,10}|old(?=:)|formerly|used to be|was replaced by"
-    r"|veraltet\w{0,3}|nicht mehr (?:\w{1,20} ){0,1}(?:verwendet|benutzt|gebraucht|genutzt)|überholt"
-    r"|obsolet[oae]s?|ya no se (?:usa|utiliza)|não é mais (?:usad[oa]|utilizad[oa])|descontinuad[oa]"
-    r"|obsolètes?|n['’]est plus utilisée?|déprécié\w{0,2}|usang|tidak (?:lagi )?digunakan(?: lagi)?"
-    r")(?![^\W_])|非推奨|廃止|使われていない|使用されていない|已弃用|已棄用|不再使用|已废弃|已過時|已过时",
-    re.IGNORECASE,
-)
-_OLD_PLACE: Final = re.compile(r"(?:^|/)(deprecated|obsolete|legacy|archived?|attic|old|unused)/", re.IGNORECASE)
+
+class _OutdatedTable(NamedTuple):
+    words: Alternatives
+    unspaced: Alternatives
+    folders: Alternatives
+
+
+_TABLE: Final = read_table(__file__, "outdated.yml", _OutdatedTable)
+_OUTDATED: Final = re.compile(rf"(?<![^\W_])(?:{_TABLE.words})(?![^\W_])|{_TABLE.unspaced}", re.IGNORECASE)
+_OLD_PLACE: Final = re.compile(rf"(?:^|/)({_TABLE.folders})/", re.IGNORECASE)
 
 
 def telling_line(quote: str, about: str) -> str:

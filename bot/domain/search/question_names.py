@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
+from bot.domain.tables import Alternatives, Parts, WordSet, fill, read_table
 
 MAX_NAMES: Final = 8
 MAX_TOKENS: Final = 64
@@ -28,38 +29,36 @@ _NAME: Final = re.compile(r"[^\W\d][\w$]*[?!]?|\$\w+")
 _FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}|[\w@.-]+(?:/[\w@.-]+)+/?")
 _WORD: Final = re.compile(r"[^\W_][\w'’]*")
 
-_EXPLICIT: Final = re.compile(
-    r"\b(?:(?:re)?defined|declared|implemented|definition|declaration|implementation"
-    r"|definiert|deklariert|implementiert|défini|définie|déclarée?|definid[oa]|declarad[oa]|implementad[oa]"
-    r"|definit[oa]|zdefiniowan[ya])\b|定義|定义|定義|実装|实现",
-    re.I,
-)
-_ABOUT_USE: Final = re.compile(
-    r"\b(?:calls?|called|callers?|uses?|used|using|usages?|imports?|imported|why|who|whose|between|vs|versus)\b"
-    r"|^\W*(?:(?:and|but|so|since)\W+)?(?:when|if|unless)\b",
-    re.I,
-)
-_DEFINITION_WORDS: Final = frozenset(
-    """
-    code source class classes function functions method methods constant constants variable variables type types struct
-    interface enum trait module table view field fields attribute signature parameter parameters param params
-    argument arguments args return returns returned defined declared implemented definition declaration implementation
-    decorator decorators dekorator décorateur decorador exception coroutine mixin dataclass fixture property
-    body mean meaning purpose explain describe show tell find locate open print point quote exactly docstring
-    wo ist sind definiert deklariert implementiert was macht tut bedeutet zeig zeige mir der die das den klasse funktion
-    methode wie funktioniert où ou est sont défini définie que quoi fait la le les fonction classe méthode montre moi
-    comment marche dónde donde está esta están definido definida qué hace es el los función clase método muestra cómo
-    funciona onde definida definido faz função como dove è definita definito cosa fa funzione il lo
-    """.split()  # noqa: SIM905 - a word list is read as words
-)
-_VALUE_WORDS: Final = frozenset({"set", "default", "defaults", "value", "values", "configured", "equal", "contain"})
-_FIRST: Final = re.compile(
-    r"(?:Show|Explain|Describe|Tell|Find|Locate|Open|Print|Point|Quote|Wo|Was|Wie|Zeige?|Où|Que|Quoi)\b"
-)
-"""Words a sentence begins with."""
-_ASKS_WHAT: Final = re.compile(
-    r"\b(?:what(?:'s|’s| is| are| does| do)|where(?:'s|’s| is| are)|explain|describe|show me|how (?:does|do))\b", re.I
-)
+
+class _Explicit(NamedTuple):
+    words: Alternatives
+    unspaced: Alternatives
+
+
+class _QuestionNamesTable(NamedTuple):
+    explicit: _Explicit
+    about_use: Alternatives
+    definition_words: WordSet
+    value_words: WordSet
+    first: Alternatives
+    asks_what: Alternatives
+    parts: Parts
+    history: tuple[str, ...]
+    origin: Alternatives
+    latest: Alternatives
+    history_words: WordSet
+
+
+_TABLE: Final = read_table(__file__, "question_names.yml", _QuestionNamesTable)
+_EXPLICIT: Final = re.compile(rf"\b(?:{_TABLE.explicit.words})\b|{_TABLE.explicit.unspaced}", re.I)
+_ABOUT_USE: Final = re.compile(_TABLE.about_use, re.I)
+_FIRST: Final = re.compile(rf"(?:{_TABLE.first})\b")
+_ASKS_WHAT: Final = re.compile(rf"\b(?:{_TABLE.asks_what})\b", re.I)
+_HISTORY: Final = re.compile("|".join(fill(form, _TABLE.parts) for form in _TABLE.history), re.I)
+_WHY: Final = re.compile(r"\bwhy\b", re.I)
+_ORIGIN: Final = re.compile(rf"\b(?:{_TABLE.origin})\b", re.I)
+_LATEST: Final = re.compile(rf"\b(?:{_TABLE.latest})\b", re.I)
+HISTORY_WORDS: Final = _TABLE.history_words
 
 
 class Named(NamedTuple):
@@ -88,7 +87,7 @@ class QuestionNames(NamedTuple):
         """Whether what a name defines is the answer; `consumed` are words that say which definition is meant."""
         if self.is_explicit:
             return True
-        fine = _VALUE_WORDS if of_value else frozenset[str]()
+        fine = _TABLE.value_words if of_value else frozenset[str]()
         return not self.is_about_use and all(word in fine or word in consumed for word in self.words)
 
     def bare(self) -> Iterator[tuple[Named, ...]]:
@@ -101,7 +100,7 @@ class QuestionNames(NamedTuple):
                 return
             for start in range(len(self.words) - length + 1):
                 run = self.words[start : start + length]
-                if self.names and _VALUE_WORDS.issuperset(run):
+                if self.names and _TABLE.value_words.issuperset(run):
                     continue  # "the default `keepAlive`" is no question about what is called `default`
                 yield tuple(Named(name, is_code=False) for name in dict.fromkeys(("_".join(run), "".join(run))))
 
@@ -185,42 +184,9 @@ def _words(text: str) -> Iterator[str]:
 
 def _tells(word: str, *, is_only_name: bool) -> bool:
     """Whether a word may tell what is meant: `argument` does not, the class `Argument` does."""
-    return word.lower() not in _DEFINITION_WORDS or (is_only_name and word[0].isupper() and not _FIRST.match(word))
-
-
-_DEED: Final = (
-    r"(?:chang(?:ed?|es|ing)|touch(?:ed)?|edit(?:ed)?|modif(?:y|ied)|wrote|written|add(?:ed)?|introduced?|author(?:ed)?"
-    r"|commit(?:ted)?|creat(?:ed?)|remov(?:ed?)|delet(?:ed?)|renam(?:ed?)|mov(?:ed?)|updat(?:ed?)|refactor(?:ed)?"
-    r"|rewr(?:ote|itten)|revert(?:ed)?|replac(?:ed?)|fix(?:ed)?|broke)"
-)
-_FORMS: Final = (
-    r"\bwho(?:['’]s)?\b(?:\s+(?:has|have|had|last|most|recently|first|originally|actually|did|was|it)){0,4}"
-    rf"\s+(?:the\s+(?:last|one|person|last\s+(?:one|person))\s+(?:to|who|that)\s+)?{_DEED}\b",
-    rf"\bwhen\b\s+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b(?:last\s+)?{_DEED}\b",
-    r"\bwhat(?:['’]s|\s+has|\s+have|\s+was|\s+were)?(?:\s+(?:been|recently|lately|last|just))*\s+(?:changed|new)"
-    r"\s+(?:in|on|to|with|about|for|lately|recently|since)\b",
-    r"\bwhat(?:['’]s|\s+has|\s+have)?(?:\s+(?:been|recently|lately|last|just))*\s+changed\s*(?:\?|$)",
-    r"\bwhat\s+changes\s+(?:were|was|have|has|did)\b",
-    r"\bwhat\s+(?:did|has|have)\s+(?:the\s+last\s+)?(?:they|she|he|it|you|we|that|this|commit|author)\s+changed?\b",
-    r"\b(?:recent|latest|last|newest)\s+(?:\w+\s+)?(?:changes?|commits?|edits?|modifications?)\b",
-    r"\b(?:git\s+(?:history|log|blame)|(?:change|commit)\s+history|history\s+of|author\s+of)\b",
-    rf"\bwhy\s+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}\b",
-)
-_HISTORY: Final = re.compile("|".join(_FORMS), re.I)
-_WHY: Final = re.compile(r"\bwhy\b", re.I)
-_ORIGIN: Final = re.compile(
-    r"\b(?:introduced?|creat(?:ed?|or)|add(?:ed)?|wrote|written|originally|first|author)\b", re.I
-)
-_LATEST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|newest)\b", re.I)
-HISTORY_WORDS: Final = frozenset(
-    """
-    changed change changes changing touched edited modified modify wrote written added add introduced introduce author
-    authored commit commits committed created create removed remove deleted delete renamed rename moved move updated
-    update refactored refactor rewrote rewritten reverted revert replaced replace fixed fix broke last lately recently
-    recent latest newest new history git log blame edits edit modification modifications line lines originally first
-    file files folder directory originally week month yesterday today days weeks months
-    """.split()  # noqa: SIM905 - a word list is read as words
-)
+    return word.lower() not in _TABLE.definition_words or (
+        is_only_name and word[0].isupper() and not _FIRST.match(word)
+    )
 
 
 def asks_for_history(question: str) -> bool:
