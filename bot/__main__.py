@@ -16,59 +16,42 @@ from bot.domain.text.sanitize import has_halves, storable
 from bot.errors import ConfigError, InputError, TriageError
 from bot.release import program_version
 
-COMMANDS = {
-    "run": "start the bot",
-    "init": "ask a few questions, then write triage.yml and .env",
-    "demo": "try it: a temporary Slack, your code, one click",
-    "doctor": "check the installation; each problem comes with its fix",
-    "status": "open questions, queue, connection to Slack",
-    "open": "the drafts that wait for a decision, oldest first",
-    "investigate": "investigate one question in the terminal",
-    "brief": "the last 24 hours: waiting drafts, replies, findings, cost",
-    "metrics": "the measured value of each target; messages to judge",
-    "review": "the last 7 days: what went wrong, and what to do about it",
-    "autonomy": "what would have been sent without a human, and was it right",
-    "pause": "pause all work that costs money, until somebody resumes",
-    "resume": "resume after a pause; waiting work starts, oldest first",
-    "heartbeat": "sessions: list, switch on or off, run, last results",
-    "tiers": "a session's tasks: list, add, remove, move, and what is due",
-    "pollinate": "checks suggested to other sessions: list, accept, reject",
-    "why": "the history of one message, from the rules to the reply",
-    "verify": "check every citation of a thread again, without a model",
-    "files": "notes, decisions.md and what runs left: show, put, retire",
-    "schema": "the form of the stored files, and back to an earlier release",
-    "migrate": "move all state into PostgreSQL, or back into a directory",
-    "search": "rank the passages of a codebase for a text",
-    "replay": "apply today's rules to past events; nothing is posted",
-    "classify": "events.ndjson on stdin, classified events on stdout",
+_COMMANDS = {
+    "run": ("bot.cli.run:command", "start the bot"),
+    "init": ("bot.cli.init.command:command", "ask a few questions, then write triage.yml and .env"),
+    "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
+    "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
+    "status": ("bot.cli.reports.status:status_command", "open questions, queue, connection to Slack"),
+    "open": ("bot.cli.reports.status:open_command", "the drafts that wait for a decision, oldest first"),
+    "investigate": ("bot.cli.investigate.command:command", "investigate one question in the terminal"),
+    "brief": ("bot.cli.reports.status:brief_command", "the last 24 hours: waiting drafts, replies, findings, cost"),
+    "metrics": ("bot.cli.reports.metrics:command", "the measured value of each target; messages to judge"),
+    "review": ("bot.cli.reports.review:command", "the last 7 days: what went wrong, and what to do about it"),
+    "autonomy": ("bot.cli.reports.autonomy:command", "what would have been sent without a human, and was it right"),
+    "pause": ("bot.cli.pause:pause_command", "pause all work that costs money, until somebody resumes"),
+    "resume": ("bot.cli.pause:resume_command", "resume after a pause; waiting work starts, oldest first"),
+    "heartbeat": ("bot.cli.heartbeat.command:command", "sessions: list, switch on or off, run, last results"),
+    "tiers": ("bot.cli.heartbeat.tiers:command", "a session's tasks: list, add, remove, move, and what is due"),
+    "pollinate": ("bot.cli.heartbeat.pollinate:command", "checks suggested to other sessions: list, accept, reject"),
+    "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
+    "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
+    "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put, retire"),
+    "schema": (
+        "bot.cli.storage.migrate:schema_command",
+        "the form of the stored files, and back to an earlier release",
+    ),
+    "migrate": ("bot.cli.storage.migrate:migrate_command", "move all state into PostgreSQL, or back into a directory"),
+    "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
+    "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
+    "classify": ("bot.cli.classify:command", "events.ndjson on stdin, classified events on stdout"),
 }
-_MODULES = {
-    "demo": "demo.run:command",
-    "doctor": "bot.cli.doctor.command:command",
-    "init": "bot.cli.init.command:command",
-    "status": "bot.cli.reports.status:status_command",
-    "open": "bot.cli.reports.status:open_command",
-    "brief": "bot.cli.reports.status:brief_command",
-    "metrics": "bot.cli.reports.metrics:command",
-    "review": "bot.cli.reports.review:command",
-    "autonomy": "bot.cli.reports.autonomy:command",
-    "pause": "bot.cli.pause:pause_command",
-    "resume": "bot.cli.pause:resume_command",
-    "heartbeat": "bot.cli.heartbeat.command:command",
-    "tiers": "bot.cli.heartbeat.tiers:command",
-    "pollinate": "bot.cli.heartbeat.pollinate:command",
-    "investigate": "bot.cli.investigate.command:command",
-    "why": "bot.cli.investigate.why:command",
-    "verify": "bot.cli.investigate.verify:command",
-    "files": "bot.cli.storage.files:command",
-    "schema": "bot.cli.storage.migrate:schema_command",
-    "migrate": "bot.cli.storage.migrate:migrate_command",
-}
-"""Module and name of a command; the others are `command` in the module of their name in bot.cli."""
+"""Where each command stands, and what it does; a module is imported when its command is typed."""
+COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
+"""What each command does."""
 
 
 class _Commands(VerbGroup):
-    """Every command; a module is imported when its command is typed."""
+    """Every command."""
 
     def help_of(self, verb: str) -> str:
         return COMMANDS[verb]
@@ -155,7 +138,7 @@ def _misread(error: click.UsageError) -> int:
 
 def command_of(name: str) -> click.Command:
     """Return a command; imports its module."""
-    module, _, attribute = _MODULES.get(name, f"bot.cli.{name}:command").partition(":")
+    module, _, attribute = _COMMANDS[name][0].partition(":")
     gc.disable()  # what a module makes stays: looking through it for garbage is a tenth of the start
     try:
         found: click.Command = getattr(import_module(module), attribute)

@@ -22,8 +22,8 @@ TIER_CHARS: Final = 2_400
 _REFUSED_SHOWN: Final = 5
 
 
-def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
-    """Return the list; the buttons are for those who may."""
+def tasks_blocks(seen: TaskList) -> list[Block]:
+    """Return the list with its buttons."""
     session = seen.session
     name = f" {escape(plain(session.name, 60))}" if session.name != session.id else ""
     shown: list[Block] = [section(f"*{escape(session.id)}*{name}")]
@@ -32,10 +32,8 @@ def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
         named = ", ".join(f"`{escape(plain(line, 120).replace('`', ''))}`" for line in refused[:_REFUSED_SHOWN])
         more = f" and {len(refused) - _REFUSED_SHOWN} more" if len(refused) > _REFUSED_SHOWN else ""
         shown.append(context(f":warning: Not among `commands` in triage.yml, so never run: {named}{more}"))
-    if may_edit:
-        shown.append(_edit_buttons(session.id))
     following = context(f"Next: `/triage tiers {session.id} add hourly <task>`, `remove <n>`, `move <n> <tier>`")
-    return fit_message([*shown, following])
+    return fit_message([*shown, _edit_buttons(session.id), following])
 
 
 def answer_blocks(answer: TaskAnswer) -> list[Block]:
@@ -45,7 +43,7 @@ def answer_blocks(answer: TaskAnswer) -> list[Block]:
     shown = [section(escape(said))]
     if answer.kept:
         shown.append(section(fence(answer.kept)))
-    return fit_message([*shown, *tasks_blocks(answer.tasks, may_edit=True)])
+    return fit_message([*shown, *tasks_blocks(answer.tasks)])
 
 
 def due_blocks(seen: TaskList) -> list[Block]:

@@ -39,7 +39,7 @@ from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox, WakeBox
+from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
@@ -78,11 +78,11 @@ class SharingServices:
     """What sessions have to do with each other: messages, and suggestions on their way."""
 
     def __init__(self, on: SharedServices, sessions: SessionServices, wake: Wakes) -> None:
-        registry, store = sessions.registry, sessions.store
+        registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
         self.suggestions = on.collection(SUGGESTIONS)
-        self.inbox = SessionInbox(registry, store, wake)
+        self.inbox = SessionInbox(registry, store, wake, secrets)
         self.pollination = Pollination(
-            registry, store, self.suggestions, self.inbox, clock=on.clock, known_secrets=on.environment.secrets()
+            registry, store, self.suggestions, self.inbox, clock=on.clock, known_secrets=secrets
         )
         self.decisions = SuggestionDecisions(registry, self.suggestions, on.storage.decisions, on.clock)
         self.peers = PeerSessions(registry, store, self.suggestions, self.pollination, self.inbox)
@@ -101,9 +101,7 @@ class Heartbeats:
         alerts = AlertRouter(surfaces, store, sessions.owners, zones, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
-        admission = Admission(
-            store, zones, clock, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere
-        )
+        admission = Admission(store, zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
         silence = MissedBeatAlerts(store, zones, alerts)
         wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
         self.scheduler = Scheduler(registry, store, on.jobs, admission, silence, sessions.log, wakes, clock)
@@ -221,7 +219,7 @@ class HeartbeatSlack:
             owners=owners,
             store=store,
             controls=SessionControls(registry, of.overrides, beats.scheduler.wake, beats.worker.cancel),
-            assigning=Assigning(registry, sharing.inbox, on.environment.secrets()),
+            inbox=sharing.inbox,
             record=of.log,
             zones=of.zones,
             approvers=on.approvers,

@@ -109,8 +109,12 @@ def look_up(path: Path, base: Path) -> Path:
         raise ValueError(f"{str(path)[:200]!r} cannot be looked up; give the path of a git checkout") from error
 
 
+def _looked_up(path: Path, info: ValidationInfo) -> Path:
+    return look_up(path, (info.context or {}).get("base", Path()))
+
+
 def _existing_folder(path: Path, info: ValidationInfo) -> Path:
-    folder = look_up(path, (info.context or {}).get("base", Path()))
+    folder = _looked_up(path, info)
     try:
         if folder.is_dir():
             return folder
@@ -127,24 +131,11 @@ Folder = Annotated[
 ]
 
 
-def _looked_up(path: Path, info: ValidationInfo) -> Path:
-    return look_up(path, (info.context or {}).get("base", Path()))
-
-
-PerhapsFolder = Annotated[
-    Path,
-    BeforeValidator(_no_problem),
-    AfterValidator(_looked_up),
-    described_as("path of a folder; a relative one is meant from the file's own"),
-]
+_Place = Annotated[Path, BeforeValidator(_no_problem), AfterValidator(_looked_up)]
+PerhapsFolder = Annotated[_Place, described_as("path of a folder; a relative one is meant from the file's own")]
 """A folder that may be gone for a while; whoever uses it looks."""
 
-PerhapsFile = Annotated[
-    Path,
-    BeforeValidator(_no_problem),
-    AfterValidator(_looked_up),
-    described_as("path of a file; a relative one is meant from the folder of triage.yml"),
-]
+PerhapsFile = Annotated[_Place, described_as("path of a file; a relative one is meant from the folder of triage.yml")]
 """A file that may be missing or damaged; whoever reads it has something to fall back to."""
 
 

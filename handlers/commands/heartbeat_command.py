@@ -21,7 +21,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls, rows
 from bot.heartbeat.schedule.session_wording import beside_ok_today
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import Assigning
+from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
@@ -39,7 +39,7 @@ class HeartbeatCommand:
     owners: Owners
     store: SessionMemory
     controls: SessionControls
-    assigning: Assigning
+    inbox: SessionInbox
     record: BeatLog
     zones: OwnerZones
     approvers: Approvers
@@ -87,7 +87,7 @@ class HeartbeatCommand:
                 raise InputError("How often?", next_step=f"Type /triage heartbeat every {session.id} 15m")
             return self.controls.pace(session.id, interval.lower(), by)
         if verb == "assign":
-            return self.assigning.assign(session.id, typed.line.words_after(3), by)
+            return self.inbox.assign(session.id, typed.line.words_after(3), by)
         if verb == "run":
             return self.controls.run(session.id)
         return self.controls.switch(session.id, by, on=verb == "on")

@@ -83,7 +83,7 @@ class TiersCommand:
 
     def _answer(self, session: Session, verb: str, typed: TypedCommand) -> list[Block]:
         if not verb:
-            return tasks_blocks(self.desk.listed(session.id, typed.user_id), may_edit=True)
+            return tasks_blocks(self.desk.listed(session.id, typed.user_id))
         reject_extra_words(f"{NAME} {verb}", typed.line.words[3:])
         if verb == "edit":
             tier = parse_tier(typed.line.word(3), session.id)
@@ -93,7 +93,7 @@ class TiersCommand:
             return answer_blocks(self._done(verb, session, typed))
         except ListChanged as changed:
             now = self.desk.listed(session.id, typed.user_id)
-            return [*message_blocks(str(changed)), *tasks_blocks(now, may_edit=True)]
+            return [*message_blocks(str(changed)), *tasks_blocks(now)]
 
     def _done(self, verb: str, session: Session, typed: TypedCommand) -> TaskAnswer:
         by, first = typed.user_id, typed.line.word(3)

@@ -343,7 +343,7 @@ ANSWERS = Chapter(
             meaning=(
                 "What a session looks at, how often, and what is due. `remove` and `move` take the numbers shown here."
             ),
-            shows=tasks_blocks(_tasks(), may_edit=True),
+            shows=tasks_blocks(_tasks()),
             private=True,
         ),
         Scene(

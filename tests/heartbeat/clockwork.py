@@ -69,7 +69,7 @@ class Clockwork:
         self.sessions = SessionRegistry(self.settings, self.overrides)
         self.zones = OwnerZones(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
-        self.admission = Admission(self.store, self.zones, self.clock, route=self._route)
+        self.admission = Admission(self.store, self.zones, route=self._route)
         self.scheduler = Scheduler(
             self.sessions,
             self.store,

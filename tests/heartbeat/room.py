@@ -109,7 +109,7 @@ class BeatRoom:
         self.log = BeatLog(self.journal)
         alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
-        self.admission = Admission(self.store, zones, self.clock, route=alerts.route)
+        self.admission = Admission(self.store, zones, route=alerts.route)
         inputs = input_collector(
             probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, self.sessions, self.clock, self.removals
         )

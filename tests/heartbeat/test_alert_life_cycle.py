@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class FakeProbes:
         problem = None if exit_code == 0 else f"`{' '.join(argv)}` failed: {output}"
         self.answers[argv] = ProbeResult(argv=argv, output=output, exit_code=exit_code, seconds=0.1, problem=problem)
 
-    def run(self, _: Path, tasks: Sequence[PlaybookEntry], __: Any, *, known: Mapping[Argv, str]) -> ProbeReport:
+    def run(self, _: Path, tasks: Sequence[PlaybookEntry], __: Any, **_known: Any) -> ProbeReport:
         wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
         named = list(dict.fromkeys(argv for _, argv in wanted))
         return ProbeReport(results=tuple(self.answers[argv] for argv in named), wanted=tuple(wanted))

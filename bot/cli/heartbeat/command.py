@@ -30,7 +30,7 @@ from bot.heartbeat.schedule.session_controls import SessionControls, SessionRow,
 from bot.heartbeat.schedule.session_wording import (
     NO_BEAT,
     NO_SESSIONS,
-    beat_line,
+    beat_words,
     beside_ok_today,
     describe_session,
     heading,
@@ -38,7 +38,7 @@ from bot.heartbeat.schedule.session_wording import (
     status_of,
 )
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox, WakeBox
+from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
@@ -163,9 +163,8 @@ def wake(bench: HeartbeatCli, session: str, reason: str) -> str:
 @prints(HeartbeatCli)
 def assign(bench: HeartbeatCli, session: str, text: tuple[str, ...]) -> str:
     """Leave a message in the inbox, and a wake."""
-    inbox = SessionInbox(bench.registry, bench.states, bench.drop)
-    assigning = Assigning(bench.registry, inbox, bench.environment.secrets())
-    return wrapped(assigning.assign(session, " ".join(text), bench.by))
+    inbox = SessionInbox(bench.registry, bench.states, bench.drop, bench.environment.secrets())
+    return wrapped(inbox.assign(session, " ".join(text), bench.by))
 
 
 @command.command("log", help="a session's latest beats")
@@ -214,16 +213,20 @@ def render_list(found: Sequence[SessionRow], now: datetime) -> str:
 
 def render_log(beats: Sequence[Envelope]) -> str:
     """Return the latest beats, newest first, a line of at most 80 columns each; times are UTC."""
-    return "\n".join(cut(beat_line(beat, may_read=True)) for beat in beats)
+    return "\n".join(_beat_line(beat) for beat in beats)
 
 
 def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str] = ()) -> str:
     """Return the way of the latest beat, on a line each the ones before it, and what stood with OK."""
     latest, *earlier = beats
-    before = ["", "before it:", *(cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
+    before = ["", "before it:", *map(_beat_line, earlier)] if earlier else []
     way = map(_wrapped_step, path_lines(latest, may_read=True))
     remarks = ["", *map(wrapped, beside_ok)] if beside_ok else []
     return "\n".join([wrapped(heading(latest)), *way, *before, *remarks])
+
+
+def _beat_line(beat: Envelope) -> str:
+    return cut(f"{beat.ts:%d %b %H:%M}  {beat_words(beat, may_read=True)}")
 
 
 def _wrapped_step(line: str) -> str:

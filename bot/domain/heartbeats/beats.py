@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from operator import not_
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
@@ -145,10 +146,6 @@ def _cut(text: object) -> object:
     return text if not isinstance(text, str) or len(text) <= MAX_PREVIEW_CHARS else text[: MAX_PREVIEW_CHARS - 1] + "…"
 
 
-def _is_empty(value: object) -> bool:
-    return not value
-
-
 class Assigned(FrozenValue):
     """What a beat was given to do, and by whom: a session's id, or a person as `@ana`; the text is cut."""
 
@@ -179,12 +176,12 @@ class Envelope(FrozenValue):
     tier: Tier | None = None
     prescreen: Action | None = None
     usage: BeatUsage = BeatUsage()
-    assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=_is_empty)] = ()
-    beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=_is_empty)] = ""
+    assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=not_)] = ()
+    beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=not_)] = ""
     """What was said beside the token that all is well, and sent to nobody."""
-    step: Annotated[BeatStep | None, Field(exclude_if=_is_empty)] = None
+    step: Annotated[BeatStep | None, Field(exclude_if=not_)] = None
     """The step at which it ended, where that is not plain from the rest; `why` begins with it."""
-    screen_error: Annotated[str, Field(exclude_if=_is_empty)] = ""
+    screen_error: Annotated[str, Field(exclude_if=not_)] = ""
     """Why its pre-screen failed; each such beat costs a full run. `why` ends with it."""
 
     @classmethod

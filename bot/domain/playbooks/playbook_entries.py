@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
+from functools import cached_property
 from sys import maxsize
 from typing import Final
 
@@ -196,7 +197,7 @@ _SECTIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlaybookEntry:
     """One task, flag or note.
 
@@ -213,7 +214,7 @@ class PlaybookEntry:
     details: tuple[str, ...] = ()
     is_item: bool = True
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The id its receipts carry; it depends on the text alone."""
         return task_id(self.text)

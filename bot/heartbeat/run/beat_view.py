@@ -184,7 +184,7 @@ def measured_after(
     """Return the history with one beat more; a beat without a report looked, but says nothing of findings."""
     found = {receipt.task: receipt.status == "finding" for receipt in report.receipts} if report else {}
     skipped = {receipt.task for receipt in report.receipts if receipt.status == "skipped"} if report else set()
-    seen = (
+    seen = [
         Measurement(
             task_id=task.id,
             text=task.text,
@@ -193,7 +193,7 @@ def measured_after(
             found=None if task.id in skipped else found.get(task.id),
         )
         for task in view.tasks
-    )
+    ]
     standing = {task.id for _, task in view.playbook.all_tasks}
     return add_measurement(history, seen, on=view.started_at.date(), standing=standing)
 

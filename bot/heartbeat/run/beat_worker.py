@@ -136,11 +136,12 @@ class BeatWorker:
 
     def _carry_out(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
         state = self._store.load(session.id)
-        refusal = self._scheduler.admission.refusal(session, begun.wake) if begun.paid is None else None
-        if refusal is not None:
-            return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
-        if begun.paid is None and is_deleted(session, state):
-            return self._end_without_playbook(session, state, begun)
+        if begun.paid is None:
+            refusal = self._scheduler.admission.refusal(session, begun.wake, begun.started_at)
+            if refusal is not None:
+                return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
+            if is_deleted(session, state):
+                return self._end_without_playbook(session, state, begun)
         return self._pipeline.run(session, state, begun, cancel)
 
     def _end_without_playbook(self, session: Session, state: SessionState, begun: BeatStart) -> BeatEnd:

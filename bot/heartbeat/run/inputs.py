@@ -88,8 +88,7 @@ class InputCollector:
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
         flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
-        ran = {"ready": ready} if ready else {}
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags, **ran)
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags, ready=ready)
         return BeatView(
             session=session,
             run_id=begun.run_id,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed, prints_json
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
@@ -47,7 +47,7 @@ _GIT_SETTINGS: Final = {
 }
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
-_NOTHING: Final[Mapping[Argv, str]] = MappingProxyType({})
+_NONE: Final[Mapping[Argv, Any]] = MappingProxyType({})
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME")
 _OF_PROGRAMS: Final = MappingProxyType(
     {
@@ -127,9 +127,6 @@ class ProbeReport:
         return {result.command: result.digest for result in self.results}
 
 
-_NOT_RUN: Final[Mapping[Argv, ProbeResult]] = MappingProxyType({})
-
-
 class Probes:
     """Runs commands; `secrets` are cut out of what they print, `environ` is what the process was given."""
 
@@ -151,14 +148,13 @@ class Probes:
         tasks: Sequence[PlaybookEntry],
         templates: Sequence[Argv],
         *,
-        known: Mapping[Argv, str] = _NOTHING,
-        ready: Mapping[Argv, ProbeResult] = _NOT_RUN,
+        known: Mapping[Argv, str] = _NONE,
+        ready: Mapping[Argv, ProbeResult] = _NONE,
     ) -> ProbeReport:
         """Run what the tasks name, each command once, one after the other; `known` are answers code has already.
 
-        What is in `ready` was run a moment ago and is not run again.
-
-        Once the time for all is used up, the rest is left for another beat; their tasks are not covered.
+        What is in `ready` was run a moment ago and is not run again. Once the time for all is used up, the rest is
+        left for another beat; their tasks are not covered.
         """
         wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
         named = list(dict.fromkeys(argv for _, argv in wanted))

@@ -106,17 +106,18 @@ def severity_of_flag(view: BeatView, text: str) -> Severity:
     return highest([Severity.ACT, *signs, *_signs(view, text[:MAX_READ_CHARS], None)])
 
 
-def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Iterator[Severity]:
+def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> list[Severity]:
     failing = [result for result in view.probes.results_for(task) if result.exit_code] if task else []
     has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
     said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)
-    if (task is not None and is_marked_urgent(task.text)) or is_alarm(said, _shipped()):
-        yield Severity.PAGE
-    if failing:
-        yield Severity.ACT
-    yield severity_of_words(said)
+    pages = (task is not None and is_marked_urgent(task.text)) or is_alarm(said, _shipped())
     default = view.session.beat.severity
-    yield Severity.KNOW if is_event and default is not Severity.PAGE else default
+    return [
+        *([Severity.PAGE] if pages else []),
+        *([Severity.ACT] if failing else []),
+        severity_of_words(said),
+        Severity.KNOW if is_event and default is not Severity.PAGE else default,
+    ]
 
 
 def remarks(view: BeatView) -> Iterator[str]:

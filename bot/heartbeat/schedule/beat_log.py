@@ -50,30 +50,27 @@ class BeatLog:
 
     def recent(self, session_id: str, count: int) -> list[Envelope]:
         """Return the latest beats of a session, newest first; fewer where the last 64 MiB hold fewer."""
-        look = FIRST_LOOK_BYTES
-        while True:
-            found = self._in_the_last(look, session_id)
-            if len(found) >= count or look >= LAST_LOOK_BYTES:
-                return found[-count:][::-1]
-            look *= LOOK_FACTOR
+        return self._newest(session_id, lambda found: len(found) >= count)[:count]
 
     def since(self, session_id: str, at: datetime) -> list[Envelope]:
         """Return a session's beats from a moment on, newest first; fewer where the last 64 MiB hold fewer."""
-        look = FIRST_LOOK_BYTES
-        while True:
-            found = self._in_the_last(look, session_id)
-            if (found and found[0].ts < at) or look >= LAST_LOOK_BYTES:
-                return [beat for beat in reversed(found) if beat.ts >= at]
-            look *= LOOK_FACTOR
+        found = self._newest(session_id, lambda found: bool(found) and found[-1].ts < at)
+        return [beat for beat in found if beat.ts >= at]
 
     def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
         """Return the latest beat of every session among the newest lines, of those that are wanted."""
         newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]
         return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
 
-    def _in_the_last(self, last_bytes: int, session_id: str) -> list[Envelope]:
-        records = (r for r in self._journal.records(last_bytes=last_bytes) if r.get("session_id") == session_id)
-        return [envelope for envelope in map(_read, records) if envelope is not None]
+    def _newest(self, session_id: str, is_enough: Callable[[list[Envelope]], bool]) -> list[Envelope]:
+        """Return a session's beats, newest first, from as much of the record's end as holds enough of them."""
+        look = FIRST_LOOK_BYTES
+        while True:
+            records = (r for r in self._journal.records(last_bytes=look) if r.get("session_id") == session_id)
+            found = [envelope for envelope in map(_read, records) if envelope is not None][::-1]
+            if is_enough(found) or look >= LAST_LOOK_BYTES:
+                return found
+            look *= LOOK_FACTOR
 
 
 def _read(record: dict[str, object]) -> Envelope | None:

@@ -167,7 +167,7 @@ class Scheduler:
         """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
         asked = wakes.union(self._store.load(session.id).wakes)
         is_held = self._is_held(session)
-        refusal = self.admission.refusal(session, strongest(asked), is_held=is_held)
+        refusal = self.admission.refusal(session, strongest(asked), now, is_held=is_held)
         if refusal is None:
             self._queue(session, asked, slot)
         elif refusal.step is not BeatStep.BUSY:

@@ -188,13 +188,8 @@ def _ended(row: SessionRow, last: Envelope) -> str:
     return ENDED[BeatResult.OK_EMPTY] if is_well and row.open_findings else ENDED[last.result]
 
 
-def beat_line(beat: Envelope, *, may_read: bool) -> str:
-    """Return a beat on one line; what it found is for those who may read it."""
-    return f"{beat.ts:%d %b %H:%M}  {beat_words(beat, may_read=may_read)}"
-
-
 def beat_words(beat: Envelope, *, may_read: bool) -> str:
-    """Return a beat on one line without its time."""
+    """Return a beat on one line without its time; what it found is for those who may read it."""
     beat = beat if may_read else _without_findings(beat)
     said = "; ".join([*_given(beat, 60), *filter(None, [beat.why or beat.error or beat.preview])])
     tier = f" {beat.tier}" if beat.tier else ""

@@ -26,10 +26,19 @@ SHOWN_CHARS: Final = 200
 
 
 class SessionInbox:
-    """Sends messages; `wake` is the scheduler's."""
+    """Sends messages; `wake` is the scheduler's.
 
-    def __init__(self, sessions: SessionRegistry, store: SessionMemory, wake: Callable[[str, Wake], str]) -> None:
-        self._sessions, self._store, self._wake = sessions, store, wake
+    `known_secrets` are blacked out in assignments, as are all that look like secrets.
+    """
+
+    def __init__(
+        self,
+        sessions: SessionRegistry,
+        store: SessionMemory,
+        wake: Callable[[str, Wake], str],
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._sessions, self._store, self._wake, self._secrets = sessions, store, wake, known_secrets
 
     def send(self, message: InboxMessage) -> str:
         """Put a message into an inbox and wake its reader if it should be.
@@ -44,18 +53,6 @@ class SessionInbox:
         self._store.send(message)
         return self._wake(message.to, Wake.ASSIGNMENT) if wakes_its_reader(message) else ""
 
-
-def wakes_its_reader(message: InboxMessage) -> bool:
-    """Whether a message is a reason to beat at once."""
-    return message.kind is MessageKind.ASSIGNMENT and message.to != message.from_
-
-
-class Assigning:
-    """Puts assignments into inboxes; `known_secrets` are blacked out in them, as are all that look like secrets."""
-
-    def __init__(self, sessions: SessionRegistry, mail: SessionInbox, known_secrets: Collection[str] = ()) -> None:
-        self._sessions, self._mail, self._secrets = sessions, mail, known_secrets
-
     def assign(self, session_id: str, text: str, by: ChangedBy) -> str:
         """Put an assignment into the session's inbox and wake it; return what was queued and what to type next.
 
@@ -65,7 +62,7 @@ class Assigning:
         """
         session = self._sessions.get(session_id)
         said = redact(_checked(text, session.id), self._secrets)
-        woken = self._mail.send(
+        woken = self.send(
             InboxMessage(
                 at=by.at,
                 from_=sender(by),
@@ -77,6 +74,11 @@ class Assigning:
         )
         queued = f"Assigned to {session.id}: “{one_line(said, SHOWN_CHARS)}”. It waits in the inbox for the next beat."
         return f"{queued} {woken}"
+
+
+def wakes_its_reader(message: InboxMessage) -> bool:
+    """Whether a message is a reason to beat at once."""
+    return message.kind is MessageKind.ASSIGNMENT and message.to != message.from_
 
 
 def sender(by: ChangedBy) -> str:

@@ -13,7 +13,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.session_inbox import MAX_CHARS, Assigning
+from bot.heartbeat.sessions.session_inbox import MAX_CHARS, SessionInbox
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
@@ -46,7 +46,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         controls=SessionControls(
             works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
         ),
-        assigning=Assigning(works.sessions, works.mail, {"known-to-us"}),
+        inbox=SessionInbox(works.sessions, works.store, works.scheduler.wake, {"known-to-us"}),
         record=works.record,
         zones=works.zones,
         approvers=approvers,

@@ -23,7 +23,6 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
@@ -134,7 +133,7 @@ class Everything:
             sessions=works.sessions,
             store=works.store,
             controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
-            assigning=Assigning(works.sessions, works.mail),
+            inbox=works.mail,
             record=works.record,
             zones=works.zones,
             approvers=self.approvers,

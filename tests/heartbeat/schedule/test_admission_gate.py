@@ -35,13 +35,12 @@ class Gate:
         (self.cwd / "HEARTBEAT.md").write_text(TASK)
         self.route: Delivered | None = DM
         self.is_held, self.halted, self.elsewhere = False, "", False
-        self.store, self.clock = SessionMemory(MemoryStore()), FakeClock(START)
+        self.store = SessionMemory(MemoryStore())
         self.store.save("shop", lambda _: state or SessionState())
-        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
         self.admission = Admission(
             self.store,
             zones,
-            self.clock,
             route=lambda *_: self.route,
             halted=lambda: self.halted or None,
             runs_elsewhere=lambda _: self.elsewhere,
@@ -49,7 +48,7 @@ class Gate:
 
     def refusal(self) -> BeatRefusal | None:
         session = resolve_session("shop", session_settings(self.cwd, **self.beat))
-        return self.admission.refusal(session, self.wake, is_held=self.is_held)
+        return self.admission.refusal(session, self.wake, START, is_held=self.is_held)
 
 
 def everything_wrong(folder: Path, wake: Wake) -> Gate:
@@ -140,9 +139,9 @@ def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) ->
         raise AssertionError("asked")
 
     zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
-    admission = Admission(SessionMemory(MemoryStore()), zones, FakeClock(START), route=unasked)
+    admission = Admission(SessionMemory(MemoryStore()), zones, route=unasked)
     session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
-    refused = admission.refusal(session, Wake.INTERVAL)
+    refused = admission.refusal(session, Wake.INTERVAL, START)
     assert refused is not None
     assert refused.step is BeatStep.DISABLED
 

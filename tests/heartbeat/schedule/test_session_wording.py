@@ -22,7 +22,7 @@ from bot.domain.heartbeats.beats import (
 )
 from bot.domain.tiers import Tier
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_line, heading, path_lines, steps_of_beat
+from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_words, heading, path_lines, steps_of_beat
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 
@@ -138,14 +138,14 @@ def test_the_lines_are_short_and_aligned() -> None:
     ]
     assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
     assert heading(envelope) == "2026-11-21 12:00 UTC, interval: sent, 2.1 s, run beat-1"
-    assert beat_line(envelope, may_read=True) == "21 Nov 12:00  interval hourly  sent  CI is red on main"
-    assert beat_line(envelope, may_read=False) == "21 Nov 12:00  interval hourly  sent"
+    assert beat_words(envelope, may_read=True) == "interval hourly  sent  CI is red on main"
+    assert beat_words(envelope, may_read=False) == "interval hourly  sent"
 
 
 def test_nothing_a_terminal_would_obey_gets_through() -> None:
     """What models and commands wrote is shown and does nothing."""
     envelope = beat(BeatResult.FAILED, error="\x1b[2Jgone\r\nnext\u202e", preview="\x1b]0;title\x07said", tool_calls=1)
-    shown = "\n".join([*path_lines(envelope, may_read=True), beat_line(envelope, may_read=True)])
+    shown = "\n".join([*path_lines(envelope, may_read=True), beat_words(envelope, may_read=True)])
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "■ Full run:   failed: [2Jgone next" in shown

@@ -45,13 +45,12 @@ class PostgresLeases:
         while (fence := self._taken(name)) is None:
             time.sleep(pause_s * random.uniform(0.5, 1.5))  # noqa: S311 - so that those who wait do not look together
             pause_s = min(2 * pause_s, longest_s)
-        lease = PostgresLease(self, fence)
         try:
-            with lease.fenced():
+            with self._database.fenced(fence):
                 yield
         finally:
             with suppress(StoreError):  # it is not renewed any more, and expires
-                lease.release()
+                self.release(fence)
 
     def take(self, name: str) -> PostgresLease:
         """Return the lease at once, held until it is released or this process shows no more signs of life.
@@ -65,7 +64,7 @@ class PostgresLeases:
                 f"triage already runs as {name!r} of {self._namespace} (process {self.holder(name) or 'unknown'}); "
                 "stop it, or wait until it has stopped"
             )
-        return PostgresLease(self, fence)
+        return PostgresLease(self, self._database, fence)
 
     def holder(self, name: str) -> str | None:
         """Return which process has taken a lease, or None: its id, and its machine where that is another one."""
@@ -79,10 +78,6 @@ class PostgresLeases:
         """Whether this process renews a lease."""
         with self._changed:
             return fence in self._held
-
-    def fenced(self, fence: Fence) -> AbstractContextManager[None]:
-        """Refuse what this thread writes inside, once the lease has another token."""
-        return self._database.fenced(fence)
 
     def release(self, fence: Fence) -> None:
         """Let another have it at once; nothing happens where another has it already."""
@@ -133,8 +128,8 @@ class PostgresLeases:
 class PostgresLease:
     """A lease as this process took it."""
 
-    def __init__(self, leases: PostgresLeases, fence: Fence) -> None:
-        self._leases, self._fence = leases, fence
+    def __init__(self, leases: PostgresLeases, database: Database, fence: Fence) -> None:
+        self._leases, self._database, self._fence = leases, database, fence
 
     @property
     def is_held(self) -> bool:
@@ -143,7 +138,7 @@ class PostgresLease:
 
     def fenced(self) -> AbstractContextManager[None]:
         """Refuse what this thread writes inside (LeaseLost), once another process has the lease."""
-        return self._leases.fenced(self._fence)
+        return self._database.fenced(self._fence)
 
     def release(self) -> None:
         """Let another have it."""
