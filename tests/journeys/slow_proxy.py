@@ -1,10 +1,13 @@
-"""A proxy in front of local-slack's Web API that holds one method back; everything else passes at once."""
+"""A proxy in front of local-slack's Web API that holds one method back; everything else passes at once.
+
+Who is held is sent a header that goes on and on, for nobody to give up for lack of an answer.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import requests
@@ -28,20 +31,32 @@ class SlowProxy(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: SlowProxy
+    _is_begun = False
 
     def do_POST(self) -> None:
         method = self.path.rpartition("/")[2]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if method == self.server.method and self.server.marker.encode() in body:
             self.server.held.set()
-            self.server.release.wait(120)
+            self._hold()
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
         answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
-        self.send_response(answer.status_code)
+        if not self._is_begun:
+            self.send_response(answer.status_code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
         self.wfile.write(answer.content)
+
+    def _hold(self) -> None:
+        """Begin the answer, which Slack gives with status 200 whatever it says, and go on with it until released."""
+        self._is_begun = True
+        with suppress(OSError):  # whoever asked was killed; Slack has the request all the same
+            self.wfile.write(b"HTTP/1.0 200 OK\r\nX-Held: ")
+            while not self.server.release.wait(1):
+                self.wfile.write(b".")
+            self.wfile.write(b"\r\n")
+        self.server.release.wait()
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""

@@ -6,7 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from blocks import ids
-from demo.control import Control, checked, text_value
+from demo.control import Control, Json, checked, text_value
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.journeys.office import Office
@@ -173,8 +173,13 @@ def test_two_threads_at_once_keep_their_drafts_apart(office: Office) -> None:
 def test_commands_answer_at_once_and_only_to_the_asker(office: Office, control: Control) -> None:
     """`/triage status` counts what waits; an unknown word lists the near ones."""
     office.draft(office.ask(SESSIONS))
-    control.command(ANA.user_id, HELP.channel_id, "status")
-    control.command(ANA.user_id, HELP.channel_id, "statsu")
-    answers = [m for m in control.messages(HELP.channel_id) if m.get("ephemeral_to") == ANA.user_id]
-    assert "1 waiting" in shown_text(answers[0]).replace("*", "")
-    assert "/triage status" in shown_text(answers[1])
+    for word, says in (("status", "1 waiting"), ("statsu", "Did you mean /triage status")):
+        control.command(ANA.user_id, HELP.channel_id, word)
+        told = control.wait_for(lambda says=says: _answer(control, says), f"an answer with {says!r}")
+        assert told["ephemeral_to"] == ANA.user_id
+
+
+def _answer(control: Control, says: str) -> Json | None:
+    """Return what somebody was told in the help channel that holds these words."""
+    said = control.messages(HELP.channel_id)
+    return next((m for m in said if says in shown_text(m).translate({ord("*"): "", ord("`"): ""})), None)

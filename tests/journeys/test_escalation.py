@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control, Json, text_value
 from demo.headless import find_element, find_option, shown_text
 from demo.slack_server import LocalSlack
@@ -91,7 +92,7 @@ class Place:
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    """A provider whose long run takes several seconds."""
+    """A provider whose long run thinks until it is released."""
     with ModelServer(load_script(SCRIPT)) as server:
         yield server
 
@@ -112,7 +113,7 @@ def watch_line(card: Json) -> list[str]:
 
 
 @needs_tmux
-def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
+def test_a_long_run_outlives_the_bot(place: Place, server: ModelServer, tmp_path: Path) -> None:
     """Started by the wording, attached to, its bot killed; it ends alone, and the next start validates its draft."""
     with place.bot():
         ts = place.ask(AUDIT)
@@ -123,6 +124,7 @@ def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
         place.wait(lambda: "thinking: " in place.tmux("capture-pane", "-p", "-t", f"={session}:").stdout, "thoughts")
     assert place.tmux("has-session", "-t", f"={session}").returncode == 0
     folder = place.folder(ts)
+    server.released.set()
     place.wait((folder / ".done").exists, "the end of the run")
     assert json.loads((folder / "return.json").read_text())["draft_reply"].startswith("After a long look")
     assert (folder.stat().st_mode & 0o777, (folder / "transcript.log").stat().st_mode & 0o777) == (0o700, 0o600)
@@ -132,14 +134,13 @@ def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
         element = find_element(card, ids.APPROVE)
         assert element is not None
         place.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
-        log = place.home / "replies.ndjson"
-        record = json.loads(place.wait(lambda: log.exists() and log.read_text(), "the record"))
+        [record] = place.wait(lambda: list(NdjsonJournal(place.home / "replies.ndjson").records()), "the record")
     assert (record["was_escalated"], record["validator_verdict"]) == (True, "pass")
     place.wait(lambda: place.tmux("has-session", "-t", f"={session}").returncode != 0, "the end of the session")
     assert list(tmp_path.rglob("pwned*")) == []
 
 
-def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, tmp_path: Path) -> None:
+def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, server: ModelServer, tmp_path: Path) -> None:
     """A plain process; the card says how to follow it."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").symlink_to(shutil.which("git") or "git")
@@ -150,6 +151,7 @@ def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, tmp_path
         assert watch_line(card) == ["tail", "-f", str(place.folder(ts) / "transcript.log")]
         assert place.state(ts)["escalation_tmux_session"] is None
     assert not (place.folder(ts) / ".done").exists()
+    server.released.set()
     place.wait((place.folder(ts) / ".done").exists, "the end of the run")
     assert "thinking: " in (place.folder(ts) / "transcript.log").read_text()
     with place.bot():
@@ -157,7 +159,7 @@ def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, tmp_path
 
 
 @needs_tmux
-def test_no_token_of_the_chat_reaches_a_long_run(place: Place) -> None:
+def test_no_token_of_the_chat_reaches_a_long_run(place: Place, server: ModelServer) -> None:
     """Neither its environment nor its tmux server's holds one; no secret stands on a command line or in a file."""
     with place.bot():
         ts = place.ask(AUDIT)
@@ -170,6 +172,7 @@ def test_no_token_of_the_chat_reaches_a_long_run(place: Place) -> None:
         assert KEY in environ
         assert not any(token in environ for token in (DEMO.bot_token, DEMO.app_token))
         assert not any(secret in lines for secret in (KEY, DEMO.bot_token, DEMO.app_token))
+        server.released.set()
         place.wait((place.folder(ts) / ".done").exists, "the end of the run")
     files = [path for path in place.home.rglob("*") if path.is_file()]
     secrets = [secret.encode() for secret in (KEY, DEMO.bot_token, DEMO.app_token)]

@@ -237,7 +237,7 @@ roles:
     match: (?i)you investigate
     parts:
       - turns:
-          - {thinking: "THOUGHTS", drip_ms: 60, calls: [{name: list_files, input: {}}]}
+          - {thinking: "THOUGHTS", holds: true, calls: [{name: list_files, input: {}}]}
           - {answer: {confidence: low, confidence_reason: No., summary_for_orchestrator: No., draft_reply: "",
                       open_questions: ["Which region?"]}}
 """
@@ -247,11 +247,12 @@ def test_the_card_shows_what_a_long_run_thinks(open_office: Open, tmp_path: Path
     """Phase, tools and the latest words, as plain text; then what the investigator needs to know."""
     script = tmp_path / "slow.yml"
     script.write_text(SLOW.replace("THOUGHTS", "I look at <!channel> sessions first. " * 60))
-    office, _ = open_office(script)
+    office, server = open_office(script)
     ts = office.ask(SESSIONS)
-    card = office.card(ts, "thinking: ")
-    assert "Investigating · 0 tool calls · thinking: I look at" in shown_text(card)
+    card = office.card(ts, "Investigating · 0 tool calls · thinking: ")
+    assert "I look at" in shown_text(card)
     assert "<!channel>" not in str(card["blocks"])
+    server.released.set()
     assert "Which region?" in shown_text(office.card(ts, "needs context"))
 
 
@@ -265,13 +266,14 @@ def test_a_forced_answer_is_marked_in_the_record(open_office: Open) -> None:
 
 def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_office: Open, control: Control) -> None:
     """The card offers Dismiss while the model thinks; the run ends in its own time and nobody hears of it."""
-    office, server = open_office("stall", investigator={"stall_s": 2})
+    office, server = open_office("held")
     ts = office.ask(SESSIONS)
     control.wait_for(lambda: server.requests, "the model to be asked")
     office.click(office.card(ts, "Investigating", offering=ids.DISMISS), ids.DISMISS)
     control.wait_for(control.modals.current, "the dialogue")
     control.modals.submit(ANA.user_id, {})
     office.card(ts, "dismissed by")
+    server.released.set()
     control.wait_for(lambda: list((office.home / "runs").glob("*-r1/trace.json")), "the run to end")
     control.wait_for(lambda: not list_files(office.home / "queue" / "running", "*"), "the job to end")
     assert "dismissed by" in shown_text(office.card(ts))
@@ -301,7 +303,7 @@ def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_off
 
 def test_a_never_mind_is_on_the_card_while_the_model_still_thinks(open_office: Open) -> None:
     """The asker found it: whoever looks at the card sees that at once, with Dismiss first."""
-    office, _ = open_office("stall", investigator={"stall_s": 60})
+    office, _ = open_office("held")
     ts = office.ask(SESSIONS)
     office.card(ts, "Investigating", offering=ids.DISMISS)
     office.ask("never mind, found it", thread=ts)

@@ -140,7 +140,7 @@ def test_a_cancel_during_the_pre_screen_stays_one(open_office: Open, tmp_path: P
     """No full run follows, nothing is stamped, nobody is told."""
     shop = asking(tmp_path, "shop")
     office, server = open_office(
-        shop, screen={"shop-case": Turn(text=decision("none", shop), stall_s=60, ping_ms=200)}, full=fine(shop)
+        shop, screen={"shop-case": Turn(text=decision("none", shop), holds=True)}, full=fine(shop)
     )
     office.wake(shop, Wake.INTERVAL)
     office.control.wait_for(lambda: server.requests, "the pre-screen to begin")
@@ -154,7 +154,9 @@ def test_a_cancel_during_the_pre_screen_stays_one(open_office: Open, tmp_path: P
 def test_a_question_asked_during_a_long_beat_is_answered_at_once(open_office: Open, tmp_path: Path) -> None:
     """The beat holds its own slot and no other; it is cancelled in the end."""
     shop = asking(tmp_path, "shop")
-    office, server = open_office(shop, screen={}, full={"shop-case": Turn(text="hm", stall_s=60)}, heartbeat_model="")
+    office, server = open_office(
+        shop, screen={}, full={"shop-case": Turn(text="hm " * 20, holds=True)}, heartbeat_model=""
+    )
     office.wake(shop)
     office.control.wait_for(lambda: server.requests, "the beat to begin")
     ts = office.ask(SESSIONS)

@@ -12,31 +12,35 @@ from typing import IO
 
 import pytest
 
+from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from demo.control import Control
+from demo.control import LIMIT_S, Control
+from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS
-from tests.journeys.test_crashes import _draft
+from tests.journeys.slow_proxy import slow_proxy
+from tests.journeys.test_crashes import _cards, _draft
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, load_script
 
-STOP_S = 60.0
-"""More than it takes on any machine, and less than a silent model is waited for."""
+STOP_S = 300.0
+"""More than it takes on any machine, and less than a silent model is waited for here."""
+STALL_S = 600
 
 
 @contextmanager
 def thinking(
-    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, *, api_url: str | None = None
 ) -> Iterator[tuple[ForkedProcess, IO[str], str]]:
     """Run a bot whose model has fallen silent over a question; yields process, its output, and the question's ts."""
     home = tmp_path / "home"
-    config = write_config(home, shop)
+    config = write_config(home, shop, investigator={"stall_s": STALL_S})
     with ModelServer(load_script(SCRIPTS / "stall.yml")) as server:
-        env = _environment(slack, home, server)
+        env = _environment(slack, home, server) | ({"SLACK_API_URL": api_url} if api_url else {})
         reader, writer = os.pipe()
         with os.fdopen(writer, "wb") as output:
             process = fork_server.start("bot", "run", "--config", str(config), env=env, stdout=output)
@@ -80,8 +84,16 @@ def test_a_stop_interrupts_a_silent_model_and_hands_the_question_back(
 def test_a_second_signal_ends_it_at_once(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, second: signal.Signals
 ) -> None:
-    """By that signal, whatever the first one still waits for."""
-    with thinking(slack, control, tmp_path, shop) as (process, said, _):
+    """By that signal, whatever the first one still waits for: here for the answer to a click, which Slack holds."""
+    with (
+        slow_proxy(slack.api_url, method="chat.postEphemeral", marker=CHLOE.user_id) as proxy,
+        thinking(slack, control, tmp_path, shop, api_url=proxy.url) as (process, said, ts),
+    ):
+        card = control.wait_for(lambda: next(iter(_cards(control, ts)), None), "the card", channel=OPS.channel_id)
+        button = find_element(card, ids.DISMISS)
+        assert button is not None
+        control.click(OPS.channel_id, card["ts"], CHLOE.user_id, **button.click_fields())
+        assert proxy.held.wait(LIMIT_S)
         process.terminate()
         assert any(line.startswith("stopping:") for line in said)
         process.send_signal(second)

@@ -49,6 +49,8 @@ class Turn(_Block):
     """During the silence send a ping each so many milliseconds: the socket lives, the model does not."""
     after_chunks: int = 1
     """How many content chunks go out before `stall_s`, `cut` or `error` strikes."""
+    holds: bool = False
+    """After `after_chunks` chunks repeat the next one, so that nobody takes it for silence, until `released` is set."""
     silent_start_s: float = 0
     """Silence before the status line."""
     cut: Literal["end", "tcp"] | None = None

@@ -13,21 +13,26 @@ import struct
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from tests.model_server.caching import Cache
 from tests.model_server.script import Part, Script, Turn
 from tests.model_server.templates import system_of, text_of
 from tests.model_server.wire import events_of, message_of, refusal_of
 
+HELD_EVERY_S: Final = 0.5
+
 
 class ModelServer:
-    """A script being played at `url`; `requests` is what was asked so far."""
+    """A script being played at `url`; `requests` is what was asked so far.
+
+    Turns that hold go on once `released` is set.
+    """
 
     def __init__(self, script: Script, *, port: int = 0) -> None:
         self.script, self.cache = script, Cache()
         self.requests: list[dict[str, Any]] = []
-        self.closing = threading.Event()
+        self.closing, self.released = threading.Event(), threading.Event()
         self._turns: dict[str, tuple[int, Turn | None]] = {}
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -41,6 +46,7 @@ class ModelServer:
 
     def __exit__(self, *_: object) -> None:
         self.closing.set()
+        self.released.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -139,12 +145,19 @@ class _Handler(BaseHTTPRequestHandler):
             if event["type"] == "content_block_delta":
                 chunks += 1
                 self._model.closing.wait(turn.drip_ms / 1000)
-                if chunks == turn.after_chunks + 1 and self._strike(turn):
-                    return
+                if chunks == turn.after_chunks + 1:
+                    if turn.holds:
+                        self._hold(event)
+                    if self._strike(turn):
+                        return
             if event["type"] == "message_delta" and chunks <= turn.after_chunks and self._strike(turn):
                 return
             self._event(event)
         self._chunk(b"")
+
+    def _hold(self, event: dict[str, Any]) -> None:
+        while not self._model.released.wait(HELD_EVERY_S):
+            self._event(event)
 
     def _strike(self, turn: Turn) -> bool:
         """Let the turn's failure happen; whether the stream is over."""

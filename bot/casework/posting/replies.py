@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ class Replies:
 
     def __init__(self, desk: ThreadService, still_stands: StillStands) -> None:
         self._desk, self._still_stands = desk, still_stands
-        self._lock = threading.Lock()
+        self._lock, self._claiming = threading.Lock(), threading.Lock()
         self._under_way: set[str] = set()
         self._unsettled: set[str] = set()
         self._sent_at: dict[str, datetime] = {}
@@ -94,8 +94,10 @@ class Replies:
                 return None
             return now.evolve(post_intent=intent, **claims)
 
-        with self._alone(state.thread_id):
-            claimed = self._desk.store.amend(state.thread_id, claim)
+        with ExitStack() as alone:
+            with self._claiming:  # whoever comes second finds on file who was first
+                alone.enter_context(self._alone(state.thread_id))
+                claimed = self._desk.store.amend(state.thread_id, claim)
             if claimed is None:
                 raise Conflict("Another person decided first.")
             return self._finish(claimed, posted=None)
