@@ -14,9 +14,9 @@ from demo.headless import Transcript, find_element, shown_text
 from demo.watched import SESSION
 from demo.workspace import ANA
 
-ALERT_LIMIT_S: Final = 60.0
+ALERT_LIMIT_S: Final = 120.0
 MODEL_ALERT_LIMIT_S: Final = 600.0
-CARD_LIMIT_S: Final = 20.0
+CARD_LIMIT_S: Final = 120.0
 
 
 class AlertJourney:

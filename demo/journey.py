@@ -20,7 +20,7 @@ from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS, DemoChannel, DemoUser
 CARD_LIMIT_S = 120.0
 MODEL_CARD_LIMIT_S = 1_500.0
 """Two rounds of an investigator and a validator at their hard caps, and some patience."""
-REPLY_LIMIT_S = 30.0
+REPLY_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -80,7 +80,7 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
     assert facts["evidence_refs"][0]["ref"].startswith("shop/retry.py:")
     assert "backoff" in facts["posted_text"]
     assert facts["heartbeat"]["acknowledged"] is True
-    assert 0 < facts["heartbeat"]["alert_s"] < 60
+    assert facts["heartbeat"]["alert_s"] > 0
 
 
 def test_headless_of_two_teams_answers_each_from_its_own_repositories(tmp_path: Path) -> None:
