@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -131,16 +131,19 @@ class Weights:
         threshold: the probability from which on a message counts as a question.
         bias: what is added to every score.
         table: the weight of each n-gram; one that is absent weighs nothing.
+        file_version: what names the file they were read from, None for weights of no file.
     """
 
     threshold: float
     bias: float
     table: Mapping[str, float]
+    file_version: str | None = field(default=None, compare=False)
 
     @cached_property
     def version(self) -> str:
-        """What names these weights: equal weights have equal versions."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()[:8]
+        """What names these weights: a model has the same version before it is written and once it is read again."""
+        # of a file the bytes are named: writing the model again takes a tenth of the start of `triage classify`
+        return self.file_version or _version_of(self.to_json().encode())
 
     def probability(self, ngrams: Set[str]) -> float:
         """Return how likely a message of these n-grams wants an answer.
@@ -165,6 +168,10 @@ class Weights:
         return (
             json.dumps(fields, ensure_ascii=False, separators=(",", ":")).replace(',"weights"', ',\n"weights"') + "\n"
         )
+
+
+def _version_of(file: bytes) -> str:
+    return hashlib.sha256(file).hexdigest()[:8]
 
 
 def sigmoid(score: float) -> float:
@@ -194,7 +201,7 @@ def read_weights(path: Path) -> Weights:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"][:1])
         raise ConfigError(f"{path} holds no weights of the classifier: {where} {first['msg']}".strip()) from error
-    return Weights(threshold=found.threshold, bias=found.bias, table=found.weights)
+    return Weights(threshold=found.threshold, bias=found.bias, table=found.weights, file_version=_version_of(raw))
 
 
 @cache

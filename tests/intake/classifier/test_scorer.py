@@ -176,6 +176,14 @@ def test_a_damaged_file_falls_back_to_the_shipped_weights_and_says_so(tmp_path: 
     assert Rules(weights=tmp_path / "none.json").problem is not None
 
 
+def test_a_model_keeps_its_version_when_it_is_written_and_read(tmp_path: Path) -> None:
+    """Who trains weights sees the version that the bot will name."""
+    path = tmp_path / "own.json"
+    made = Weights(threshold=0.5, bias=-2.0, table={"tee kanne": 2.5, "é": -0.125})
+    path.write_text(made.to_json(), encoding="utf-8")
+    assert read_weights(path).version == made.version != shipped_weights().version
+
+
 def test_the_shipped_weights_are_small_and_read_back_alike() -> None:
     """Writing what was read gives the same bytes, so that training again can be compared."""
     assert SHIPPED.stat().st_size <= MAX_SHIPPED_BYTES
