@@ -168,7 +168,7 @@ def whole_excerpt(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excer
     for before, after in _WIDENINGS:
         start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
         text = "\n".join(lines[start - 1 : end])
-        can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+        can_be_quoted = max(map(len, text.split("\n"))) <= MAX_LINE_CHARS and is_quotable(text)
         if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
             is_same = (start, end) == (excerpt.start, excerpt.end)
             return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
