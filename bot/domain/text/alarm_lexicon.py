@@ -54,6 +54,11 @@ class _AlarmLexiconTable(NamedTuple):
     calm: WordSet
     measure: WordSet
     not_all: WordSet
+    handles: _Listed
+    handled: WordSet
+    alerts: WordSet
+    persons: WordSet
+    flow: WordSet
     breaks: WordSet
     links: WordSet
     open_links: WordSet

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
-from bot.domain.tables import Alternatives, Parts, fill, read_table
+from bot.domain.tables import Alternatives, Parts, Words, fill, read_table
 
 WAITING_AT_LEAST: Final = 100
 """So many waiting are worth a look, unless the remark says that they are usual."""
@@ -56,12 +56,14 @@ class _MeasuresTable(NamedTuple):
     times: Alternatives
     compared: Alternatives
     used: Alternatives
+    shared: Alternatives
     before: Alternatives
     leased: Alternatives
     soon: Alternatives
     copies: Alternatives
     bygone: Alternatives
     kept: Alternatives
+    numerals: tuple[Words, ...]
     parts: Parts
 
 
@@ -74,7 +76,7 @@ class _Measures(_MeasuresTable):
     @cached_property
     def words(self) -> dict[str, re.Pattern[str]]:
         """Each list by its name, as whole words."""
-        lists = {name: words for name, words in self._asdict().items() if name != "parts"}
+        lists = {name: words for name, words in self._asdict().items() if isinstance(words, str)}
         return {name: self._compiled(rf"(?<![a-z0-9])(?:{words})(?![a-z])") for name, words in lists.items()}
 
     @cached_property
@@ -110,6 +112,22 @@ class _Measures(_MeasuresTable):
         """So many of so many."""
         of = r"(?: [a-z-]{1,12}){0,2} ?(?:of|von|de|sur|dari|/)(?: the| los| os)? ?"
         return self._compiled(rf"{_BEGINS}{_AMOUNT}{of}{_AMOUNT}{_ENDS}")
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """What the words of numbers mean."""
+        return {word: number for number, words in enumerate(self.numerals, 1) for word in words}
+
+    @cached_property
+    def provided(self) -> re.Pattern[str]:
+        """So many of what each needs one of, for so many: "3 licences for 9 people"."""
+        count = rf"(?<![a-z0-9.,])([0-9]{{1,5}}|{'|'.join(self.numbers)})"
+        many = "(?:our |the |unsere |los |las |les |nos |os |as )?"
+        use = "(?:for|fur|para|pour|untuk|used by|genutzt von|dipakai|usad[oa]s por|utilises par)"
+        return self._compiled(
+            rf"{count} (?:[a-z]{{1,20}} ){{0,2}}?(?:{self.shared}) {use} {many}{count}(?![a-z0-9.,%])"
+            rf"|{count}(?:个|张|台|份|把|つの|個の|台の)?[^，。、0-9]{{1,8}}?(?:给|供|を){count}(?:个|名|位)?人"
+        )
 
     @cached_property
     def share_behind(self) -> re.Pattern[str]:
@@ -149,7 +167,8 @@ def measures_trouble(said: str) -> bool:
     if not _says(said, "usual") and any(_many_wait(part) or _is_multiple(part) for part in parts):
         return True
     return _takes_longer(said) or any(
-        _got_worse(part) or _is_used_up(part) or _ends_soon(part) or _is_old(part) for part in parts
+        _got_worse(part) or _is_used_up(part) or _is_too_few(part) or _ends_soon(part) or _is_old(part)
+        for part in parts
     )
 
 
@@ -215,6 +234,16 @@ def _is_used_up(part: str) -> bool:
     shares = [(_amount(found[1], found[2]), _amount(found[3], found[4])) for found in of.share.finditer(part)]
     shares += [(_amount(found[3], found[4]), _amount(found[1], found[2])) for found in of.share_behind.finditer(part)]
     return any(FULL_FROM * limit <= used <= limit and limit >= LIMIT_AT_LEAST for used, limit in shares)
+
+
+def _is_too_few(part: str) -> bool:
+    """Whether more need one than there are."""
+    numbers = _measures().numbers
+    for found in _measures().provided.finditer(part):
+        there, needed = (numbers.get(each) or int(each) for each in found.groups() if each)
+        if there < needed:
+            return True
+    return False
 
 
 def _ends_soon(part: str) -> bool:

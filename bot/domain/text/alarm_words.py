@@ -167,6 +167,7 @@ class _Clause:
             or self._is_calm_measure(at)
             or self._is_pruning(at)
             or self._is_moot(at)
+            or self._was_handled(at)
         )
 
     def _is_negated(self, at: int) -> bool:
@@ -230,6 +231,11 @@ class _Clause:
         near = self._words[max(0, at - 3) : at + 4]
         return self._words[at] in self._of.deleted and any(word in self._of.pruned for word in near)
 
+    def _was_handled(self, at: int) -> bool:
+        """Whether these are alerts that somebody looked at, and no more is said of them."""
+        near = [*self._words[max(0, at - 4) : at], *self._words[at + 1 : at + 5]]
+        return self._words[at] in self._of.alerts and not self._of.handled.isdisjoint(near) and ":" not in near
+
     def _is_moot(self, at: int) -> bool:
         """Whether the clause takes the trouble back: "the outage is resolved", "the failing test passes again"."""
         words = self._words
@@ -270,7 +276,11 @@ class _Clause:
             return False
         bad = min(_first(following, self._of.trouble), _first(following, self._of.demand))
         able, supply, neutral = (_first(following, of) for of in (self._of.able, self._of.supply, self._of.neutral))
+        if self._words[at] in self._of.persons and self._leaves_undone(self._upto_comma(at)):
+            return True
         if self._words[at] not in self._of.denying:
+            if self._since and bad == _REACH and not self._of.flow.isdisjoint(following):
+                return True
             if self._since and bad == neutral == _REACH:
                 return not any(word in self._of.may_stop for word in self._words)
             return min(able, supply if bad == _REACH else _REACH) < min(bad, neutral)
@@ -279,6 +289,13 @@ class _Clause:
         if able < min(bad, neutral):
             return True
         return bad == _REACH and min(neutral, self._neutral_before(at)) >= min(supply, _REACH)
+
+    def _leaves_undone(self, following: Sequence[str]) -> bool:
+        """Whether what nobody does is to look after something: "nobody picked up the incident"."""
+        kept = (self._of.demand, self._of.found)
+        return any(word in self._of.handles for word in following) and not any(
+            word in of for word in following for of in kept
+        )
 
     def _neutral_before(self, at: int) -> int:
         """Return 0 if something harmless is denied by a "nicht" or "pas" behind it, else the reach."""

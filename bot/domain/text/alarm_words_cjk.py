@@ -33,8 +33,31 @@ _NOT_SIMPLIFIED: Final = re.compile(
 )
 """Characters of Japanese that simplified Chinese writes in another way: kanji alone may be either language."""
 _STALE_BACKUP: Final = re.compile(
-    r"バックアップ[^。、\n]{0,10}(?:[2-9]|[1-9][0-9])(?:日|週間|か月)前"
+    r"バックアップ[^。、\n]{0,10}(?:[2-9]|[1-9][0-9]|[二三四五六七八九十数]|[一1](?=週|か月|ヶ月|年))(?:日|週間|か月|ヶ月|年)前"
     r"|备份[^，。\n]{0,8}(?:[2-9]|[1-9][0-9]|[两三四五六七八九十几])(?:天|周|个月)(?:前|之前|以前)"
+)
+
+
+_SHARED_ACCOUNT: Final = re.compile(
+    r"(?:アカウント|パスワード|账号|账户|密码)[^。，,\n]{0,10}(?:共有|使い回|共用|共享)|(?:共有|共用|共享)[^。，,\n]{0,6}(?:アカウント|パスワード|账号|账户|密码)"
+)
+_TOO_LONG: Final = re.compile(
+    r"(?:バッチ|ジョブ|インポート|処理|クエリ)[^。、\n]{0,10}(?:時間|日)(?:間|も|以上)?(?:動き|動いて|走り|実行|かかって)"
+    r"|(?:任务|作业|报表|导入|查询|迁移|备份)[^。，\n]{0,4}(?:跑|运行|执行)了[^。，\n]{0,4}(?:小时|天)"
+)
+_STOPPED: Final = re.compile(
+    r"(?:から|以降|以来)[^。、\n]{0,8}(?:注文|支払い?|決済|入金|登録|アクセス|データ|トラフィック)[^。、\n]{0,3}(?:ない|なし|ありません|ゼロ|来て|入って)"
+)
+
+
+_ANY_SIGN: Final = (
+    _RESOURCE_FULL,
+    _STALE_BACKUP,
+    _LITTLE_LEFT,
+    _SECRET_SHOWN,
+    _SHARED_ACCOUNT,
+    _TOO_LONG,
+    _STOPPED,
 )
 
 
@@ -64,6 +87,8 @@ class _Chinese(NamedTuple):
     harmless_denial: Pattern
     since: Pattern
     may_stop: Pattern
+    flow: AnyWord
+    handled: Pattern
     health: Pattern
 
 
@@ -87,7 +112,7 @@ def tells_of_trouble(said: str) -> bool:
     """
     if not (_HAN.search(said) or _KANA.search(said)):
         return False
-    if any(pattern.search(said) for pattern in (_RESOURCE_FULL, _STALE_BACKUP, _LITTLE_LEFT, _SECRET_SHOWN)):
+    if any(pattern.search(said) for pattern in _ANY_SIGN):
         return True
     clauses = [clause.strip() for clause in _CLAUSE_END.split(said) if clause.strip()]
     if _KANA.search(said):
@@ -124,9 +149,10 @@ def _zh_clause(clause: str) -> bool:
     found = False
     for word in zh.trouble.finditer(clause):
         found = True
+        handled = zh.handled.search(clause, max(0, word.start() - 8), word.end() + 2)
         listed = harmless_until >= 0 and zh.list.match(clause[harmless_until : word.start()])
         negated = zh.negated_before.search(clause, max(0, word.start() - 24), word.start())
-        if not (listed or negated or _zh_is_over(clause, word.end())):
+        if not (listed or negated or handled or _zh_is_over(clause, word.end())):
             return True
         harmless_until = word.end()
     if found and harmless_until >= 0:
@@ -144,7 +170,7 @@ def _zh_is_over(clause: str, at: int) -> bool:
 def _zh_denies(clause: str) -> bool:
     """Whether what is negated is health or an ability."""
     zh = _lists().zh
-    if zh.since.search(clause) and not zh.may_stop.search(clause):
+    if zh.since.search(clause) and (zh.flow.search(clause) or not zh.may_stop.search(clause)):
         return True
     for denial in zh.denial.finditer(clause):
         if zh.harmless_denial.match(clause, denial.start()):
