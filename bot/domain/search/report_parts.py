@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.domain.search.stack_frames import readable_text
 from bot.domain.search.tokens import question_stems
+from bot.domain.search.trace_lines import readable_text
 from bot.domain.tables import Alternatives, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from bot.domain.search.trace_lines import trace_text
 from bot.domain.tables import Parts, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-MAX_TEXT_CHARS: Final = 200_000
 MAX_FRAMES: Final = 1_000
 MAX_GAP_LINES: Final = 8
 """Lines between two frames of one trace; more, and the frames belong to different ones."""
@@ -24,7 +24,6 @@ MAX_GAP_LINES: Final = 8
 MAX_FUNCTION_LINES: Final = 200
 """So far below the line that defines a function may its own lines stand."""
 
-_LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
 _SCHEME: Final = re.compile(r"^(?:[a-z-]{2,30}:/{0,3}(?:\([a-z-]{2,20}\)/)?|\(?[a-z-]{2,20}\)/)(?=\S)")
 _HOST: Final = re.compile(r"^https?://[^/\s]{1,250}/")
 _DRIVE: Final = re.compile(r"^[A-Za-z]:(?=/)")
@@ -36,16 +35,10 @@ _RUNTIME: Final = re.compile(r"(?:python|jdk|jre)-?[\d.]{1,20}")
 _MAX_CALL_CHARS: Final = 1_500
 _GO_NAME: Final = re.compile(r"[\w./*()@-]{1,400}\.\w{1,200}")
 """A function as packages that keep traces in errors write it: without arguments, alone on its line."""
-_LINE_END: Final = re.compile(
-    r"(?:\\r)?\\n(?=\\t| {2,16}|at |#\d"
-    r"|Caused by: |Suppressed: |Traceback |The above exception |During handling |Next |goroutine )"
-)
-"""The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
 _TIME: Final = re.compile(r"[\dT:.Z+-]{1,40}")
 """What reads like a file and its line: "at 10:30:22"."""
 _GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
 """The line below a place in what gin writes of a panic: function and code."""
-_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 class _FrameForm(NamedTuple):
@@ -112,7 +105,7 @@ def frames_in(text: str) -> list[StackFrame]:
     >>> [(one.path, one.line, one.function) for one in frames_in('  File "/srv/app/pay.py", line 7, in charge\n')]
     [('/srv/app/pay.py', 7, 'charge')]
     """
-    readable = _LINE_END.sub("\n", readable_text(text))
+    readable = trace_text(text)
     starts = [0, *(match.start() + 1 for match in re.finditer("\n", readable))]
     heads = [bisect_right(starts, start) for start, _ in _HEADS.spans(readable)]
     results = [bisect_right(starts, start) for start, _ in _CAUSE_FIRST.spans(readable)]
@@ -127,17 +120,17 @@ def frames_in(text: str) -> list[StackFrame]:
             traces.insert(len(traces) - is_result, current)
         current.append(frame)
         before = line, frame.language
-    ordered = traces if any(trace[0].language == "go" for trace in traces) else traces[::-1]
+    ordered = (
+        [_without_caller(one) for one in traces] if any(one[0].language == "go" for one in traces) else traces[::-1]
+    )
     inner = (trace[::-1] if trace[0].language in _TABLES.innermost_last else trace for trace in ordered)
     return list(dict.fromkeys(frame for trace in inner for frame in trace))
 
 
-def readable_text(text: str) -> str:
-    """Return the beginning of a message with Slack's links and entities as they were typed."""
-    shown = _LINK.sub(r"\1", text[:MAX_TEXT_CHARS])
-    for entity, sign in _ENTITIES:
-        shown = shown.replace(entity, sign)
-    return shown
+def _without_caller(trace: list[StackFrame]) -> list[StackFrame]:
+    """Return a trace with the place that wrote the line of a log last: it has no function, unlike the frames."""
+    first, *others = trace
+    return [*others, first] if not first.function and any(one.function for one in others) else trace
 
 
 def _found(text: str, starts: Sequence[int]) -> Iterator[tuple[int, StackFrame]]:
@@ -201,6 +194,7 @@ def _called(line: str, language: str) -> str:
     """Return the function that Go and Rust name on the line above the place."""
     said = line.strip()
     if language == "go":
+        said = said.rpartition('"')[2]
         if _GO_NAME.fullmatch(said):
             return said
         words = said[-_MAX_CALL_CHARS:].rpartition("(")[0].split() if said.endswith(")") else []

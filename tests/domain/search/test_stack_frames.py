@@ -135,6 +135,18 @@ LOGGED_JAVA = (
     r'{"trace":"GateException: b\n\tat com.acme.Api.get(Api.java:10)\nCaused by: java.io.IOException: a\n'
     r'\tat com.acme.Charge.run(Charge.java:42)\n"}'
 )
+PHP_ARGUMENTS = """PHP Fatal error: TypeError, called in /srv/Api.php on line 9 and defined in /srv/Pay.php:3
+#0 /srv/Api.php(9): App\\Pay->charge(NULL)
+"""
+RUBY_NUMBERED = """\t2: from app/api.rb:4:in `show'
+\t1: from app/order.rb:5:in `total'
+app/pay.rb:9:in `charge': undefined method (NoMethodError)
+"""
+LOGGED_GO = (
+    r'{"caller":"queue/worker.go:14","stack":"acme/store.begin\n\t/src/store/pg.go:15\nacme/queue.run\n'
+    r'\t/src/queue/run.go:8\nruntime.goexit\n\t/usr/local/go/src/runtime/asm.s:1650"}'
+)
+ONE_LINE_JAVA = " ".join(JAVA.split())
 
 TRACES = {
     "python": (PYTHON, [("/srv/app/pay.py", 7, "charge"), ("/srv/app/web.py", 10, "view")]),
@@ -202,6 +214,24 @@ TRACES = {
         LOGGED_JAVA,
         [("com/acme/Charge.java", 42, "run"), ("com/acme/Api.java", 10, "get")],
     ),
+    "arguments that php refuses": (PHP_ARGUMENTS, [("/srv/Pay.php", 3, ""), ("/srv/Api.php", 9, "charge")]),
+    "ruby on a terminal": (
+        RUBY_NUMBERED,
+        [("app/pay.rb", 9, "charge"), ("app/order.rb", 5, "total"), ("app/api.rb", 4, "show")],
+    ),
+    "a log of go with the place that wrote it": (
+        LOGGED_GO,
+        [("/src/store/pg.go", 15, "begin"), ("/src/queue/run.go", 8, "run"), ("queue/worker.go", 14, "")],
+    ),
+    "a cause behind its line": (
+        ONE_LINE_JAVA,
+        [
+            ("com/acme/pay/Charge.java", 42, "run"),
+            ("com/acme/pay/Charge.kt", 5, "go"),
+            ("com/acme/web/Api.java", 10, "get"),
+            ("java/lang/Thread.java", 840, "run"),
+        ],
+    ),
     "firefox": ("async*view@http://localhost:5173/src/web.ts:9:11", [("/src/web.ts", 9, "view")]),
     "a path of windows": (r"at run (C:\new\trace\pay.js:3:1)", [("/new/trace/pay.js", 3, "run")]),
     "a time": ("failed at 10:30:22, and at 2026-11-23T10:30:22Z again", []),
@@ -226,13 +256,37 @@ def test_frames_are_read_the_one_that_failed_first(text: str, frames: list[tuple
         f"it failed:\n```{PYTHON}```\nany idea?",
         PYTHON.replace("/srv/app/", "C:\\Program Files\\app\\"),
         PYTHON.replace('"', '\\"'),
+        PYTHON.replace('", line', '",\n> line').replace("app/pay", "app/\n> pay"),
+        PYTHON.replace("\n", " "),
         PYTHON.replace("pay.py", "<http://pay.py|pay.py>").replace("ValueError(", "&lt;"),
     ],
-    ids=["quoted", "log", "fence", "windows", "escaped", "slack"],
+    ids=["quoted", "log", "fence", "windows", "escaped", "mail", "one line", "slack"],
 )
 def test_a_trace_is_read_however_it_was_pasted(wrapped: str) -> None:
     """Quoted, with the prefixes of a log, in a fence, from Windows, escaped, with Slack's links."""
     assert [(one.path.rpartition("/")[2], one.line) for one in frames_in(wrapped)] == [("pay.py", 7), ("web.py", 10)]
+
+
+def test_a_trace_that_a_terminal_broke_is_read() -> None:
+    """Lines as long as the longest go on below, wherever they were cut."""
+    deep = "/srv/a_folder_with_a_name_that_is_long/and_another_one_in_it/"
+    lines = PYTHON.replace("/srv/app/", deep).splitlines()
+    broken = "\n".join(line[at : at + 72] for line in lines for at in range(0, len(line), 72))
+    assert [(one.path, one.line) for one in frames_in(broken)] == [(f"{deep}pay.py", 7), (f"{deep}web.py", 10)]
+
+
+@pytest.mark.parametrize(
+    ("broken", "frame"),
+    [
+        ("    at com.acme.Pay.run\n(Pay.java:42)", ("com/acme/Pay.java", 42)),
+        ("    at com.acme.Pay.run(Pay\n    .java:42)", ("com/acme/Pay.java", 42)),
+        ("    at charge\n    (/app/src/pay.js:12:5)", ("/app/src/pay.js", 12)),
+        ("   at Shop.Pay.Run(Order order) in\n> /src/Pay.cs:line 42", ("/src/Pay.cs", 42)),
+    ],
+)
+def test_a_frame_on_two_lines_is_one(broken: str, frame: tuple[str, int]) -> None:
+    """As mail breaks it."""
+    assert [(one.path, one.line) for one in frames_in(broken)] == [frame]
 
 
 @pytest.mark.parametrize(
@@ -289,6 +343,10 @@ def test_a_line_that_moved_is_found_again() -> None:
         "at (a)/",
         "❯ a ",
         "\\n  ",
+        "\\na",
+        'File "a\n',
+        "at a(\n",
+        " Caused by: ",
     ],
 )
 def test_hostile_text_takes_no_long_time(piece: str) -> None:
