@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.search.stack_frames import frames_in
 from bot.domain.search.tokens import stem
-from bot.domain.tables import Words, WordSet, read_table
+from bot.domain.tables import Pattern, Words, WordSet, read_table
 
 MAX_CHARS: Final = 8_000
 """How much of a text is compared; two longer ones are never the same unless their beginnings are."""
@@ -42,9 +42,11 @@ class _TwinsTable(NamedTuple):
     weak: WordSet
     same: list[Words]
     environments: WordSet
+    kept_parts: Pattern
     kept_labels: WordSet
     status_labels: WordSet
     statuses: WordSet
+    duration_labels: WordSet
     host_labels: WordSet
     id_prefixes: Words
     occurrence: WordSet
@@ -73,7 +75,9 @@ _LINK: Final = re.compile(r"<(https?://[^>|\s]{1,1000})(?:\|([^>\n]{0,300}))?>")
 _ERROR: Final = re.compile(r"\b([A-Za-z][\w.]{0,80}(?:Error|Exception|Failure|Fault|Panic)): ([^\n]{8,300})")
 _TIME: Final = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
-    r"|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    r"|(?<![\d.:])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?!\d)(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?"
+    r"(?:\s\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
+    r"|(?<![\d./])\d{1,2}[./]\d{1,2}[./]\d{2,4}(?![\w./])"
 )
 _ID: Final = re.compile(
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
@@ -86,8 +90,11 @@ _PAIR: Final = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,40})=(\"[^\"\n]{0,200}
 _TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}\"'’`|<>=*~“”„«»…¿¡？！。、，]+")
 _CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
+_TAG: Final = re.compile(r"[:@](v?\d+(?:\.\d+)+[\w.+-]*)$")
+"""The version of an image or a package, at the end of its name."""
+_EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
-_PLURAL_STATUS: Final = re.compile(r"([45]\d\d)s|([45]xx)")
+_PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
 _TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
 
 
@@ -174,6 +181,7 @@ def _pairs(text: str) -> tuple[frozenset[str], str]:
 def _words(text: str, *, is_alert: bool) -> list[str]:
     """Return the telling words of a text, each in one form."""
     if is_alert:
+        text = _EXIT.sub(r"exit \1", text)
         text = _ID.sub(" ", _TIME.sub(" ", text))
     spelled = [token for found in _TOKEN.findall(text) if (token := found.strip(".:/-&_"))]
     folded = " ".join(token if is_alert and _CODE.fullmatch(token) else token.casefold() for token in spelled)
@@ -208,9 +216,9 @@ def _masked(tokens: Sequence[str]) -> list[str]:
         before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
         if before in _LISTS.host_labels and not token.isalpha():
             kept += [part for part in re.split(r"[-._]", token) if _ONE.get(part, part) in _LISTS.environments]
-        elif not any(letter.isdigit() for letter in token) or _CODE.fullmatch(token) or _VERSION.fullmatch(token):
+        elif not any(letter.isdigit() for letter in token) or _is_name(token):
             kept.append(token)
-        elif status := _PLURAL_STATUS.fullmatch(token):
+        elif (status := _PLURAL_STATUS.fullmatch(token)) and before not in _LISTS.duration_labels:
             kept.append(status[1] or status[2])
         elif _NUMBER.fullmatch(token):
             is_status = token in _LISTS.statuses and not {stem(before), stem(after)}.isdisjoint(_LISTS.status_labels)
@@ -220,10 +228,20 @@ def _masked(tokens: Sequence[str]) -> list[str]:
     return kept
 
 
+def _is_name(token: str) -> bool:
+    """Whether a word with a number names a thing: an error code, a version, a percentile."""
+    return any(pattern.fullmatch(token) for pattern in (_CODE, _VERSION, _LISTS.kept_parts))
+
+
 def _host_parts(token: str) -> list[str]:
     """Return what names all machines of a kind: `checkout` of `checkout-7d9f8b6c5-x2x4z`."""
     region = _REGION.search(token)
     parts = [part for part in re.split(r"[-._/:#]", _REGION.sub("", token)) if part]
     first = next((at for at, part in enumerate(parts) if any(letter.isdigit() for letter in part)), len(parts))
-    behind = [part for part in parts[first:] if part.isalpha() and len(part) != POD_SUFFIX_CHARS]
-    return [*parts[:first], *behind, *([region[0]] if region else [])]
+    behind = [
+        part
+        for part in parts[first:]
+        if (part.isalpha() and len(part) != POD_SUFFIX_CHARS) or _LISTS.kept_parts.fullmatch(part)
+    ]
+    tag = _TAG.search(token)
+    return [*parts[:first], *behind, *([region[0]] if region else []), *([tag[1]] if tag else [])]

@@ -99,6 +99,13 @@ def test_advice_is_understood_in_eight_languages(language: str) -> None:
     assert len(alarms) <= 3, alarms
 
 
+def test_what_another_hand_wrote_is_told_apart() -> None:
+    """Sentences and commands of somebody who had not read the lists; they mended them."""
+    written = read_risk_data("another_hand")
+    assert [text for text in (*written["risky"], *written["commands"]) if not risky_advice(text)] == []
+    assert [text for text in (*written["harmless"], *written["harmless_commands"]) if risky_advice(text)] == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_advice_that_once_passed_unseen_is_found(language: str) -> None:
     """The sentences that were written against the lists."""
