@@ -37,7 +37,7 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
-from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, is_prose
+from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
 
 DATA = "benchmark-data"

@@ -33,7 +33,7 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.definitions import Definition
-from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.search.files import FileKind, file_kind
 from bot.domain.search.passages import IndexReport, Passage
 from bot.domain.search.ranking import Corpus
 

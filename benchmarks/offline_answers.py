@@ -24,7 +24,7 @@ from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import InvestigatorReturn
-from bot.domain.search.file_kinds import is_indexed
+from bot.domain.search.files import is_indexed
 from bot.domain.search.tokens import question_terms
 from bot.domain.threads import QuestionType
 

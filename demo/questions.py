@@ -17,7 +17,7 @@ from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.definitions import DefinitionKind, definitions_in
-from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.search.files import FileKind, file_kind
 from bot.domain.search.tokens import is_identifier
 from bot.domain.threads import QuestionType
 from bot.ports import PassageIndex

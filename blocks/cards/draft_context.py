@@ -17,12 +17,10 @@ from blocks import ids
 from blocks.elements import button, menu
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
-from bot.casework.checks.claim_checks import unsourced_statements
-from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange
+from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, ref_marks, unsourced_statements
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden

@@ -11,9 +11,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
-from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, ref_marks
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 

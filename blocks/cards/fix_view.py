@@ -12,7 +12,7 @@ from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
 from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
 from blocks.text.splitting import SECTION_CHARS, truncate
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch, patch_of
+from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
 from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
@@ -84,7 +84,7 @@ def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -
 
     `again` is the button for another investigation, shown where the patch is out of date.
     """
-    patch, waits = patch_of(state), state.status is ThreadStatus.PENDING_USER
+    patch, waits = state.patch, state.status is ThreadStatus.PENDING_USER
     parts: list[Block] = (
         patch_line(patch, is_open=_has_request(mark, patch)) if waits or mark.is_offered or mark.fixes else []
     )

@@ -34,7 +34,7 @@ from bot.agent.model_messages import (
 )
 from bot.agent.model_run import RunFailed, RunRequest
 from bot.agent.retry import RetryPolicy
-from bot.agent.run_log import RunLog
+from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import UNLIMITED_S, Watchdog
 

@@ -18,7 +18,7 @@ from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices, price_of
 from bot.agent.model_messages import FINISH, REPAIR
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
 from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate_provider_error, vendor_words
-from bot.agent.run_log import RunLog
+from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
 

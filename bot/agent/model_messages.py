@@ -22,7 +22,7 @@ from anthropic.types.beta import BetaContentBlock, BetaMessage
 from bot.agent.cost import CostMeter, bare_model_id
 from bot.agent.model_run import RunRequest
 from bot.agent.retry import NotAnApi, Truncated
-from bot.agent.run_log import RunLog
+from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
 

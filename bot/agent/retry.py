@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 import anthropic
 import httpx2
 
-from bot.agent.run_log import RunLog
+from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 from bot.errors import ConfigError, ProviderError, TriageError
 

@@ -60,7 +60,7 @@ class Acknowledgements:
             if self._mode == "ephemeral":
                 self._tell_once(doc_id, state)
             elif self._mode == "reaction" and self._may_react:
-                self._kept.change(doc_id, lambda known: known.evolve(thread_id=state.thread_id))
+                self._kept.evolve(doc_id, thread_id=state.thread_id)
                 self._bring_in_line(doc_id)
         except StoreError:
             log.warning("a question is not acknowledged", extra=_extra(doc_id), exc_info=True)
@@ -84,7 +84,7 @@ class Acknowledgements:
         known = self._kept.get(doc_id)
         if known.told_at is not None or not may_be_told(state, now):
             return
-        self._kept.change(doc_id, lambda known: known.evolve(thread_id=state.thread_id, told_at=now))
+        self._kept.evolve(doc_id, thread_id=state.thread_id, told_at=now)
         try:
             self._chat.tell_asker(state, LOOKING)
         except ProviderError:
@@ -126,7 +126,7 @@ class Acknowledgements:
         stands = known.stands if known.stands is wanted else None
         if wanted is not None and stands is None and not known.is_refused:
             begun = tuple(dict.fromkeys((*known.may_stand, wanted)))
-            known = self._kept.change(doc_id, lambda now: now.evolve(may_stand=begun, stands=None))
+            known = self._kept.evolve(doc_id, may_stand=begun, stands=None)
             stands = wanted if self._is_done(self._chat.add_reaction, doc_id, wanted) else None
         for other in known.may_stand:
             if other is not wanted:
@@ -134,8 +134,8 @@ class Acknowledgements:
         if not self._may_react:  # nothing is known of what stands; after a new start it is tried again
             return known
         refused = wanted is not None and stands is None
-        settled = {"may_stand": (stands,) if stands else (), "stands": stands, "is_refused": refused}
-        return self._kept.change(doc_id, lambda now: now.evolve(**settled))
+        may_stand = (stands,) if stands else ()
+        return self._kept.evolve(doc_id, may_stand=may_stand, stands=stands, is_refused=refused)
 
     def _is_done(self, call: Callable[[str, str, Reaction], None], doc_id: str, reaction: Reaction) -> bool:
         """Ask Slack for one change; False where it is refused for good. Raises Unavailable."""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases
-from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch, patch_of
+from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch
 from bot.domain.memory.lessons import build_lesson
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus, reply_id_of
@@ -35,7 +35,7 @@ class FixMarks:
 
     def __call__(self, state: ThreadState) -> FixMark:
         """Return the fixes of a thread, and whether one is offered for the patch of its draft."""
-        patch = patch_of(state)
+        patch = state.patch
         known = tuple(fix for fix in self._store.all() if fix.thread_id == state.thread_id)
         if patch is None and not known:
             return NO_FIX

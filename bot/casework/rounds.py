@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
+from bot.agent.run_records import RunRecord, RunRecorder
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
@@ -26,7 +27,6 @@ from bot.casework.investigate.assignment import (
     summaries,
     words_of_verdict,
 )
-from bot.casework.investigate.run_records import RunRecord, RunRecorder
 from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
@@ -81,11 +81,10 @@ class Rounds:
 
     def _note_wait(self, state: ThreadState, *, waits: bool) -> None:
         """Have the card say that the question waits for the codebase, or no longer."""
-
-        def note(now: ThreadState) -> ThreadState | None:
-            return None if now.waits_for_codebase is waits else now.evolve(waits_for_codebase=waits)
-
-        if self._desk.store.amend(state.thread_id, note) is not None and waits:
+        now = self._desk.store.get(state.thread_id)
+        if now is None or now.waits_for_codebase is waits:
+            return
+        if self._desk.store.evolve(state.thread_id, waits_for_codebase=waits) is not None and waits:
             self._desk.cards.show_later(state.thread_id)
 
     def _investigate(self, state: ThreadState) -> None:

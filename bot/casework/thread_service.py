@@ -119,13 +119,13 @@ class CardUpdates:
             self._show_newer(state.evolve(card_channel=channel, card_ts=ts))
         self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
         if (state.card_channel, state.card_ts) != (channel, ts):
-            self._store.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+            self._store.evolve(thread_id, card_channel=channel, card_ts=ts)
 
     def _note_shown(self, state: ThreadState) -> None:
         """Write down what an open thread's card shows; of a closed one nothing is kept."""
         digest = self._messenger.card_digest(state) if state.is_open else ""
         self._restored.discard(state.thread_id)
-        self._shown.change(state.thread_id, lambda known: known.evolve(digest=digest))
+        self._shown.evolve(state.thread_id, digest=digest)
 
     def _with_its_card(self, state: ThreadState) -> ThreadState:
         """Return the thread with the card that was posted for it and is not on file, if there is one."""
@@ -133,9 +133,7 @@ class CardUpdates:
         place = self._messenger.find_card(state, after=closed.card_ts if closed else None)
         if place is None:
             return state
-        return (
-            self._store.amend(state.thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1])) or state
-        )
+        return self._store.evolve(state.thread_id, card_channel=place[0], card_ts=place[1]) or state
 
     def _put_off(self, thread_id: str, error: Unavailable) -> None:
         """Leave an update to `catch_up`: no thread's work waits for one. A first card is no update, and waited for."""
@@ -156,7 +154,7 @@ class CardUpdates:
             if state is None or not state.is_open or state.card_ts is None:
                 return
             try:
-                self._shown.change(thread_id, lambda known: known.evolve(digest=""))
+                self._shown.evolve(thread_id, digest="")
                 self._messenger.show_card(state, progress=line)
                 self._show_newer(state)
             except TriageError:

@@ -196,7 +196,7 @@ class Twins:
         if found is None or not self._list(state, found.thread_id, found.reason):
             self._make_own(state)
             return False
-        self._desk.store.amend(state.thread_id, lambda now: now.evolve(twin_of=found.thread_id))
+        self._desk.store.evolve(state.thread_id, twin_of=found.thread_id)
         return True
 
     def _list(self, state: ThreadState, first_id: str, reason: str) -> bool:

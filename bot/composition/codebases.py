@@ -23,7 +23,7 @@ from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, LinkTo
-from bot.domain.search.file_kinds import is_indexed
+from bot.domain.search.files import is_indexed
 from bot.domain.search.passages import IndexReport
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.ports import Clock, Store

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
+from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
@@ -22,7 +23,6 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.casework.investigate.run_records import RunRecorder
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment

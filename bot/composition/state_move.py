@@ -23,9 +23,9 @@ from bot.adapters.storage.postgres.database_state import moving
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.state_rows import MovableState, Row
 from bot.config.team_settings import DEFAULT_TEAM
+from bot.domain.events import names_of_record, record_key
 from bot.errors import InputError, StoreError
-from bot.intake.deduplication import has_unsorted, names_of_record
-from bot.ports import Documents
+from bot.ports import Documents, Journal
 from bot.ports.collections import CLASSIFIED, EVENTS, HOME, MOVED, SingleDocument
 
 Say = Callable[[str], object]
@@ -132,7 +132,7 @@ def _told(rows: Iterable[Row], line: str, say: Say) -> Iterator[Row]:
 
 
 def _identities(journal: str, record: Mapping[str, Any]) -> Iterable[Sequence[str]]:
-    """Return under which names a delivery is known (bot/intake/deduplication.py)."""
+    """Return under which names a delivery is known (bot/domain/events.py)."""
     return names_of_record(record) if journal == EVENTS else ()
 
 
@@ -153,7 +153,7 @@ def _refuse_unsorted(directory: DirectoryState) -> None:
     """Raise InputError where a start has something left to sort: with a database that is one step with journaling."""
     for namespace in directory.namespaces():
         store = FileStore(directory.home_of(namespace), is_reader=True)
-        if has_unsorted(store.journal(EVENTS), store.journal(CLASSIFIED)):
+        if _has_unsorted(store.journal(EVENTS), store.journal(CLASSIFIED)):
             raise InputError(
                 "the last messages were journaled and not sorted before triage ended; start it once, stop it, and type "
                 "this again. Nothing was changed"
@@ -164,3 +164,12 @@ def _is_empty(database: Database) -> bool:
     """Whether nothing was committed; raises StoreError where that cannot be told."""
     with moving(database, _identities) as there:
         return there.is_empty()
+
+
+def _has_unsorted(events: Journal, classified: Journal) -> bool:
+    """Whether a message was journaled last and not classified: a crash came between, and the next start does it."""
+    last = next(classified.newest_first(), {})
+    for record in events.newest_first():
+        if names_of_record(record):
+            return record_key(record) != record_key(last)
+    return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -117,10 +116,3 @@ def settled_by(user_id: str, words: str) -> Doubt:
     said = " ".join(words.split())
     about = f"{said[:SAID_CHARS].rstrip()}{'…' * (len(said) > SAID_CHARS)}"
     return Doubt(code=DoubtCode.SETTLED, by=user_id, about=about)
-
-
-def is_settled_by(doubts: Sequence[Doubt], user_id: str) -> bool:
-    """Whether somebody's last word in the thread was that no answer is needed any more."""
-    theirs = (each for each in reversed(doubts) if each.by == user_id)
-    last = next((each for each in theirs if each.code in (DoubtCode.WROTE, DoubtCode.SETTLED)), None)
-    return last is not None and last.code is DoubtCode.SETTLED

@@ -1,4 +1,4 @@
-"""A chat message as the bot sees it, and what the rules say of it.
+"""A chat message as the bot sees it, under which names it may be delivered again, and what the rules say of it.
 
 Reads and writes nothing. The shapes are those of events.ndjson and events-classified.ndjson; the keys of a record
 never change meaning, so that other programs can read the journals.
@@ -6,9 +6,10 @@ never change meaning, so that other programs can read the journals.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -80,3 +81,32 @@ class Classification(BaseModel):
 def thread_key(event: Event) -> str:
     """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
     return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"
+
+
+def delivery_names(event: Event) -> list[tuple[str, ...]]:
+    """Return every name under which the same happening may be delivered again.
+
+    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
+    """
+    place = (event.chat_id,)
+    if event.msg_type is MessageType.EDIT:
+        return [(*place, event.message_id, "edit", event.event_id or event.content)]
+    if event.msg_type is MessageType.DELETE:
+        return [(*place, event.message_id, "delete")]
+    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
+    if event.client_msg_id:
+        keys.append((*place, "client", event.client_msg_id))
+    return keys
+
+
+def record_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells a journaled message from all others; that of its line in either journal."""
+    return tuple(record.get(key) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
+
+
+def names_of_record(record: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return under which names a journaled message may be delivered again; none where the record holds no message."""
+    try:
+        return delivery_names(Event.model_validate(record))
+    except ValueError:
+        return []

@@ -6,7 +6,8 @@ parse could not. They are strict about shape: an unknown value of a closed field
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, Literal
@@ -162,6 +163,34 @@ class Check(FrozenValue):
     name: str
     ok: bool | None
     reason: str
+
+
+STATEMENTS: Final = "draft.statements"
+"""The check of facts that no citation stands beside."""
+_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
+
+
+def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
+    """Return one mark for each of `refs` citations: False if a check of it failed, True if all hold, None otherwise.
+
+    >>> ref_marks([Check(name="ref[0].resolves", ok=True, reason=""), Check(name="tone", ok=False, reason="")], 2)
+    [True, None]
+    """
+    found: list[list[bool | None]] = [[] for _ in range(refs)]
+    for check in checks:
+        match = _REF_NAME.match(check.name)
+        if match and int(match[1]) < refs:
+            found[int(match[1])].append(check.ok)
+    return [False if False in oks else True if oks and None not in oks else None for oks in found]
+
+
+def unsourced_statements(checks: Sequence[Check]) -> str | None:
+    """Return what is to be said of such statements where they fail no check; None where there are none.
+
+    >>> unsourced_statements([Check(name="draft.statements", ok=None, reason="stated without …")])
+    'stated without …'
+    """
+    return next((check.reason for check in checks if check.name == STATEMENTS and check.ok is None), None)
 
 
 class Verdict(StrEnum):

@@ -22,11 +22,11 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, Field
 
-from bot.domain.doubts import Doubt, is_settled_by
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.paging import Paging
 from bot.domain.questions.conditions import AutoJudgement
-from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
+from bot.domain.returns import Check, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
 
@@ -334,6 +334,12 @@ class ThreadState(FrozenValue):
         last = self.rounds[-1] if self.rounds else None
         return last.checks if last and last.investigator_return == self.investigator_return else ()
 
+    @property
+    def patch(self) -> ProposedPatch | None:
+        """The patch that the latest draft proposes; None where there is none to show."""
+        patch = self.investigator_return.proposed_patch if self.investigator_return else None
+        return None if patch is None or patch.is_empty else patch
+
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with fields replaced; status changes go through `transition` instead."""
         if "status" in changes:
@@ -361,7 +367,9 @@ class ThreadState(FrozenValue):
     @property
     def is_settled(self) -> bool:
         """Whether the asker's last word in the thread was that no answer is needed any more."""
-        return is_settled_by(self.doubts, self.original_sender_id)
+        theirs = (each.code for each in reversed(self.doubts) if each.by == self.original_sender_id)
+        last = next((code for code in theirs if code in (DoubtCode.WROTE, DoubtCode.SETTLED)), None)
+        return last is DoubtCode.SETTLED
 
     def with_draft(self, text: str) -> Self:
         """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count."""

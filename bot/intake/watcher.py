@@ -19,11 +19,10 @@ from typing import Any
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
-from bot.domain.events import Classification, Event, MessageType, thread_key
+from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.errors import StoreError
 from bot.intake.classifier.classification import classify
-from bot.intake.deduplication import delivery_names, record_key
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, SharedWrites

@@ -240,6 +240,10 @@ class Collection(Generic[Model]):
                     self.put(doc_id, after, version=version)
                 return after
 
+    def evolve(self, doc_id: str, **changes: Any) -> Model:
+        """Replace fields of a value, or of the default, and return it; raises as `change`."""
+        return self.change(doc_id, lambda now: now.model_copy(update=changes))
+
     def put(self, doc_id: str, value: Model, *, version: int) -> None:
         """Store a value if `version` is still the stored one, 0 where there must be none; raises Conflict."""
         written = value.model_dump(mode="json", exclude={_VERSION})

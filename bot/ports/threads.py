@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
@@ -58,6 +59,10 @@ class Threads:
             if (saved := self.put_if_newest(changed)) is not None:
                 return saved
         return None
+
+    def evolve(self, thread_id: str, **changes: Any) -> ThreadState | None:
+        """Replace fields of the thread as it is now; None where it is gone. Steps are taken through `amend`."""
+        return self.amend(thread_id, lambda now: now.evolve(**changes))
 
     def put_if_newest(self, state: ThreadState) -> ThreadState | None:
         """Store a state that was made of the newest one; None if somebody else was faster."""

@@ -200,8 +200,7 @@ class SuggestionCards:
         )
         at = MessageRef.on_file(suggestion.card_channel or self._ops_channel, suggestion.card_ts)
         stands = self._publisher.publish(self._ops_channel, card, at=at, recorded_at=suggestion.at)
-        place = {"card_channel": stands.channel, "card_ts": stands.ts, "card_shows": suggestion.status}
-        self._store.change(suggestion.id, lambda now: now.evolve(**place))
+        self._store.evolve(suggestion.id, card_channel=stands.channel, card_ts=stands.ts, card_shows=suggestion.status)
 
 
 def _is_behind(suggestion: Suggestion) -> bool:

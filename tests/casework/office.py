@@ -10,12 +10,12 @@ from blocks.cards.draft_actions import click_of
 from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
+from bot.agent.run_records import RunRecorder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
-from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch

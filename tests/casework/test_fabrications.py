@@ -25,7 +25,7 @@ from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.checks.validation import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets
 from tests.gitrepo import commit_files, git, make_repo
 from tests.sampling import FULL

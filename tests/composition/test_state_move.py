@@ -25,9 +25,9 @@ from bot.adapters.storage.queued_jobs import decode_job
 from bot.adapters.storage.state_rows import STAYS
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
+from bot.domain.events import names_of_record
 from bot.domain.jobs import JobKind, queue_order
 from bot.errors import ConfigError, InputError, StoreError
-from bot.intake.deduplication import names_of_record
 from bot.ports import Store
 from bot.ports.collections import EVENTS, HOME, MOVED, THREADS, SingleDocument, inbox_of
 from bot.ports.replicas import Role

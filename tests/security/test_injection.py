@@ -16,11 +16,11 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunRequest
 from bot.agent.prompts import prompt
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.investigate.assignment import Assignment, ThreadMessage
 from bot.casework.investigate.model_investigator import ModelInvestigator
-from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.search.passages import MemoryHit
 from bot.domain.text.sanitize import strip_hidden

@@ -15,7 +15,7 @@ from bot.adapters.search import passage_rows as rows
 from bot.adapters.search.passage_rows import holds_any, is_readable, read_file
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
-from bot.domain.search.file_kinds import may_hold_text, path_weight
+from bot.domain.search.files import may_hold_text, path_weight
 from bot.domain.search.passages import IndexGaps
 from bot.errors import ProviderError
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
 from bot.domain.search.definitions import Defined, Definition, DefinitionKind, definitions_in
-from bot.domain.search.file_kinds import is_indexed, is_prose
+from bot.domain.search.files import is_indexed, is_prose
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines

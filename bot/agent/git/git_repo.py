@@ -21,7 +21,7 @@ from typing import Final
 
 from bot.agent.git.git_process import GitProcess
 from bot.agent.git.repositories import Located
-from bot.domain.text.file_text import file_lines
+from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")

@@ -27,7 +27,7 @@ from bot.agent.tools.base import (
     truncated,
 )
 from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines, redact_patch
 
 MAX_LINES: Final = 400

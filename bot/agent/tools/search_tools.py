@@ -16,7 +16,7 @@ from bot.agent.git.git_history import GitHistory, GitMatch
 from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, path_text, quote_line, truncated
 from bot.agent.tools.snapshot import Snapshot, folder_path
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import MemoryHit, Passage
 from bot.domain.secrets import redact_lines
 from bot.ports import NoteIndex, NoteStore, PassageIndex

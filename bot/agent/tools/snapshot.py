@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import MAX_LINE_CHARS, ToolProblem, fitting, number, path_text
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.did_you_mean import spelled_alike
-from bot.domain.text.file_text import file_lines
 
 MAX_FILE_BYTES: Final = 2_000_000
 MAX_KEPT_FILES: Final = 32

@@ -1,5 +1,6 @@
 """Every check of a draft that code can make, before any model is asked: SPEC §4.3."""
 
-from bot.casework.checks.draft_checks import check_return, ref_marks
+from bot.casework.checks.draft_checks import check_return
+from bot.domain.returns import ref_marks
 
 __all__ = ["check_return", "ref_marks"]

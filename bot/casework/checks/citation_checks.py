@@ -23,8 +23,7 @@ from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.memory.notes import RETIRED
 from bot.domain.memory.rechecks import lesson_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.search.file_kinds import is_secret_file
-from bot.domain.text.file_text import file_lines
+from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.text.sanitize import one_line
 from bot.ports import NoteStore
 

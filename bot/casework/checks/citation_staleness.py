@@ -17,7 +17,7 @@ from bot.agent.git.repositories import Repositories
 from bot.domain.citations.citation_lines import is_verbatim
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import StaleCitations
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 
 MAX_KEPT = 50_000
 

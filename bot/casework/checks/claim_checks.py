@@ -10,11 +10,11 @@ only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult, to_check
-from bot.domain.citations.citation_lines import CitedLines, parse_lines
+from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.draft_statements import (
     DottedName,
     ModuleTree,
@@ -35,16 +35,14 @@ from bot.domain.questions.draft_language import (
 )
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.questions.rubrics import Rubric
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import Check, EvidenceKind, InvestigatorReturn
 from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import one_line
 
 NAMED_AT_MOST = 5
 _QUALIFIED: Final = re.compile(r"(?<![\w:/.-])[a-z][a-z0-9_-]{0,39}:[\w@+.-]{1,200}(?:/[\w@+.-]{1,200}){0,40}")
 """A path behind the id of a codebase."""
-_NOTES = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
 _OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
-STATEMENTS: Final = "draft.statements"
 STATED_AT_MOST: Final = 3
 STATEMENT_CHARS: Final = 90
 _BROADCAST: Final = re.compile(
@@ -66,30 +64,6 @@ class Proved(NamedTuple):
     modules: ModuleTree
     cited: Collection[str] = ()
     """The cited paths as they are written, with their codebase where there are several."""
-
-    @classmethod
-    def of(
-        cls,
-        refs: Sequence[EvidenceRef],
-        marks: Sequence[bool | None],
-        commits: Collection[str],
-        changed: Collection[str] = (),
-        paths: Collection[str] = (),
-        *,
-        locate: Callable[[str], str] = str,
-    ) -> Proved:
-        """Return what those citations hold whose mark is True; a note counts unless it is refuted.
-
-        `paths` are the files of the codebase, needed where a draft names modules; `locate` takes the codebase off a
-        cited path.
-        """
-        proved = [ref for ref, mark in zip(refs, marks, strict=True) if mark]
-        cited = [found for ref in proved if ref.kind is EvidenceKind.FILE and (found := parse_lines(ref.ref))]
-        lines = [one._replace(path=locate(one.path)) for one in cited]
-        notes = {ref.ref for ref, mark in zip(refs, marks, strict=True) if ref.kind in _NOTES and mark is not False}
-        quotes = [ref.quote for ref in proved if ref.quote.strip()]
-        written = {one.path for one, bare in zip(cited, lines, strict=True) if one != bare}
-        return cls(lines, commits, quotes, {*notes, *changed}, ModuleTree(paths), written)
 
     def holds_module(self, dotted: DottedName) -> bool:
         """Whether a dotted name is no module of the codebase, or one that is cited, changed or quoted.
@@ -181,15 +155,6 @@ def statements_check(ret: InvestigatorReturn, marks: Sequence[bool | None]) -> C
     return CitationResult(
         False, f"high confidence, but stated without a citation beside it: {said}{more}; cite it, or say medium"
     )
-
-
-def unsourced_statements(checks: Sequence[Check]) -> str | None:
-    """Return what is to be said of such statements where they fail no check; None where there are none.
-
-    >>> unsourced_statements([Check(name="draft.statements", ok=None, reason="stated without …")])
-    'stated without …'
-    """
-    return next((check.reason for check in checks if check.name == STATEMENTS and check.ok is None), None)
 
 
 def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str] = ()) -> Iterator[Check]:

@@ -17,27 +17,22 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation, to_check
-from bot.casework.checks.claim_checks import (
-    STATEMENTS,
-    Proved,
-    modules_named,
-    places_check,
-    statements_check,
-    style_checks,
-)
+from bot.casework.checks.claim_checks import Proved, modules_named, places_check, statements_check, style_checks
 from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.citations.draft_statements import ModuleTree
 from bot.domain.questions.draft_language import sentences, word_count
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import (
     MAX_DRAFT_WORDS,
     MAX_EVIDENCE_REFS,
     MAX_NOTES_WORDS,
+    STATEMENTS,
     Check,
     EvidenceKind,
     EvidenceRef,
     InvestigatorReturn,
 )
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.threads import QuestionType
 from bot.ports import NoteStore
 
@@ -109,8 +104,8 @@ def _shape_check(name: str, ok: bool, reason: str) -> Check:
 
 
 GROUNDED: Final = "grounded"
+_NOTES: Final = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
 _READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
-_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 
 
 def check_return(
@@ -152,20 +147,6 @@ def check_return(
     ]
 
 
-def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
-    """Return one mark for each of `refs` citations: False if a check of it failed, True if all hold, None otherwise.
-
-    >>> ref_marks([Check(name="ref[0].resolves", ok=True, reason=""), Check(name="tone", ok=False, reason="")], 2)
-    [True, None]
-    """
-    found: list[list[bool | None]] = [[] for _ in range(refs)]
-    for check in checks:
-        match = _REF_NAME.match(check.name)
-        if match and int(match[1]) < refs:
-            found[int(match[1])].append(check.ok)
-    return [False if False in oks else True if oks and None not in oks else None for oks in found]
-
-
 def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
     for index, proof in enumerate(proofs):
         yield to_check(f"ref[{index}].resolves", proof.resolves)
@@ -191,19 +172,22 @@ def _grounded(marks: Sequence[bool | None]) -> CitationResult:
 def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: CitationSources) -> Proved:
     """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
     proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
-    cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
+    cited_commits = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
     read_at = {sources.commit(ref.commit, _path_of(ref)) for ref in proved if ref.commit} - {None}
-    histories = [(commit, GitHistory(sources.repo.holder(commit))) for commit in cited if commit]
+    histories = [(commit, GitHistory(sources.repo.holder(commit))) for commit in cited_commits if commit]
     changed = {path for commit, of in histories for path in of.changed_paths(commit) if not is_secret_file(path)}
     repos = _repos_of(ret.evidence_refs, sources) if modules_named(ret) else ()
     paths = [entry.path for repo in repos for entry in repo.tree(repo.head())]
-    return Proved.of(
-        ret.evidence_refs,
-        marks,
-        {commit for commit in cited | read_at if commit},
-        changed,
-        paths,
-        locate=lambda path: sources.repo.locate(path).path,
+    cited = [found for ref in proved if ref.kind is EvidenceKind.FILE and (found := parse_lines(ref.ref))]
+    lines = [one._replace(path=sources.repo.locate(one.path).path) for one in cited]
+    refs = zip(ret.evidence_refs, marks, strict=True)
+    return Proved(
+        lines=lines,
+        commits={commit for commit in cited_commits | read_at if commit},
+        quotes=[ref.quote for ref in proved if ref.quote.strip()],
+        names={*(ref.ref for ref, mark in refs if ref.kind in _NOTES and mark is not False), *changed},
+        modules=ModuleTree(paths),
+        cited={one.path for one, bare in zip(cited, lines, strict=True) if one != bare},
     )
 
 

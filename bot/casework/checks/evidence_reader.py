@@ -13,12 +13,10 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import EntryKind
 from bot.agent.git.repositories import Located, Repositories
-from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.citations.citation_lines import CitedLines, parse_lines, quoted_lines
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ref_marks
+from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact, redact_lines
-from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ProviderError

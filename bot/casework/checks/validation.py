@@ -16,12 +16,12 @@ from typing import Any, Final, Protocol
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.casework.checks.draft_checks import GROUNDED, check_return, ref_marks
-from bot.casework.investigate.run_records import RunRecorder
+from bot.agent.run_records import RunRecorder
+from bot.casework.checks.draft_checks import GROUNDED, check_return
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_language import is_in_language
 from bot.domain.questions.rubrics import rubric_for
-from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict, ref_marks
 from bot.domain.threads import ThreadState
 from bot.ports import Clock, NoteStore
 

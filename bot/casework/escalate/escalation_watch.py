@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from bot.agent.run_records import RunRecorder
 from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
 from bot.casework.escalate.long_run import EscalationFolder
 from bot.casework.investigate.assignment import changes_of_return
-from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import InvestigatorReturn, Usage, total_usage

@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.agent.model_run import RunProgress, progress_line
+from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigator
-from bot.casework.investigate.run_records import RunRecorder
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.returns import InvestigatorReturn

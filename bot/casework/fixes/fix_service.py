@@ -19,7 +19,7 @@ from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
 from bot.casework.fixes.patch_check import FixRefused
 from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
-from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch, patch_of
+from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
@@ -67,7 +67,7 @@ class Fixes:
     def proposed(self, thread_id: str, patch_hash: str) -> tuple[ThreadState, ProposedPatch]:
         """Return the thread and the patch that a button was made for; raises Conflict where it is another by now."""
         state = self._desk.ended_or_open(thread_id)
-        patch = patch_of(state) if state else None
+        patch = state.patch if state else None
         if state is None or patch is None or hash_patch(patch) != patch_hash:
             raise Conflict("The draft has another patch by now, or none; nothing happened. Read the card again.")
         return state, patch

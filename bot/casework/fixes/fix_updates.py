@@ -11,7 +11,7 @@ from bot.casework.card_marks import ClientOf
 from bot.casework.fixes.fix_opening import words_of
 from bot.casework.fixes.patch_codebases import PatchCodebases
 from bot.casework.thread_service import ThreadService
-from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch, patch_of
+from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch
 from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
 from bot.errors import ProviderError, Unavailable
 from bot.ports import CardFiles
@@ -128,7 +128,7 @@ class FixUpdates:
 
 def _naming(now: ThreadState, fix: Fix) -> ThreadState | None:
     """Return a thread whose waiting draft names the request of its own patch; None where nothing is to be changed."""
-    patch = patch_of(now)
+    patch = now.patch
     waits = now.status is ThreadStatus.PENDING_USER and now.post_intent is None and now.draft_pending
     is_its_own = patch is not None and hash_patch(patch) == hash_patch(fix.patch)
     if not waits or not is_its_own or fix.request is None or now.fix_url == fix.request.url:

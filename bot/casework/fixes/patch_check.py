@@ -27,7 +27,7 @@ from bot.domain.fixes.patch_limits import (
     refuse_diff,
     refuse_twins,
 )
-from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.errors import InputError, refused

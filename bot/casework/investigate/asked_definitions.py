@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.search.definitions import Definition, DefinitionKind
-from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.files import path_weight
 from bot.domain.search.question_names import HISTORY_WORDS, MAX_BARE_WORDS, Named, QuestionNames, names_in
 from bot.domain.search.tokens import akin_stems, stem, text_stems
 from bot.ports import PassageIndex

@@ -23,7 +23,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation, Inves
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
 from bot.domain.search.report_parts import parts_of

@@ -20,7 +20,7 @@ from bot.domain.citations.prose_spans import prose_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.definitions import definition_end
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.question_names import HISTORY_WORDS, asks_for_origin, asks_why, names_in
 from bot.domain.text.sanitize import one_line

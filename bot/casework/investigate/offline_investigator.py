@@ -38,7 +38,7 @@ from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
-from bot.domain.search.file_kinds import is_indexed
+from bot.domain.search.files import is_indexed
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
 from bot.domain.search.question_names import asks_for_history, in_context, names_in
 from bot.domain.search.report_parts import parts_of

@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import TracePlace, trace_places
-from bot.domain.search.file_kinds import is_indexed, path_weight
+from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.question_names import names_in
 from bot.domain.search.report_parts import ReportParts, parts_of

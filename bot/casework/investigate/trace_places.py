@@ -20,7 +20,7 @@ from bot.casework.investigate.offline_draft import Excerpt, whole_excerpt
 from bot.domain.citations.prose_spans import Spans
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
-from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, path_weight
+from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
 from bot.domain.text.sanitize import one_line

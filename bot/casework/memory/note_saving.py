@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.thread_service import ThreadService
 from bot.domain.memory.notes import CITES, SHARED, NoteKind, cites_of, note_text, safe_name
+from bot.domain.returns import ref_marks
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
 from bot.errors import InputError, TriageError

@@ -259,12 +259,12 @@ class AutoReplies:
                 is_back = one.taken_back_by is not None
                 if is_back and not one.is_withdrawn:
                     self._chat.withdraw(one)
-                    one = self._sent.change(one.id, lambda now: now.evolve(is_withdrawn=True))
+                    one = self._sent.evolve(one.id, is_withdrawn=True)
                 if one.shows_taken_back is not is_back:
                     self._desk.cards.guard.require()
                     place = self._chat.show(one)
                     shown = {"card_channel": place[0], "card_ts": place[1], "shows_taken_back": is_back}
-                    self._sent.change(one.id, lambda now: now.evolve(**shown))
+                    self._sent.evolve(one.id, **shown)
             except ProviderError as error:
                 log.warning("an automatic reply is not shown yet", extra={"action": "audit_waits"}, exc_info=True)
                 pause = timedelta(seconds=error.retry_after_s or 0) if isinstance(error, Unavailable) else REFUSED_FOR
@@ -283,7 +283,7 @@ class AutoReplies:
         if state.resolution is not Resolution.AUTO:
             self._sent.remove(one.id)
             return None
-        return self._sent.change(one.id, lambda now: now.evolve(posted_message_id=state.posted_message_id))
+        return self._sent.evolve(one.id, posted_message_id=state.posted_message_id)
 
 
 def _is_ready(state: ThreadState) -> bool:

@@ -85,7 +85,7 @@ class FeedbackVotes:
         if state is None:
             self._desk.messenger.tell_ops(f"A reply was not helpful, and its card is gone: {one.permalink or one.id}")
         elif one.telling_at is None:
-            self._store.change(one.id, lambda known: known.evolve(telling_at=now))
+            self._store.evolve(one.id, telling_at=now)
             self._desk.cards.guard.require()
             self._chat.tell(state, one)
         elif not self._chat.is_told(state, one):
@@ -93,7 +93,7 @@ class FeedbackVotes:
                 return
             self._desk.cards.guard.require()
             self._chat.tell(state, one)
-        self._store.change(one.id, lambda known: known.evolve(is_told=True))
+        self._store.evolve(one.id, is_told=True)
 
     def _show(self, one: Feedback) -> None:
         """Bring the card of a thread that has ended in line; one that is open again shows another reply."""
@@ -102,7 +102,7 @@ class FeedbackVotes:
             if state.is_open:
                 return  # its reply has just been posted
             self._desk.show_closed(state)
-        self._store.change(one.id, lambda now: now.evolve(shown=tuple(counts)))
+        self._store.evolve(one.id, shown=tuple(counts))
 
     def _carded(self, one: Feedback) -> ThreadState | None:
         """Return the thread below whose card a reply is spoken of: its own, or the one it was a twin of."""

@@ -383,7 +383,7 @@ class Replies:
         return closed
 
     def _must_amend(self, state: ThreadState, **changes: Any) -> ThreadState:
-        amended = self._desk.store.amend(state.thread_id, lambda now: now.evolve(**changes))
+        amended = self._desk.store.evolve(state.thread_id, **changes)
         if amended is None:
             raise Conflict("The thread was closed meanwhile.")
         return amended

@@ -11,8 +11,8 @@ from bot.casework.pause import read_pause
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
 from bot.cli.doctor.context import HealthCheck, well, wrong
+from bot.domain.events import record_key
 from bot.domain.text.humanize import time_ago
-from bot.intake.deduplication import record_key
 from bot.intake.presence import connection_state, describe_presence, own_presence
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, EVENTS

@@ -13,11 +13,11 @@ import click
 
 from bot.agent.budget import Budget
 from bot.agent.codebases import Codebase
+from bot.agent.run_records import RunRecorder
 from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest, harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
-from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.investigate.local_investigation import (

@@ -13,7 +13,6 @@ from typing import Any, Final
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.model_run import RunFailed, progress_line
-from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
@@ -34,6 +33,7 @@ from bot.domain.returns import (
     Usage,
     ValidatorReturn,
     Verdict,
+    ref_marks,
     total_usage,
 )
 from bot.domain.secrets import redact

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.measures import dollars, seconds, time_of
 from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import LinkTo, sibling_message_link
@@ -20,7 +19,7 @@ from bot.domain.events import Event
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.paging import Paging
 from bot.domain.questions.feedback import Feedback
-from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict, ref_marks
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line

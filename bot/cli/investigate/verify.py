@@ -13,9 +13,9 @@ import click
 from bot.adapters.process.clocks import SystemClock
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
-from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from bot.domain.citations.number_words import with_digits
-from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.search.files import FileKind, file_kind
 from bot.domain.tables import Alternatives, Words, WordSet, read_table
 from bot.domain.text.sanitize import strip_hidden
 

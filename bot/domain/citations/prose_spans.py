@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from bot.domain.search.file_kinds import FileKind, file_kind, is_prose
+from bot.domain.search.files import FileKind, file_kind, is_prose
 from bot.domain.tables import Parts, Words, fill, read_table
 
 MAX_HEADER_CHARS: Final = 400

@@ -16,7 +16,7 @@ from bot.domain.fixes.patch_files import without_codebase
 from bot.domain.fixes.patch_limits import PatchRefusal
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import EvidenceRef, ProposedPatch
-from bot.domain.threads import ThreadState, check_thread_id, hash_draft
+from bot.domain.threads import check_thread_id, hash_draft
 from bot.errors import InputError
 
 _FIX_ID: Final = re.compile(r"(?P<thread>[A-Za-z0-9_.-]+)~(?P<hash>[0-9a-f]{16})")
@@ -158,9 +158,3 @@ def check_fix_id(given: str) -> str:
         raise InputError(f"{given[:80]!r} names no proposed patch.")
     check_thread_id(match["thread"])
     return given
-
-
-def patch_of(state: ThreadState) -> ProposedPatch | None:
-    """Return the patch that a thread's latest draft proposes; None where there is none to show."""
-    patch = state.investigator_return.proposed_patch if state.investigator_return else None
-    return None if patch is None or patch.is_empty else patch

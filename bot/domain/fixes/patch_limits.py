@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, diff_files
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.search.file_kinds import is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import one_line, strip_hidden

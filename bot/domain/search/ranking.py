@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.files import path_weight
 from bot.domain.search.tokens import Term
 
 # Chosen on the tuned sets of benchmarks/questions.yml, where neighbouring values differ by under 1 % in rank.

@@ -136,9 +136,9 @@ class _Patterns:
         spaced = [words for words in languages if words.spaced]
         unspaced = [words for words in languages if not words.spaced]
         self._spaced = LinearPatterns(
-            f"{_EDGE_BEFORE}(?:{pattern(words)}){_EDGE_AFTER}" for pattern in kinds.values() for words in spaced
+            [f"{_EDGE_BEFORE}(?:{pattern(words)}){_EDGE_AFTER}" for pattern in kinds.values() for words in spaced]
         )
-        self._unspaced = LinearPatterns(pattern(words) for pattern in kinds.values() for words in unspaced)
+        self._unspaced = LinearPatterns([pattern(words) for pattern in kinds.values() for words in unspaced])
         self._spaced_kinds = [kind for kind in kinds for _ in spaced]
         self._unspaced_kinds = [kind for kind in kinds for _ in unspaced]
 

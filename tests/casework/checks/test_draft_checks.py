@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from bot.agent.ledger import Ledger
-from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return, ref_marks
+from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
+from bot.domain.returns import (
+    Check,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+    ProposedPatch,
+    TriageFile,
+    ref_marks,
+)
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from tests.codebases import make_codebases

@@ -14,10 +14,10 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, SpendLimitReached
 from bot.agent.prompts import prompt
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.investigate.assignment import Investigation
-from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, Verdict
 from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, a_return, in_status

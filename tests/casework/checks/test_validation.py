@@ -12,9 +12,9 @@ import pytest
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.ledger import Ledger
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.draft_checks import GROUNDED
 from bot.casework.checks.validation import CodeValidator, enforce_checks, verdict_of_checks
-from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.threads import ThreadStatus
 from tests.builders import a_return, in_status

@@ -7,11 +7,11 @@ import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.draft_checks import check_return, ref_marks
+from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.history_answer import SHALLOW
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.domain.returns import EvidenceKind
+from bot.domain.returns import EvidenceKind, ref_marks
 from bot.domain.threads import QuestionType
 from tests.gitrepo import commit_files, git, make_repo
 

@@ -7,10 +7,10 @@ import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.draft_checks import check_return, ref_marks
+from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, FollowUp, Investigation, ThreadMessage
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.domain.returns import EvidenceKind
+from bot.domain.returns import EvidenceKind, ref_marks
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.search.file_kinds import path_weight
+from bot.domain.search.files import path_weight
 from bot.domain.search.ranking import MANY, Corpus, Match, likelihood, rank
 from bot.domain.search.tokens import Term
 

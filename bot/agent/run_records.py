@@ -1,24 +1,25 @@
 """The record of every run: runs/<run_id>/ holds trace.json, transcript.md, run.log and work_products/.
 
 The ledger in the trace is what later checks of the run's citations rest on, so it is written before the draft counts.
-A model's runner writes run.log and transcript.md as it goes; own secrets are cut out of what is written here.
+A model's runner writes run.log live and transcript.md turn by turn, and tells whoever watches; a disk that refuses
+costs that record, never the run. Everything is redacted before it is written or shortened.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import RunFailed
+from bot.agent.model_run import RunFailed, RunProgress, RunRequest
 from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET, redact, redact_values
 from bot.errors import TriageError, refused
@@ -132,3 +133,70 @@ class RunRecorder:
 def _failure(error: TriageError) -> dict[str, Any]:
     """Return what a failed run cost, and which limit of time ended it, as far as the error says so."""
     return {"usage": error.usage.model_dump(), **error.limits()} if isinstance(error, RunFailed) else {"usage": None}
+
+
+PREVIEW_EVERY_S: Final = 3.0
+_PREVIEW_CHARS: Final = 120
+_KEPT_CHARS: Final = 4_000
+
+
+class RunLog:
+    """The record of one run; `tool_calls` counts what was called."""
+
+    def __init__(
+        self, request: RunRequest, *, clock: Clock, monotonic: Callable[[], float], secrets: Collection[str]
+    ) -> None:
+        self._folder, self._report = request.folder, request.on_progress
+        self._clock, self._monotonic, self._secrets = clock, monotonic, secrets
+        self._previewed_at: float | None = None
+        self._recent = ""
+        self.tool_calls = 0
+
+    def say(self, line: str) -> None:
+        """Add one line to run.log."""
+        self._append("run.log", f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {' '.join(self._safe(line).split())}\n")
+
+    def write(self, heading: str, text: str) -> None:
+        """Add a section to transcript.md."""
+        self._append("transcript.md", f"## {heading}\n\n{self._safe(text)}\n\n")
+
+    def log_progress(self, words: str) -> bool:
+        """Take in words of thinking or text; whether a preview of them is due."""
+        self._recent = (self._recent + words)[-_KEPT_CHARS:]
+        now = self._monotonic()
+        return self._previewed_at is None or now - self._previewed_at >= PREVIEW_EVERY_S
+
+    def preview(self) -> None:
+        """Show the latest words, in run.log and to the watcher."""
+        self._previewed_at = self._monotonic()
+        latest = " ".join(self._safe(_whole_words(self._recent)).split())[-_PREVIEW_CHARS:]
+        self.say(f"thinking: {latest}")
+        if self._report is None:
+            return
+        try:
+            self._report(RunProgress(tool_calls=self.tool_calls, thinking=latest))
+        except TriageError:
+            log.warning("progress could not be shown", exc_info=True, extra={"action": "progress_unshown"})
+
+    def _safe(self, text: str) -> str:
+        return redact(text, self._secrets)
+
+    def _append(self, name: str, text: str) -> None:
+        if self._folder is None:
+            return
+        path = Path(self._folder, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+        except OSError:
+            log.warning("a run's record could not be written", exc_info=True, extra={"action": "journal_unwritten"})
+
+
+def _whole_words(text: str) -> str:
+    """Return a text that is still growing without its last word: half a secret would not be recognised as one.
+
+    >>> _whole_words("the key is sk-an")
+    'the key is'
+    """
+    return text[: -len(text.split()[-1])].rstrip() if text.split() and not text[-1].isspace() else text

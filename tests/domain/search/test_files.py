@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, is_secret_file
+from bot.domain.search.files import FileKind, file_kind, is_indexed, is_secret_file
 
 SECRET = [
     ".env",

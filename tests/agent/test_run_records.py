@@ -11,8 +11,8 @@ import pytest
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunTimedOut
+from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import ProposedPatch, TriageFile, Usage
 from bot.domain.threads import QuestionType
 from bot.errors import ProviderError, StoreError

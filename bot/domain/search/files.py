@@ -1,12 +1,14 @@
-"""What a path says about a file: whether its text may be shown at all, and how likely it holds an answer.
+"""What a path says about a file, and its bytes: may it be shown, how likely does it hold an answer, which lines has it.
 
-Reads nothing but the path; the names stand in file_kinds.yml. A file whose weight is 0 is never opened: it may hold a
-secret, or no human wrote it. A sample of a file of credentials (`.env.example`) is ordinary text: its values are
-blacked out like any other text's. Files of a commit that no search looks into are counted as gaps.
+Pure; the names stand in files.yml. A file whose weight is 0 is never opened: it may hold a secret, or no human wrote
+it. A sample of a file of credentials (`.env.example`) is ordinary text: its values are blacked out like any other
+text's. Files of a commit that no search looks into are counted as gaps. Files are decoded and cut into lines here
+alone, so a line has the same number and words for the read tools, the passage index and the checks of quotes.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from enum import StrEnum
 from functools import lru_cache
@@ -45,7 +47,7 @@ class _FileKindsTable(NamedTuple):
     media: Alternatives
 
 
-_LISTS: Final = read_table(__file__, "file_kinds.yml", _FileKindsTable)
+_LISTS: Final = read_table(__file__, "files.yml", _FileKindsTable)
 _NAMES: Final = fill("|".join(_LISTS.secret_names), _LISTS.parts)
 _SECRET: Final = re.compile(
     rf"(?:^|/)(?:{_NAMES})$|(?:^|/)(?:{_LISTS.secret_folders})(?:/|$)"
@@ -109,3 +111,58 @@ def path_weight(path: str, question: str) -> float:
     kind = file_kind(path)
     asked = _ASKED_FOR.get(kind)
     return 1.0 if asked and asked.search(question) else _LISTS.weights[kind]
+
+
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+_WESTERN: Final = "cp1252"  # Latin-1 with the characters that Windows puts in place of its control codes
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+
+
+def text_of(content: bytes) -> str | None:
+    r"""Return the text of a file without its byte order mark; None where it is binary or cannot be decoded.
+
+    UTF-8; UTF-16 and UTF-32 with a byte order mark; else Latin-1 (Windows-1252), if nothing in it speaks against that.
+
+    >>> text_of(b"caf\xc3\xa9"), text_of(b"caf\xe9"), text_of("x".encode("utf-16")), text_of(b"\x00\x01")
+    ('café', 'café', 'x', None)
+    """
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
+    text = _decoded(content, encoding)
+    if text is None and encoding == "utf-8":
+        text = _western(content)
+    return None if text is None or "\0" in text else text
+
+
+def file_lines(content: bytes) -> list[str] | None:
+    r"""Return the lines of a file without their line ends; None where it is no text.
+
+    A line ends at LF, CR LF or a lone CR; form feeds and Unicode separators end nothing.
+
+    >>> file_lines(b"a\r\nb\x0cc\rd\n"), file_lines(b""), file_lines(b"\x00")
+    (['a', 'b\x0cc', 'd'], [], None)
+    """
+    text = text_of(content)
+    if text is None:
+        return None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _decoded(content: bytes, encoding: str) -> str | None:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _western(content: bytes) -> str | None:
+    """Return Latin-1 text; None where the bytes are partly UTF-8, or hold control codes that no text has."""
+    is_mixed = any(char > "\x7f" and char != "\ufffd" for char in content.decode("utf-8", "replace"))
+    text = None if is_mixed else _decoded(content, _WESTERN)
+    return None if text is None or _CONTROLS.search(text) else text
