@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.prose_spans import Spans
-from bot.domain.citations.verbatim_quotes import flaw_of
+from bot.domain.citations.prose_spans import Spans, spans_of
+from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
@@ -70,15 +71,6 @@ class Excerpt:
         """The citation of these lines."""
         return f"{self.path}:{self.start}-{self.end}"
 
-    @classmethod
-    def cut(
-        cls, path: str, lines: Sequence[str], start: int, end: int, *, commit: str, stems: frozenset[str]
-    ) -> Excerpt:
-        """Return the lines from `start` to `end` of a file, counted from 1."""
-        text = "\n".join(lines[start - 1 : end])
-        covered = len(shared_stems(stems, f"{path} {text}"))
-        return cls(path=path, start=start, end=end, commit=commit, text=text, covered=covered)
-
     def cited_for(self, claim: str) -> EvidenceRef:
         """Return the evidence that these lines are for a claim."""
         return EvidenceRef(
@@ -99,15 +91,46 @@ class Excerpt:
         return 2 * len(shared_stems(rest, self.text)) >= len(rest)
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuotableFile:
+    """A file at a commit, of which lines may be quoted."""
+
+    path: str
+    commit: str
+    lines: Sequence[str]
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Where in the file people talk."""
+        return spans_of(self.path, plain_text(self.lines))
+
+    def cut(self, start: int, end: int, stems: frozenset[str]) -> Excerpt:
+        """Return the lines from `start` to `end`, counted from 1."""
+        text = "\n".join(self.lines[start - 1 : end])
+        covered = len(shared_stems(stems, f"{self.path} {text}"))
+        return Excerpt(path=self.path, start=start, end=end, commit=self.commit, text=text, covered=covered)
+
+    def widened(self, excerpt: Excerpt) -> Excerpt | None:
+        """Return an excerpt with as many lines around it as it needs to keep its sense; None if it needs many."""
+        for before, after in _WIDENINGS:
+            start, end = max(1, excerpt.start - before), min(len(self.lines), excerpt.end + after)
+            text = "\n".join(self.lines[start - 1 : end])
+            can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+            if can_be_quoted and flaw_of(text, self.lines, self.spans, start=start, end=end) is None:
+                is_same = (start, end) == (excerpt.start, excerpt.end)
+                return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
+        return None
+
+
 def excerpts_of_passage(
-    passage: Passage, lines: Sequence[str], spans: Spans, *, stems: frozenset[str], named: Sequence[Definition]
+    passage: Passage, file: QuotableFile, stems: frozenset[str], named: Sequence[Definition]
 ) -> Iterator[Excerpt]:
     """Yield the lines of a passage that answer best, the most first; before them what it defines of `named`."""
     for one in named:
         if one.path == passage.path and passage.start <= one.line <= passage.end:
-            yield from excerpts_of_definition(one, lines, spans, commit=passage.commit, stems=stems)
+            yield from excerpts_of_definition(one, file, stems)
     found = (excerpt_of_passage(passage, stems, size) for size in SIZES)
-    yield from (whole for excerpt in found if excerpt and (whole := whole_excerpt(excerpt, lines, spans)))
+    yield from (whole for excerpt in found if excerpt and (whole := file.widened(excerpt)))
 
 
 def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
@@ -126,10 +149,9 @@ def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Ex
     )
 
 
-def excerpts_of_definition(
-    definition: Definition, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str]
-) -> Iterator[Excerpt]:
+def excerpts_of_definition(definition: Definition, file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:
     """Yield a definition's first lines as they may be quoted, the most first; nothing if it is not on its line."""
+    lines = file.lines
     if definition.line > len(lines) or definition.name not in lines[definition.line - 1]:
         return
     end = definition_end(lines, definition.line)
@@ -138,9 +160,8 @@ def excerpts_of_definition(
     head = _signature_lines(lines, definition.line)
     for size in (SIZES[0] + head, *SIZES) if head else SIZES:
         for start in dict.fromkeys((*starts, definition.line)):
-            until = min(end, definition.line + size - 1)
-            cut = Excerpt.cut(definition.path, lines, start, until, commit=commit, stems=stems)
-            if whole := whole_excerpt(replace(cut, defines=definition.name), lines, spans):
+            cut = file.cut(start, min(end, definition.line + size - 1), stems)
+            if whole := file.widened(replace(cut, defines=definition.name)):
                 yield whole
 
 
@@ -154,25 +175,14 @@ def _signature_lines(lines: Sequence[str], line: int) -> int:
     return next((at for at, text in enumerate(below, 1) if text.startswith((f"{indent})", f"{indent}]"))), 0)
 
 
-def excerpts_of_file(path: str, lines: Sequence[str], spans: Spans, *, commit: str) -> Iterator[Excerpt]:
+def excerpts_of_file(file: QuotableFile) -> Iterator[Excerpt]:
     """Yield a file's first lines as they may be quoted, the most first."""
     for size in SIZES:
-        text = "\n".join(lines[:size]).rstrip()
-        first = Excerpt(path=path, start=1, end=text.count("\n") + 1, commit=commit, text=text, covered=1)
-        if text and (whole := whole_excerpt(first, lines, spans)):
+        text = "\n".join(file.lines[:size]).rstrip()
+        end = text.count("\n") + 1
+        first = Excerpt(path=file.path, start=1, end=end, commit=file.commit, text=text, covered=1)
+        if text and (whole := file.widened(first)):
             yield whole
-
-
-def whole_excerpt(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:
-    """Return an excerpt with as many lines around it as a quotation needs to keep its sense; None if it needs many."""
-    for before, after in _WIDENINGS:
-        start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
-        text = "\n".join(lines[start - 1 : end])
-        can_be_quoted = max(map(len, text.split("\n"))) <= MAX_LINE_CHARS and is_quotable(text)
-        if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
-            is_same = (start, end) == (excerpt.start, excerpt.end)
-            return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
-    return None
 
 
 class Band(StrEnum):

@@ -22,6 +22,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.history_answer import Subject, history_answer, history_subject
 from bot.casework.investigate.offline_draft import (
     Excerpt,
+    QuotableFile,
     compose_answer,
     compose_draft,
     excerpts_of_definition,
@@ -33,8 +34,6 @@ from bot.casework.investigate.offline_draft import (
 )
 from bot.casework.investigate.report_search import search_report
 from bot.casework.investigate.trace_places import TracePlace, excerpts_of_frame, trace_places
-from bot.domain.citations.prose_spans import spans_of
-from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
@@ -51,8 +50,6 @@ MAX_EXCERPTS = 5
 MAX_PER_FILE = 2
 MAX_FRAMES = 3
 """Frames of a stack trace that are quoted before anything else."""
-FRAME_LINES = (4, 2, 1, 0)
-"""Lines around a frame's own, as many as there is room for."""
 MAX_PASSAGES = 40
 WORTH_QUOTING = 0.5
 WORTH_QUOTING_OF_REPORT = 0.2
@@ -222,26 +219,19 @@ class OfflineInvestigator:
         """Return the lines of the innermost frames that may be quoted and that there is room for."""
         chosen: list[Excerpt] = []
         for place in places:
-            lines = self._lines(place.path, commit) if place.line else None
-            if lines is not None and len(chosen) < MAX_FRAMES:
-                spans = spans_of(place.path, plain_text(lines))
-                found = excerpts_of_frame(place, lines, spans, commit=commit, stems=stems, sizes=FRAME_LINES)
-                chosen.extend(_first_fitting(found, feedback, chosen))
+            file = self._file(place.path, commit) if place.line else None
+            if file is not None and len(chosen) < MAX_FRAMES:
+                chosen.extend(_first_fitting(excerpts_of_frame(place, file, stems), feedback, chosen))
         return chosen
 
     def _defining(self, asked: Asked, stems: frozenset[str], feedback: str, commit: str) -> list[Excerpt]:
         """Return the first lines of each definition, or of the files where there is none, that there is room for."""
         chosen: list[Excerpt] = []
         for one in asked.definitions or asked.places:
-            path = one if isinstance(one, str) else one.path
-            if (lines := self._lines(path, commit)) is None:
-                continue
-            spans = spans_of(path, plain_text(lines))
-            if isinstance(one, str):
-                found = excerpts_of_file(path, lines, spans, commit=commit)
-            else:
-                found = excerpts_of_definition(one, lines, spans, commit=commit, stems=stems)
-            chosen.extend(_first_fitting(found, feedback, chosen))
+            file = self._file(one if isinstance(one, str) else one.path, commit)
+            if file is not None:
+                found = excerpts_of_file(file) if isinstance(one, str) else excerpts_of_definition(one, file, stems)
+                chosen.extend(_first_fitting(found, feedback, chosen))
         return chosen
 
     def _with_named_first(self, passages: Sequence[Passage], asked: Asked, commit: str) -> list[Passage]:
@@ -255,13 +245,15 @@ class OfflineInvestigator:
         ]
         return sorted(raised, key=lambda one: -one.score)
 
-    def _lines(self, path: str, commit: str) -> Sequence[str] | None:
-        """Return the lines of a file that may be quoted; None of any other."""
-        return self._repo.lines_at(commit, path) if is_indexed(path) else None
+    def _file(self, path: str, commit: str) -> QuotableFile | None:
+        """Return a file that may be quoted; None for any other."""
+        lines = self._repo.lines_at(commit, path) if is_indexed(path) else None
+        return None if lines is None else QuotableFile(path=path, commit=commit, lines=lines)
 
     def _end_of(self, definition: Definition, commit: str) -> int:
-        lines = self._lines(definition.path, commit)
-        return definition_end(lines, definition.line) if lines and definition.line <= len(lines) else definition.line
+        file = self._file(definition.path, commit)
+        is_there = file is not None and definition.line <= len(file.lines)
+        return definition_end(file.lines, definition.line) if file and is_there else definition.line
 
     def _fitting(
         self,
@@ -275,11 +267,10 @@ class OfflineInvestigator:
 
         Where it defines something `named`, these are its first lines.
         """
-        lines = self._lines(passage.path, passage.commit)
-        if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
+        file = self._file(passage.path, passage.commit)
+        if file is None or "\n".join(file.lines[passage.start - 1 : passage.end]) != passage.text:
             return []
-        spans = spans_of(passage.path, plain_text(lines))
-        excerpts = list(excerpts_of_passage(passage, lines, spans, stems=stems, named=named))
+        excerpts = list(excerpts_of_passage(passage, file, stems, named))
         if any(excerpt.ref in feedback for excerpt in excerpts):
             return []
         return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]

@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.offline_draft import Excerpt, whole_excerpt
-from bot.domain.citations.prose_spans import Spans
+from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
@@ -33,6 +32,8 @@ MAX_SUSPECTS: Final = 3
 MAX_FOLLOWED: Final = 3
 """Frames whose lines are followed through history."""
 MAX_SHOWN_PLACES: Final = 8
+FRAME_LINES: Final = (4, 2, 1, 0)
+"""Lines around a frame's own that are quoted, as many as there is room for."""
 AROUND_LINES: Final = 4
 """Lines before and behind a frame's own that count as changed with it."""
 HISTORY_S: Final = 5.0
@@ -86,17 +87,14 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     return ordered[:MAX_PLACES]
 
 
-def excerpts_of_frame(
-    place: TracePlace, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str], sizes: Sequence[int]
-) -> Iterator[Excerpt]:
+def excerpts_of_frame(place: TracePlace, file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:
     """Yield the lines around a stack frame as they may be quoted, the most first; nothing if its line is not known."""
-    at = place.line
+    at, lines = place.line, file.lines
     if at is None or at > len(lines):
         return
-    for around in sizes:
-        start, end = _without_blank_ends(lines, max(1, at - around), min(len(lines), at + around))
-        cut = Excerpt.cut(place.path, lines, start, end, commit=commit, stems=stems)
-        if whole := whole_excerpt(replace(cut, frame=f"{place.path}:{at}"), lines, spans):
+    for around in FRAME_LINES:
+        cut = file.cut(*_without_blank_ends(lines, max(1, at - around), min(len(lines), at + around)), stems)
+        if whole := file.widened(replace(cut, frame=f"{place.path}:{at}")):
             yield whole
 
 
