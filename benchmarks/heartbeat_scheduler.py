@@ -25,12 +25,11 @@ from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 from tests.heartbeat.builders import alert_router
 from tests.heartbeat.surface import FakeSurface

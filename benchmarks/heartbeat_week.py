@@ -33,12 +33,11 @@ from bot.heartbeat.run.model_steps import PrescreenStep, Screened, escalated_for
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,

@@ -34,13 +34,12 @@ from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingTools, SuggestionDecisions
@@ -101,7 +100,7 @@ class Heartbeats:
         alerts = AlertRouter(surfaces, store, sessions.owners, zones, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
-        admission = Admission(store, zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
+        admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
         silence = MissedBeatAlerts(store, zones, alerts)
         wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
         self.scheduler = Scheduler(registry, store, on.jobs, admission, silence, sessions.log, wakes, clock)

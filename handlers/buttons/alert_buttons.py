@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from slack_sdk.models.views import View
 
@@ -69,9 +70,13 @@ class AlertButtons:
         self._on = on = DecisionHandler(approvers, say, read=self._read, refusal=NOT_YOURS, owner=self._owner)
         self.views: Mapping[str, Listener] = {}
         self.actions: Mapping[str, Listener] = {
-            ids.ACKNOWLEDGE: on.decides(self._acknowledge),
+            ids.ACKNOWLEDGE: on.decides(
+                lambda click, one: self._change(click, one, partial(desk.findings.acknowledge, by=click.user))
+            ),
             ids.SNOOZE: on.decides(self._snooze, read=self._read_snooze),
-            ids.FIXED: on.decides(self._fixed),
+            ids.FIXED: on.decides(
+                lambda click, one: self._change(click, one, partial(desk.findings.fix, by=click.user))
+            ),
             ids.INVESTIGATE: on.decides(self._asks(desk.findings.investigate, question_about)),
             ids.PROPOSE_FIX: on.decides(self._asks(desk.findings.propose_fix, fix_request_about)),
             ids.RUN_NOW: on.decides(lambda _, one: desk.wake(one.session.id, Wake.ON_DEMAND)),
@@ -104,18 +109,9 @@ class AlertButtons:
             return click.user
         return owners.claim(one.session, click.user, asks=asks)
 
-    def _acknowledge(self, click: Click, one: FindingClick) -> None:
-        """Note who has it."""
-        findings = self._desk.findings
-        self._change(click, one, lambda: findings.acknowledge(one.session.id, one.digest, by=click.user))
-
-    def _fixed(self, click: Click, one: FindingClick) -> None:
-        """Close the finding."""
-        self._change(click, one, lambda: self._desk.findings.fix(one.session.id, one.digest, by=click.user))
-
     def _snooze(self, click: Click, one: FindingClick) -> str:
         """Silence the finding for a while."""
-        self._change(click, one, lambda: self._desk.findings.snooze(one.session.id, one.digest, one.snooze))
+        self._change(click, one, partial(self._desk.findings.snooze, words=one.snooze))
         return f"Snoozed for {one.snooze}. Checks keep running."
 
     def _asks(self, carry_out: Callable[..., str], question: Callable[[str, str], str]) -> Decide:
@@ -135,10 +131,10 @@ class AlertButtons:
             raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
         return playbook_modal(one.session.name, playbook.shown)
 
-    def _change(self, click: Click, one: FindingClick, change: Callable[[], OpenFinding]) -> None:
+    def _change(self, click: Click, one: FindingClick, change: Callable[[str, str], OpenFinding]) -> None:
         """Make a change and show it; a card that is behind, for somebody was first, is brought up to date too."""
         try:
-            finding = change()
+            finding = change(one.session.id, one.digest)
         except Conflict:
             self._show(click, one.session, self._desk.findings.find(one.session.id, one.digest))
             raise

@@ -17,12 +17,11 @@ from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import command_names
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.errors import InputError
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls, rows
 from bot.heartbeat.schedule.session_wording import beside_ok_today
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 

@@ -14,12 +14,11 @@ from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -69,7 +68,7 @@ class Clockwork:
         self.sessions = SessionRegistry(self.settings, self.overrides)
         self.zones = OwnerZones(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
-        self.admission = Admission(self.store, self.zones, route=self._route)
+        self.admission = Admission(self.zones, route=self._route)
         self.scheduler = Scheduler(
             self.sessions,
             self.store,

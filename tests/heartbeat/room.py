@@ -23,9 +23,8 @@ from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -109,7 +108,7 @@ class BeatRoom:
         self.log = BeatLog(self.journal)
         alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
-        self.admission = Admission(self.store, zones, route=alerts.route)
+        self.admission = Admission(zones, route=alerts.route)
         inputs = input_collector(
             probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, self.sessions, self.clock, self.removals
         )

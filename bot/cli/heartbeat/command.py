@@ -25,7 +25,6 @@ from bot.cli.verb_group import VerbGroup
 from bot.config.environment import process_home
 from bot.domain.heartbeats.beats import Envelope, Wake
 from bot.domain.heartbeats.session_state import ChangedBy
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls, SessionRow, rows
 from bot.heartbeat.schedule.session_wording import (
     NO_BEAT,
@@ -39,7 +38,7 @@ from bot.heartbeat.schedule.session_wording import (
 )
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
 LOG_LINES: Final = 20

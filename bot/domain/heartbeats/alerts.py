@@ -186,6 +186,16 @@ class OpenFinding(FrozenValue):
     removed: Removal | None = None
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
 
+    def to_ring_anew(self) -> Self:
+        """Return it as it is sent anew: its snooze is over, and a list is nobody's earlier card."""
+        before = {"place": None, "reference": None} if self.is_listed else {}
+        return self.evolve(snoozed_until=None, **before)
+
+    def standing_at(self, posted: Posted, *, is_listed: bool = False) -> Self:
+        """Return it with a new alert; what was posted before in other places stands there still."""
+        others = (*posted.copies, *(copy for copy in self.copies if copy[0] not in posted.channels))
+        return self.evolve(place=posted.place, reference=posted.reference, is_listed=is_listed, copies=others)
+
     def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
         """Return how often it was opened on the local day of a moment; 0 where it was not."""
         day = at.astimezone(zone).date()

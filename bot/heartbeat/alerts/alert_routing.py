@@ -23,6 +23,7 @@ from bot.heartbeat.alerts.notifications import (
     destination,
     digest_text,
     ended,
+    finding_alert,
     is_private_route,
     preview_of,
     redact_route,
@@ -186,8 +187,7 @@ class Notifier:
             self._suppressed.append(finding.key)
             self._update(finding)
             return
-        before = {"place": None, "reference": None} if finding.is_listed else {}  # a list is nobody's earlier card
-        posted = self._send(self._alert(finding.evolve(snoozed_until=None, **before)))
+        posted = self._send(self._alert(finding.to_ring_anew()))
         if posted is not None:
             self._told = True
             self._confirm([finding], posted)
@@ -210,17 +210,14 @@ class Notifier:
     def _confirm(self, findings: list[OpenFinding], posted: Posted, *, is_listed: bool = False) -> None:
         """Remember a send that the surface confirmed; what a human clicked meanwhile stands."""
         at, window = self._outcome.at, self._session.beat.dedupe_window
-        where = {"place": posted.place, "reference": posted.reference, "is_listed": is_listed}
-        posted_in = posted.channels
 
         def note(state: SessionState) -> SessionState:
             stamps, known = state.sent.pruned(at, window), []
             for finding in findings:
                 now = state.findings.get(finding.key, finding)
                 has_card = is_listed and now.reference is not None and not now.is_listed
-                others = (*posted.copies, *(copy for copy in now.copies if copy[0] not in posted_in))
-                moved = {} if has_card else {**where, "copies": others}
-                known.append(now.evolve(sent_at=at, rung_at=None, snoozed_until=None, **moved))
+                shown = now if has_card else now.standing_at(posted, is_listed=is_listed)
+                known.append(shown.evolve(sent_at=at, rung_at=None, snoozed_until=None))
                 if now.is_open:
                     stamps = stamps.stamped(finding.key, finding.text, destination(self._route), at)
             last = self._route if is_private_route(self._route) else state.last_place
@@ -271,17 +268,20 @@ class Notifier:
         return closed
 
     def _say_ok(self) -> None:
-        self._send(self._alert(None, text=self._outcome.ok_text))
-
-    def _alert(self, finding: OpenFinding | None, *, text: str = "") -> Alert:
         reasoning = self._outcome.reasoning if self._session.beat.include_reasoning else None
+        self._send(self._line(self._outcome.ok_text).evolve(reasoning=reasoning, notes=self._outcome.notes))
+
+    def _alert(self, finding: OpenFinding) -> Alert:
+        outcome = self._outcome
+        alert = finding_alert(self._session, finding, at=outcome.at, wake=outcome.wake, zone=self._zone)
+        return alert.evolve(tier=outcome.tier)
+
+    def _line(self, text: str) -> Alert:
+        """Return an alert that is about no finding of its own."""
         return Alert(
             session_id=self._session.id,
             session_name=self._session.name,
-            text=finding.text if finding else text,
-            finding=finding,
-            reasoning=finding.reasoning if finding else reasoning,
-            notes=finding.notes if finding else self._outcome.notes,
+            text=text,
             at=self._outcome.at,
             wake=self._outcome.wake,
             tier=self._outcome.tier,
@@ -289,8 +289,7 @@ class Notifier:
         )
 
     def _list(self, listed: list[OpenFinding]) -> Alert:
-        text = digest_text(self._session.id, listed)
-        return self._alert(None, text=text).model_copy(update={"listed": tuple(listed), "reasoning": None, "notes": ()})
+        return self._line(digest_text(self._session.id, listed)).evolve(listed=tuple(listed))
 
     def _send(self, alert: Alert) -> Posted | None:
         try:

@@ -81,21 +81,12 @@ class Rings:
         surface = self._delivery.surface(route)
         if route is None or surface is None or route.channel == "webhook" or not is_due(finding, session, now):
             return
-        before = {"place": None, "reference": None} if finding.is_listed else {}
-        rung = finding.evolve(snoozed_until=None, rings=finding.rings + 1, **before)
+        rung = finding.to_ring_anew().evolve(rings=finding.rings + 1)
         posted = surface.send(str(route.to), self._alert(session, rung, now))
 
         def note(now_: SessionState) -> SessionState:
             known = now_.findings.get(finding.key, finding)
-            copies = (*posted.copies, *(copy for copy in known.copies if copy[0] not in posted.channels))
-            as_rung = known.evolve(
-                rung_at=now,
-                rings=known.rings + 1,
-                place=posted.place,
-                reference=posted.reference,
-                copies=copies,
-                is_listed=False,
-            )
+            as_rung = known.standing_at(posted).evolve(rung_at=now, rings=known.rings + 1)
             sent = now_.sent.stamped(finding.key, finding.text, destination(route), now)
             return now_.with_findings(as_rung).evolve(sent=sent if known.is_open else now_.sent)
 

@@ -31,8 +31,7 @@ from bot.errors import StoreError
 from bot.heartbeat.alerts.notifications import DeliveryResult
 from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_after
 from bot.heartbeat.schedule.admission import record_failure, record_success
-from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders
 
 OUTPUT_CHARS = 4_000

@@ -137,7 +137,7 @@ class BeatWorker:
     def _carry_out(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
         state = self._store.load(session.id)
         if begun.paid is None:
-            refusal = self._scheduler.admission.refusal(session, begun.wake, begun.started_at)
+            refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
             if refusal is not None:
                 return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
             if is_deleted(session, state):

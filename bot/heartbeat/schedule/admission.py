@@ -19,7 +19,7 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
@@ -114,26 +114,29 @@ class Admission:
 
     def __init__(
         self,
-        store: SessionMemory,
         zones: OwnerZones,
         *,
         route: Route,
         halted: Callable[[], str | None] = lambda: None,
         runs_elsewhere: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._store, self._zones, self._route = store, zones, route
+        self._zones, self._route = zones, route
         self._halted, self._runs_elsewhere = halted, runs_elsewhere
 
-    def refusal(self, session: Session, wake: Wake, now: datetime, *, is_held: bool = False) -> BeatRefusal | None:
+    def refusal(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
+    ) -> BeatRefusal | None:
         """Return the first reason not to run now, in the order of SPEC 5.2, or None.
 
         `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way. Disk
         and chat are asked only if everything before allows the beat.
         """
-        return next(self._refusals(session, wake, now, is_held=is_held), None)
+        return next(self._refusals(session, state, wake, now, is_held=is_held), None)
 
-    def _refusals(self, session: Session, wake: Wake, now: datetime, *, is_held: bool) -> Iterator[BeatRefusal]:
-        state, beat = self._store.load(session.id), session.beat
+    def _refusals(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool
+    ) -> Iterator[BeatRefusal]:
+        beat = session.beat
         if not beat.enabled:
             yield BeatRefusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
         if halted := self._halted():

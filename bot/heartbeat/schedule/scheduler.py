@@ -20,10 +20,9 @@ from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.schedule.admission import Admission, BeatRefusal
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, JobQueue
 
 log = logging.getLogger(__name__)
@@ -165,18 +164,18 @@ class Scheduler:
         self, session: Session, wakes: frozenset[Wake], slot: datetime | None, now: datetime
     ) -> BeatRefusal | None:
         """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
-        asked = wakes.union(self._store.load(session.id).wakes)
-        is_held = self._is_held(session)
-        refusal = self.admission.refusal(session, strongest(asked), now, is_held=is_held)
+        state, is_held = self._store.load(session.id), self._is_held(session)
+        asked = wakes.union(state.wakes)
+        refusal = self.admission.refusal(session, state, strongest(asked), now, is_held=is_held)
         if refusal is None:
             self._queue(session, asked, slot)
         elif refusal.step is not BeatStep.BUSY:
             self._refuse(session, asked, slot, now)
-            self._record.refused(session, strongest(asked), refusal, now)
+            self._record.refused(session, strongest(asked), refusal.step, refusal.why, now)
         else:
             self._keep(session, asked, slot)
             if slot is not None or (wakes and not is_held):  # asking again, or joining a beat that waits, is no news
-                self._record.refused(session, strongest(wakes), refusal, now)
+                self._record.refused(session, strongest(wakes), refusal.step, refusal.why, now)
         return refusal
 
     def _is_held(self, session: Session) -> bool:

@@ -26,9 +26,8 @@ from bot.domain.intervals import format_interval, next_slot, parse_interval
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
 from bot.errors import ConfigError, InputError, StoreError
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports.collections import Collection
 
 SHORTEST: Final = timedelta(minutes=1)

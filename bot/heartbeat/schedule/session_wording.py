@@ -5,7 +5,6 @@ The way a beat went is read off its line in heartbeats.ndjson: what it passed, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -15,8 +14,8 @@ from zoneinfo import ZoneInfo
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
 from bot.domain.text.humanize import counted, duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
+from bot.heartbeat.sessions.session_registry import BeatLog
 
 GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals of SPEC 5.2, in its order."""
@@ -211,17 +210,12 @@ def _given(beat: Envelope, chars: int) -> list[str]:
 
 
 def beside_ok_today(log: BeatLog, session_id: str, now: datetime, zone: str, *, may_read: bool) -> list[str]:
-    """Return what a session's beats said with OK since midnight in a zone, as `beside_ok_lines` does."""
-    return beside_ok_lines(log.since(session_id, midnight_in(zone, now)), now, zone, may_read=may_read)
+    """Return what a session's beats said with OK since midnight in a zone, newest first, under a line that counts them.
 
-
-def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_read: bool) -> list[str]:
-    """Return what beats said with OK since midnight in a zone, newest first, under a line that counts them.
-
-    Who may not read what was found gets the count alone. `beats` are those of one session, newest first.
+    Who may not read what was found gets the count alone.
     """
     midnight = midnight_in(zone, now)
-    said = [beat for beat in beats if beat.beside_ok and beat.ts >= midnight]
+    said = [beat for beat in log.since(session_id, midnight) if beat.beside_ok]
     if not said:
         return []
     count = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"

@@ -17,8 +17,7 @@ from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog,
 from bot.heartbeat.run.model_steps import build_sections
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.run.receipts import remarks
-from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
 from tests.fakes import MemoryJournal, MemoryStore
 from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view, input_collector
 

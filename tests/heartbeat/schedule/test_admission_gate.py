@@ -39,7 +39,6 @@ class Gate:
         self.store.save("shop", lambda _: state or SessionState())
         zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
         self.admission = Admission(
-            self.store,
             zones,
             route=lambda *_: self.route,
             halted=lambda: self.halted or None,
@@ -48,7 +47,7 @@ class Gate:
 
     def refusal(self) -> BeatRefusal | None:
         session = resolve_session("shop", session_settings(self.cwd, **self.beat))
-        return self.admission.refusal(session, self.wake, START, is_held=self.is_held)
+        return self.admission.refusal(session, self.store.load("shop"), self.wake, START, is_held=self.is_held)
 
 
 def everything_wrong(folder: Path, wake: Wake) -> Gate:
@@ -139,9 +138,9 @@ def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) ->
         raise AssertionError("asked")
 
     zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
-    admission = Admission(SessionMemory(MemoryStore()), zones, route=unasked)
+    admission = Admission(zones, route=unasked)
     session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
-    refused = admission.refusal(session, Wake.INTERVAL, START)
+    refused = admission.refusal(session, SessionState(), Wake.INTERVAL, START)
     assert refused is not None
     assert refused.step is BeatStep.DISABLED
 

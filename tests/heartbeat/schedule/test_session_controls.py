@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import rows
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryStore, in_memory
 from tests.heartbeat.clockwork import session_settings

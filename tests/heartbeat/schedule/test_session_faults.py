@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import SessionState
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
@@ -83,12 +84,12 @@ def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> 
 def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> None:
     """The gate says why, for it alone."""
     zones = OwnerZones(FakeWorkspace(), watch.clock, local="UTC")
-    admission = Admission(watch.store, zones, route=lambda *_: object())
+    admission = Admission(zones, route=lambda *_: object())
     for name, why in (("gone", "no folder: "), ("there", None)):
-        refused = admission.refusal(watch.sessions.get(name), Wake.ON_DEMAND, watch.clock.now())
+        refused = admission.refusal(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now())
         assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
     watch.gone.mkdir()
-    assert admission.refusal(watch.sessions.get("gone"), Wake.ON_DEMAND, watch.clock.now()) is None
+    assert admission.refusal(watch.sessions.get("gone"), SessionState(), Wake.ON_DEMAND, watch.clock.now()) is None
 
 
 def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) -> None:

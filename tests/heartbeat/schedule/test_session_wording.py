@@ -21,8 +21,8 @@ from bot.domain.heartbeats.beats import (
     indicator_of,
 )
 from bot.domain.tiers import Tier
-from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_words, heading, path_lines, steps_of_beat
+from bot.heartbeat.sessions.session_registry import BeatLog
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 
