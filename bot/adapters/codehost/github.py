@@ -12,7 +12,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from bot.adapters.codehost.host_requests import TIMEOUT_S, HostAnswer, HostRequests
+from bot.adapters.codehost.host_requests import HostAnswer, HostRequests
 from bot.domain.citations.links import CodeRepository
 from bot.domain.fixes.fixes import Checks, FixStatus, NewPullRequest, PullRequest, Review
 
@@ -98,14 +98,14 @@ class GitHubClient:
 
     name = "GitHub"
 
-    def __init__(self, repository: CodeRepository, token: SecretStr, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, repository: CodeRepository, token: SecretStr) -> None:
         api = "https://api.github.com" if repository.origin == "https://github.com" else f"{repository.origin}/api/v3"
         self._owner = repository.path.partition("/")[0]
         headers: dict[str, SecretStr | str] = {
             "Authorization": SecretStr(f"Bearer {token.get_secret_value()}"),
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        self._at = HostRequests(self.name, f"{api}/repos/{repository.path}", headers, timeout_s=timeout_s)
+        self._at = HostRequests(self.name, f"{api}/repos/{repository.path}", headers)
 
     def default_branch(self) -> str:
         """Return the repository's default branch."""
@@ -174,10 +174,10 @@ class GiteaClient:
 
     name = "Gitea"
 
-    def __init__(self, repository: CodeRepository, token: SecretStr, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, repository: CodeRepository, token: SecretStr) -> None:
         base = f"{repository.origin}/api/v1/repos/{repository.path}"
         headers = {"Authorization": SecretStr(f"token {token.get_secret_value()}")}
-        self._at = HostRequests(self.name, base, headers, timeout_s=timeout_s)
+        self._at = HostRequests(self.name, base, headers)
 
     def default_branch(self) -> str:
         """Return the repository's default branch."""

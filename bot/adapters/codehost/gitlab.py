@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from bot.adapters.codehost.github import HostRepository
-from bot.adapters.codehost.host_requests import TIMEOUT_S, HostAnswer, HostRequests
+from bot.adapters.codehost.host_requests import HostAnswer, HostRequests
 from bot.domain.citations.links import CodeRepository
 from bot.domain.fixes.fixes import Checks, FixStatus, NewPullRequest, PullRequest
 
@@ -48,9 +48,9 @@ class GitLabClient:
 
     name = "GitLab"
 
-    def __init__(self, repository: CodeRepository, token: SecretStr, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, repository: CodeRepository, token: SecretStr) -> None:
         base = f"{repository.origin}/api/v4/projects/{quote(repository.path, safe='')}"
-        self._at = HostRequests(self.name, base, {"PRIVATE-TOKEN": token}, timeout_s=timeout_s)
+        self._at = HostRequests(self.name, base, {"PRIVATE-TOKEN": token})
 
     def default_branch(self) -> str:
         """Return the project's default branch."""

@@ -40,8 +40,8 @@ class HostAnswer(BaseModel):
 class HostRequests:
     """Requests below `base`; `headers` are sent with each, `name` is what people call the host."""
 
-    def __init__(self, name: str, base: str, headers: Mapping[str, SecretStr | str], *, timeout_s: float) -> None:
-        self._name, self._base, self._headers, self._timeout_s = name, base, headers, timeout_s
+    def __init__(self, name: str, base: str, headers: Mapping[str, SecretStr | str]) -> None:
+        self._name, self._base, self._headers = name, base, headers
 
     def get(self, shape: type[Shape], path: str, **query: str | int) -> Shape:
         """Return what stands there; raises ProviderError, Unavailable where trying again helps."""
@@ -75,7 +75,7 @@ class HostRequests:
                 method,
                 f"{self._base}{path}",
                 headers={"Accept": "application/json", **headers},
-                timeout=self._timeout_s,
+                timeout=TIMEOUT_S,
                 allow_redirects=False,
                 auth=_as_given,
                 **what,

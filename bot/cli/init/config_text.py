@@ -17,6 +17,7 @@ from bot.config.codebase_settings import SHORT_FORM, CodebaseSettings
 from bot.config.session_settings import SessionSettings
 from bot.config.settings import Settings, load_settings
 from bot.config.strict_yaml import load_strict
+from bot.domain.tables import read_table
 from bot.errors import ConfigError, InputError
 
 Config = Mapping[str, Any]
@@ -24,23 +25,7 @@ _HEADER: Final = """\
 # Written by `triage init`; edit it as you like. Everything else that can be set: triage.example.yml.
 # `triage doctor` says what is wrong with it. Restart the bot after a change; for some, `kill -HUP` is enough.
 """
-_COMMENTS: Final = {
-    "codebase": "The git checkout that answers come from: what is committed there. Keep it fresh (git pull).",
-    "codebases": """The repositories that answers come from, each under a name that stands in citations
-        (shop:src/x.py:3-9). path: a checkout on this machine that you keep fresh. url: an address that the bot clones
-        and fetches itself.""",
-    "ops_channel": "The private channel where drafts wait for a click on Approve.",
-    "watched_chats": """The channels whose every message is read; invite the bot to each. In any other channel only
-        mentions of the bot count.""",
-    "approvers": "Who may approve drafts: people (U…) and user groups (S…).",
-    "team_language": "Questions in this language are answered in it, any other in its own.",
-    "teams": """Each team has its own private channel for drafts (ops_channel), its own people who may approve
-        (approvers; absent: everybody in that channel), the channels where it is asked (channels) and the codebases it
-        may see (codebases; absent: all). No team sees drafts or notes of another. What stands at the top of this file,
-        such as team_language, holds for each team that does not say otherwise.""",
-    "sessions": """Folders with heartbeats. Each has a HEARTBEAT.md with checks and an owner who is told what they
-        find.""",
-}
+_COMMENTS: Final = read_table(__file__, "config_comments.yml", dict[str, str])
 _BY_NAME: Final = ("codebases", "teams", "sessions")
 """What is in an order of its own: the first team hears what is said to nobody's."""
 _COMMENT_COLUMNS: Final = 110
@@ -147,7 +132,7 @@ def rendered(config: Config) -> str:
 
 
 def _comment(key: str) -> str:
-    words = " ".join(_COMMENTS.get(key, "").split())
+    words = _COMMENTS.get(key)
     return indent(fill(words, _COMMENT_COLUMNS, break_on_hyphens=False) + "\n", "# ") if words else ""
 
 

@@ -64,18 +64,15 @@ def migrate_command(home: Path | None, to: str) -> int:
     database = Database(url)
     try:
         if is_up:
-            counted = to_database(environment.home, database, _say)
-            print(_table(counted, "directory", "database"))
-            print(MADE_ANEW)
-            print(wrapped(f"From now on start triage with TRIAGE_DATABASE_URL; {environment.home} keeps the old copy."))
+            said = _table(to_database(environment.home, database, _say), "directory", "database")
+            following = f"TRIAGE_DATABASE_URL; {environment.home} keeps the old copy."
         else:
             target = Path(to).expanduser().absolute()
-            counted = to_directory(database, target, _say)
-            print(_table(counted, "database", "directory"))
-            print(MADE_ANEW)
-            print(wrapped(f"From now on start triage with TRIAGE_HOME={target} and without TRIAGE_DATABASE_URL."))
+            said = _table(to_directory(database, target, _say), "database", "directory")
+            following = f"TRIAGE_HOME={target} and without TRIAGE_DATABASE_URL."
     finally:
         database.close()
+    print("\n".join([said, MADE_ANEW, wrapped(f"From now on start triage with {following}")]))
     return 0
 
 

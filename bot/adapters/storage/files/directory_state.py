@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.storage.files.atomic_write import list_files, read_json
+from bot.adapters.storage.files.atomic_write import read_json
 from bot.adapters.storage.files.directory_writer import QUEUES, DirectoryWriter
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path
@@ -19,6 +19,7 @@ from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJson
 from bot.adapters.storage.files.ndjson_journal import journal_lines
 from bot.adapters.storage.files.note_files import note_files, read_note
 from bot.adapters.storage.files.retention import last_touched, run_folders
+from bot.adapters.storage.files.spool_queue import job_files
 from bot.adapters.storage.files.tinydb_documents import archive_order, archived_document
 from bot.adapters.storage.queued_jobs import decode_job
 from bot.adapters.storage.state_rows import (
@@ -226,7 +227,7 @@ def _record_text(line: bytes, journal: str) -> str:
 
 def _jobs(home: Path) -> Iterator[StoredJob]:
     """Yield every job, those that run in their place among those that wait."""
-    paths = [(path, state) for state, folder in QUEUES.items() for path in list_files(home / folder, "*_*_*.json")]
+    paths = [(path, state) for state, folder in QUEUES.items() for path in job_files(home / folder)]
     try:
         for path, state in sorted(paths, key=lambda one: queue_order(one[0].name)):
             job = decode_job(read_json(path), str(path))

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.storage.files.atomic_write import list_files, read_json, replace_json
+from bot.adapters.storage.files.atomic_write import read_json, replace_json
+from bot.adapters.storage.files.directory_writer import QUEUES
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, OF_PROCESS, FileDocuments
+from bot.adapters.storage.files.spool_queue import job_files
 from bot.config.environment import process_home
 from bot.ports.collections import THREADS
 from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
 
 JOBS: Final = "jobs"
 ARCHIVE: Final = "closed threads"
-QUEUES: Final = ("queue", "queue/running", "queue/failed")
-_JOB_FILES: Final = "*_*_*.json"
 
 
 def schemas_in(home: Path) -> Counter[int]:
@@ -85,4 +85,4 @@ def _collections(home: Path) -> list[str]:
 
 
 def _job_files(home: Path) -> list[Path]:
-    return [path for folder in QUEUES for path in list_files(home / folder, _JOB_FILES)]
+    return [path for folder in QUEUES.values() for path in job_files(home / folder)]

@@ -31,6 +31,11 @@ log = logging.getLogger(__name__)
 _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
 
 
+def job_files(folder: Path) -> list[Path]:
+    """Return the files of the jobs in a folder."""
+    return list_files(folder, "*_*_*.json")
+
+
 class SpoolQueue:
     """Port JobQueue over a folder.
 
@@ -174,7 +179,7 @@ class SpoolQueue:
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
-        for path in list_files(folder, "*_*_*.json"):
+        for path in job_files(folder):
             try:
                 job = decode_job(read_json(path), str(path))
                 if job.name != path.name:
