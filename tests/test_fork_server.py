@@ -39,5 +39,5 @@ def test_it_ends_by_the_signal_that_it_is_sent(how: signal.Signals) -> None:
         process.wait(0.01)
     assert process.poll() is None
     process.send_signal(how)
-    assert process.wait(60) == process.poll() == -how
+    assert process.wait(300) == process.poll() == -how
     process.kill()

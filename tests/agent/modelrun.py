@@ -56,8 +56,8 @@ class Bench:
     calls: list[str] = field(default_factory=list)
 
     def request(self, *, tool: Callable[[Query], str] | None = None, **changes: Any) -> RunRequest:
-        """Return a request with limits of a few seconds, changed as told (`limits` as a mapping)."""
-        limits = RunLimits(**{"total_s": 20.0, "stall_s": 10.0, **changes.pop("limits", {})})
+        """Return a request with limits of some minutes, changed as told (`limits` as a mapping)."""
+        limits = RunLimits(**{"total_s": 500.0, "stall_s": 100.0, **changes.pop("limits", {})})
         tools = (Tool(name="look", description="Looks.", call=tool or self._look, arguments=Query),)
         given: dict[str, Any] = {"model": MODEL, "system": "You test.", "prompt": "why?", "answer": Answer}
         return RunRequest(**{**given, "tools": tools, "limits": limits, **changes})

@@ -1,12 +1,13 @@
 """Two limits of time on a run, each on its own, and a cancel; real silence on a real socket.
 
-Upper bounds leave room for a busy machine and stay far below the scripted silence of 9 s; benchmarks/model_loop.py
-measures how punctual the limits are.
+Upper bounds leave room for a busy machine and stay far below the scripted silence of ten minutes;
+benchmarks/model_loop.py measures how punctual the limits are.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,9 @@ from tests.agent.modelrun import FINAL, Query, bench, look, playing
 from tests.model_server.script import Turn
 
 SILENT = [
-    Turn(text="so far " * 9, stall_s=90),
-    Turn(text="so far " * 9, stall_s=90, ping_ms=20),
-    Turn(silent_start_s=90),
+    Turn(text="so far " * 9, stall_s=600),
+    Turn(text="so far " * 9, stall_s=600, ping_ms=20),
+    Turn(silent_start_s=600),
 ]
 
 
@@ -29,18 +30,18 @@ def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None
     """The error says which limit it was and what both are; each silence lasts as long as the limit, not longer."""
     with playing(turn) as server:
         start = time.monotonic()
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 60.0, "stall_s": 1.0})
+        error = bench(server).fail(RunTimedOut, limits={"total_s": 500.0, "stall_s": 1.0})
         took = time.monotonic() - start
-    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 60.0, 1.0)
+    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 500.0, 1.0)
     assert len(server.requests) == 2
-    assert 2.0 <= took < 60
+    assert 2.0 <= took < 300
 
 
 @pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
 def test_a_silence_that_passes_costs_one_retry(turn: Turn) -> None:
     """The second attempt answers; the first is paid for as far as it was seen."""
     with playing(turn, look(), FINAL) as server:
-        assert bench(server).run(limits={"stall_s": 1.5}).turns == 2
+        assert bench(server).run(limits={"stall_s": 4.0}).turns == 2
     assert len(server.requests) == 3
 
 
@@ -53,7 +54,7 @@ def test_the_total_limit_is_never_retried(turn: Turn) -> None:
         took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("total", 0.4, None)
     assert len(server.requests) == 1
-    assert 0.4 <= took < 60
+    assert 0.4 <= took < 300
 
 
 @pytest.mark.parametrize("kind", ["text", "thinking"])
@@ -62,13 +63,13 @@ def test_a_slow_model_that_keeps_talking_is_not_silent(kind: str) -> None:
     words = {kind: "one two three four five " * 12}
     slow = Turn(**{"drip_ms": 300, **words, **({"text": '{"text": "x"}'} if kind == "thinking" else {})})
     with playing(slow, FINAL) as server:
-        bench(server).run(limits={"stall_s": 1.5})
+        bench(server).run(limits={"stall_s": 3.0})
 
 
 def test_a_slow_model_still_meets_the_total_limit() -> None:
     """Talking all the while does not help against it."""
-    with playing(Turn(text="on and on " * 400, drip_ms=20)) as server:
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 2.5, "stall_s": 1.5})
+    with playing(Turn(text="on and on " * 4_000, drip_ms=20)) as server:
+        error = bench(server).fail(RunTimedOut, limits={"total_s": 4.0, "stall_s": 3.0})
     assert error.timeout_kind == "total"
     assert error.usage.output_tokens > 50, "what was said until then is paid for"
 
@@ -77,7 +78,7 @@ def test_a_slow_tool_meets_the_total_limit_and_is_no_silence() -> None:
     """The tool is left behind; the model was not being waited for."""
     with playing(look(), FINAL) as server:
         place, release = bench(server), threading.Event()
-        error = place.fail(RunTimedOut, tool=lambda _: str(release.wait(90)), limits={"total_s": 3.0, "stall_s": 1.5})
+        error = place.fail(RunTimedOut, tool=lambda _: str(release.wait(600)), limits={"total_s": 3.0, "stall_s": 1.5})
         release.set()
     assert error.timeout_kind == "total"
 
@@ -105,18 +106,19 @@ def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
         place = bench(server)
         kept = pool.submit(place.run, prompt="kept?")
         ended = pool.submit(place.fail, RunCancelled, prompt="ended?", cancel=cancel)
-        time.sleep(0.3)
+        while sum("ended?" in json.dumps(body) for body in place.asked) < 2:  # the first reply is paid for
+            time.sleep(0.01)
         cancel.set()
         start = time.monotonic()
         error = ended.result()
-        assert time.monotonic() - start < 60
+        assert time.monotonic() - start < 300
         assert error.usage.input_tokens + error.usage.cache_write_tokens > 0
         assert kept.result().answer.model_dump()["text"] == "x" * 600
 
 
 def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
     """What was spent is known, and a stop is told from somebody's cancel."""
-    with playing(look(), Turn(text="so far", stall_s=90)) as server, ThreadPoolExecutor(2) as pool:
+    with playing(look(), Turn(text="so far", stall_s=600)) as server, ThreadPoolExecutor(2) as pool:
         stop = threading.Event()
         place = bench(server, stop=stop)
         runs = [pool.submit(place.fail, RunStopped, prompt=f"{number}?") for number in range(2)]
@@ -125,7 +127,7 @@ def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
         stop.set()
         start = time.monotonic()
         errors = [run.result() for run in runs]
-        assert time.monotonic() - start < 60
+        assert time.monotonic() - start < 300
         assert all(error.usage.input_tokens + error.usage.cache_write_tokens > 0 for error in errors)
         place.fail(RunStopped)
         assert len(server.requests) == 4

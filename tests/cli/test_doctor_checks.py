@@ -58,7 +58,7 @@ def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> 
         ok=True, says="triage in Acme; Socket Mode is on"
     )
     slack.will("apps.connections.open", refusal("not_allowed_token_type"))
-    found = run_checks(patient(tmp_path, slack.url), {"tokens": slack_checks.check_tokens})["tokens"]
+    found = run_checks(patient(tmp_path, slack.url), {"tokens": slack_checks.check_tokens}, limit_s=300)["tokens"]
     assert (found.ok, "are swapped" in found.says) == (False, True)
 
 
@@ -155,7 +155,9 @@ def test_the_token_of_each_code_host_is_named_and_never_shown(tmp_path: Path) ->
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     """By the check that is about them; what hangs on them was not looked at."""
     given = patient(tmp_path, nonsense=1)
-    found = run_checks(given, {"config": machine_checks.config, "git": code_checks.git, "disk": machine_checks.disk})
+    found = run_checks(
+        given, {"config": machine_checks.config, "git": code_checks.git, "disk": machine_checks.disk}, limit_s=300
+    )
     assert "nonsense" in found["config"].says
     assert found["git"].says == "not checked: triage.yml cannot be used"
     assert found["disk"].ok
@@ -176,7 +178,9 @@ def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     """With its commit named."""
     assert "code is at" in code_checks.git(patient(tmp_path)).says
     (tmp_path / "plain").mkdir()
-    found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": code_checks.git})["git"]
+    found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": code_checks.git}, limit_s=300)[
+        "git"
+    ]
     assert not found.ok
 
 
@@ -420,13 +424,13 @@ def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     release = threading.Event()
 
     def hangs(_: DoctorContext) -> HealthCheck:
-        release.wait(120)
+        release.wait(600)
         return HealthCheck(ok=True, says="late")
 
     began = time.monotonic()
     checks = {"slow": hangs, "fast": lambda _: HealthCheck(ok=True, says="fine")}
-    found = run_checks(patient(tmp_path), checks, limit_s=0.2)
+    found = run_checks(patient(tmp_path), checks, limit_s=2)
     release.set()
-    assert time.monotonic() - began < 60
-    assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 0.2 s")
+    assert time.monotonic() - began < 300
+    assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 2 s")
     assert found["fast"].ok

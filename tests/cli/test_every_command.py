@@ -115,7 +115,8 @@ def test_an_answer_fits_the_screen(desk: Desk, words: str) -> None:
 
 def test_the_doctor_says_once_that_there_are_no_tokens(desk: Desk) -> None:
     """Checks that need them refer to the one that names them."""
-    done = desk.type("doctor")
+    while "no answer within" in (done := desk.type("doctor")).stdout:
+        pass  # on a busy machine a check may have too little time
     assert done.returncode == 1
     assert done.stdout.count("SLACK_BOT_TOKEN is not set") == 1
     assert "see tokens:" in done.stdout

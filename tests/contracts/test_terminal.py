@@ -22,7 +22,7 @@ from tests.fakes import MemoryTerminal
 Open = Callable[[], Terminal]
 
 ONE, TWO = "investigator-T1_C1_1_1", "investigator-T1_C1_1_11"
-SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 ENV = {"PATH": os.defpath, "HOME": "/nonexistent"}
 HOSTILE = [
     "$(touch pwned)",
@@ -94,7 +94,7 @@ def test_a_name_is_never_taken_for_the_beginning_of_another(reopen: Open, tmp_pa
 
 def test_a_name_that_is_alive_is_not_started_twice(reopen: Open, tmp_path: Path) -> None:
     """The second start changes nothing, also from another bot."""
-    says = [sys.executable, "-c", "import time; print('second', flush=True); time.sleep(60)"]
+    says = [sys.executable, "-c", "import time; print('second', flush=True); time.sleep(600)"]
     first = reopen().start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
     assert reopen().start(ONE, says, log=tmp_path / "one.log", env=ENV) == first
     assert reopen().sessions() == {ONE}
@@ -120,7 +120,7 @@ def test_arguments_arrive_as_they_are(reopen: Open, tmp_path: Path) -> None:
 def test_output_streams_to_the_log_for_the_owners_eyes_only(reopen: Open, tmp_path: Path) -> None:
     """Both streams, while the run lasts."""
     terminal, log = real_only(reopen), tmp_path / "one.log"
-    code = "import sys, time; print('out', flush=True); print('err', file=sys.stderr, flush=True); time.sleep(60)"
+    code = "import sys, time; print('out', flush=True); print('err', file=sys.stderr, flush=True); time.sleep(600)"
     terminal.start(ONE, [sys.executable, "-c", code], log=log, env=ENV)
     wait_for(lambda: log.exists() and log.read_text().split() == ["out", "err"], "both lines")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
@@ -131,7 +131,7 @@ def test_a_session_ends_with_its_command_and_takes_what_that_started_along(reope
     """A grandchild that holds the output open for ever keeps nothing alive."""
     terminal, pid = real_only(reopen), tmp_path / "pid"
     code = (
-        "import pathlib, subprocess, sys; sleep = [sys.executable, '-c', 'import time; time.sleep(60)'];"
+        "import pathlib, subprocess, sys; sleep = [sys.executable, '-c', 'import time; time.sleep(600)'];"
         "pathlib.Path(sys.argv[1]).write_text(str(subprocess.Popen(sleep).pid))"
     )
     terminal.start(ONE, [sys.executable, "-c", code, str(pid)], log=tmp_path / "one.log", env=ENV)
@@ -144,8 +144,8 @@ def test_ending_a_session_ends_what_it_started(reopen: Open, tmp_path: Path) -> 
     terminal, pid = real_only(reopen), tmp_path / "pid"
     code = (
         "import pathlib, signal, subprocess, sys, time; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
-        "pathlib.Path(sys.argv[1]).write_text(str(child.pid)); time.sleep(60)"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+        "pathlib.Path(sys.argv[1]).write_text(str(child.pid)); time.sleep(600)"
     )
     terminal.start(ONE, [sys.executable, "-c", code, str(pid)], log=tmp_path / "one.log", env=ENV)
     wait_for(lambda: pid.exists() and pid.read_text(), "the grandchild")

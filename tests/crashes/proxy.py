@@ -11,12 +11,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Final
 
 import requests
 
 Deed = Callable[[], None]
-HELD_S: Final = 60.0
 
 
 class WithholdingProxy(ThreadingHTTPServer):
@@ -80,7 +78,7 @@ class WithholdingProxy(ThreadingHTTPServer):
                 return
             deed, self._held = self._held[1], None
         deed()
-        self._released.wait(HELD_S)
+        self._released.wait()
 
     def handle_error(self, *_: object) -> None:
         """Say nothing of callers that were killed while they waited."""
@@ -121,4 +119,5 @@ def withholding_proxy(api_url: str) -> Iterator[WithholdingProxy]:
         try:
             yield server
         finally:
+            server.release()
             server.shutdown()

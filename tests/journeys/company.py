@@ -183,7 +183,7 @@ class CompanyProcess(CompanyHands):
         process.send_signal(signal.SIGHUP)
 
         def new() -> str | None:
-            lines = self.log.read_bytes()[before:].decode().splitlines()
+            lines = self.log.read_bytes()[before:].decode(errors="replace").splitlines()  # perhaps amid a character
             assert process.poll() is None, self.log.read_text()
             return next((line for line in lines if told in line), None)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
@@ -54,8 +55,7 @@ class Running:
         return self.control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
     def beats(self) -> list[dict[str, Any]]:
-        path = self.home / "heartbeats.ndjson"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return list(NdjsonJournal(self.home / "heartbeats.ndjson").records())
 
 
 @pytest.fixture
@@ -101,12 +101,18 @@ def test_a_day_with_sessions(running: Running) -> None:
     assert "config says 30m" in " ".join(running.typed("list").split())
     running.configure(every="45m", evry="1h")
     running.process.send_signal(signal.SIGHUP)
-    running.control.wait_for(lambda: "evry: unknown key" in running.log.read_text(), "the bad file to be refused")
+    running.control.wait_for(
+        lambda: "evry: unknown key" in running.log.read_text(errors="replace"), "the bad file to be refused"
+    )
     running.config.unlink()
     running.process.send_signal(signal.SIGHUP)
-    running.control.wait_for(lambda: "No such file" in running.log.read_text(), "the missing file to be named")
+    running.control.wait_for(
+        lambda: "No such file" in running.log.read_text(errors="replace"), "the missing file to be named"
+    )
     running.configure(every="45m")
     for _ in range(20):
         running.process.send_signal(signal.SIGHUP)
-    running.control.wait_for(lambda: "was read again" in running.log.read_text(), "the good file to be read")
+    running.control.wait_for(
+        lambda: "was read again" in running.log.read_text(errors="replace"), "the good file to be read"
+    )
     running.answered("heartbeat list", CHLOE.user_id, "config says 45m")

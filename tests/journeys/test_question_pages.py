@@ -25,11 +25,21 @@ def notices(control: Control, channel: str | None) -> list[Json]:
     return [m for m in said if m["text"].startswith("Page: nobody has acknowledged it")]
 
 
-def waits(office: Office, clock: FakeClock) -> list[Json]:
-    """Let a quarter of an hour pass; return the rings in the ops channel."""
+def escalated(control: Control) -> list[Json]:
+    """Return what Ben was told."""
+    return notices(control, control.direct_messages(BEN.user_id))
+
+
+def waits(office: Office, clock: FakeClock, rings: int) -> list[Json]:
+    """Let a quarter of an hour pass; return the rings in the ops channel once there are so many.
+
+    What is due is said now, or just then by the bot's own clock.
+    """
     clock.advance(15 * 60)
     office.bot.team.casework.upkeep.pages.tick()
-    return notices(office.control, OPS.channel_id)
+    return office.control.wait_for(
+        lambda: said if len(said := notices(office.control, OPS.channel_id)) >= rings else None, f"{rings} rings"
+    )
 
 
 def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
@@ -41,7 +51,7 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
     with at_work(slack, control, home, shop, clock, **settings) as office:
         ts = office.ask(DOWN)
         office.card(ts, "Page:")
-        [ring] = waits(office, clock)
+        [ring] = waits(office, clock, 1)
         assert "<!channel>" in str(ring["blocks"])
         assert DOWN in shown_text(ring)
         office.bot.team.casework.upkeep.pages.tick()
@@ -51,10 +61,10 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
     assert state is not None
     store.put(state.evolve(paging=Paging()))
     with at_work(slack, control, home, shop, clock, **settings) as office:
-        assert len(waits(office, clock)) == 1
-        assert len(notices(control, control.direct_messages(BEN.user_id))) == 1
-        assert len(waits(office, clock)) == 2
-        assert len(notices(control, control.direct_messages(BEN.user_id))) == 1
+        assert len(waits(office, clock, 1)) == 1
+        assert len(control.wait_for(lambda: escalated(control), "Ben to be told")) == 1
+        assert len(waits(office, clock, 2)) == 2
+        assert len(escalated(control)) == 1
         office.ask("I am rolling it back", user=ANA.user_id, thread=ts)
         office.card(ts, f"<@{ANA.user_id}> acknowledged it")
-        assert len(waits(office, clock)) == 2
+        assert len(waits(office, clock, 2)) == 2

@@ -51,37 +51,38 @@ def suggested(company: Company) -> Json:
     )
 
 
-def test_a_shared_check_waits_for_the_other_team(company_server: LocalSlack, tmp_path: Path, shop: Path) -> None:
+def test_a_shared_check_waits_for_the_other_team(
+    company_server: LocalSlack, hands: Control, tmp_path: Path, shop: Path
+) -> None:
     """Its command alone crosses the wall, an approver there adds it, and taking back the share ends it."""
     checks = Checks(tmp_path)
-    with Control(company_server.url) as control:
-        control.reset()
-        company = Company(company_server, control, tmp_path / "home", shop, SHARED, sessions=checks.sessions())
-        company.start()
-        try:
-            company.bot.teams.share()
-            control.command(BEN.user_id, ENG.channel_id, "pollinate run")
-            card = suggested(company)
-            assert "The team payments shares this check." in shown_text(card)
-            assert find_element(card, ids.READ_SUGGESTION) is not None
-            said = " ".join(shown_text(m) for m in control.messages(PLAT_OPS.channel_id))
-            assert not any(word in said for word in ("ledger", "Dan", "vault", "till"))
-            assert checks.api.playbook.count(DISK) == 0
-            control.command(ANA.user_id, HELP.channel_id, "pollinate run")
-            company.told(HELP, "sent.", user=ANA.user_id)
-            said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
-            assert not any(word in said for word in ("errors of last night", "api"))
-            company.reload(UNSHARED, sessions=checks.sessions())
-            company.told(PAY_OPS, "Shared with other teams now: nothing.")
-            for place in (checks.vault, checks.till):
-                add(place, f"`{LOAD}`")
-            company.bot.teams.share()
-            control.command(BEN.user_id, ENG.channel_id, "pollinate run")
-            company.told(ENG, "Nothing new to suggest", user=BEN.user_id)
-            offered = company.bot.teams.by_name()["platform"].heartbeats.sharing.suggestions.all()
-            [waiting] = [one for one in offered if DISK in one.task]
-            assert not any(LOAD in one.task for one in offered)
-            control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id} anyway")
-            control.wait_for(lambda: DISK in checks.api.playbook, "the check in platform's playbook")
-        finally:
-            company.bot.stop()
+    control = hands
+    company = Company(company_server, hands, tmp_path / "home", shop, SHARED, sessions=checks.sessions())
+    company.start()
+    try:
+        company.bot.teams.share()
+        control.command(BEN.user_id, ENG.channel_id, "pollinate run")
+        card = suggested(company)
+        assert "The team payments shares this check." in shown_text(card)
+        assert find_element(card, ids.READ_SUGGESTION) is not None
+        said = " ".join(shown_text(m) for m in control.messages(PLAT_OPS.channel_id))
+        assert not any(word in said for word in ("ledger", "Dan", "vault", "till"))
+        assert checks.api.playbook.count(DISK) == 0
+        control.command(ANA.user_id, HELP.channel_id, "pollinate run")
+        company.told(HELP, "sent.", user=ANA.user_id)
+        said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
+        assert not any(word in said for word in ("errors of last night", "api"))
+        company.reload(UNSHARED, sessions=checks.sessions())
+        company.told(PAY_OPS, "Shared with other teams now: nothing.")
+        for place in (checks.vault, checks.till):
+            add(place, f"`{LOAD}`")
+        company.bot.teams.share()
+        control.command(BEN.user_id, ENG.channel_id, "pollinate run")
+        company.told(ENG, "Nothing new to suggest", user=BEN.user_id)
+        offered = company.bot.teams.by_name()["platform"].heartbeats.sharing.suggestions.all()
+        [waiting] = [one for one in offered if DISK in one.task]
+        assert not any(LOAD in one.task for one in offered)
+        control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id} anyway")
+        control.wait_for(lambda: DISK in checks.api.playbook, "the check in platform's playbook")
+    finally:
+        company.bot.stop()

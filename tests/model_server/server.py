@@ -12,6 +12,8 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
 
@@ -49,6 +51,15 @@ class ModelServer:
         self.released.set()
         self._http.shutdown()
         self._http.server_close()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Be away for good; meanwhile nobody else gets the port."""
+        self.__exit__()
+        with socket.socket() as nobody:
+            nobody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            nobody.bind(("127.0.0.1", self._http.server_port))
+            yield
 
     def next_turn(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[Turn, dict[str, int]]:
         """Return the turn a request gets and what its input counts as; keep the request.

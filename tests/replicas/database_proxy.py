@@ -56,6 +56,7 @@ class DatabaseProxy:
     def close(self) -> None:
         """Take no more connections."""
         self._open.set()
+        self._listener.shutdown(socket.SHUT_RDWR)  # a close alone leaves its thread in accept
         self._listener.close()
 
     def _accept(self) -> None:

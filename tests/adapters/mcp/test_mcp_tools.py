@@ -203,11 +203,11 @@ def test_output_is_redacted_and_capped(http: HttpServer, run: Runs) -> None:
 
 def test_a_call_that_hangs_ends_in_time_and_the_connection_stands(http: HttpServer, run: Runs) -> None:
     """The limit holds for each call, and the next one is answered."""
-    tools = run(web=web(http, timeout_s=1))
+    tools = run(web=web(http, timeout_s=5))
     began = time.monotonic()
-    with pytest.raises(ToolProblem, match="web does not answer: no answer within 1 s"):
+    with pytest.raises(ToolProblem, match="web does not answer: no answer within 5 s"):
         tools["web__hang"].call({})
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300
     assert "up" in tools["web__query"].call({"expr": "up"})
 
 
@@ -216,7 +216,7 @@ def test_a_server_that_never_answers_is_given_up_in_time(run: Runs) -> None:
     silent = McpServerSettings(command=(sys.executable, "-c", "import time; time.sleep(600)"), timeout_s=1)
     began = time.monotonic()
     tools = run(silent=silent, time=TIME)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300
     assert "silent__unavailable" in tools
     assert "time__get_current_time" in tools
 
@@ -247,7 +247,7 @@ def test_a_server_that_stays_dead_is_reported(http: HttpServer, run: Runs) -> No
     began = time.monotonic()
     with pytest.raises(ToolProblem, match="web does not answer"):
         tools["web__query"].call({"expr": "up"})
-    assert time.monotonic() - began < 100  # not the time that an answer may take
+    assert time.monotonic() - began < 200  # not the time that an answer may take
 
 
 def test_a_child_process_that_died_is_started_anew(tmp_path: Path, run: Runs) -> None:
@@ -259,7 +259,7 @@ print(os.getpid(), file=open({str(starts)!r}, "a"))
 from mcp_server_time import main
 main()
 """
-    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=60))
+    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=300))
     first = int(starts.read_text())
     os.kill(first, signal.SIGKILL)
     with suppress(ChildProcessError):  # buried already

@@ -386,7 +386,7 @@ def test_what_a_check_locks_is_removed(tmp_path: Path) -> None:
     assert kept.stat().st_mode & 0o777 == 0o500
 
 
-def limited(folder: Path, program: str, *, seconds: float = 60, stop: bool = False, **limits: int) -> Any:
+def limited(folder: Path, program: str, *, seconds: float = 300, stop: bool = False, **limits: int) -> Any:
     folder.mkdir(exist_ok=True)
     event = threading.Event()
     if stop:

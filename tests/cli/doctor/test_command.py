@@ -91,7 +91,7 @@ def test_the_ops_channel_has_to_be_private(tmp_path: Path, private: bool, ok: bo
     """Slack is asked."""
     with slack_stub() as slack:
         slack.will("conversations.info", Answer({"channel": {"is_private": private}}))
-        found = run_checks(patient(tmp_path, api_url=slack.url))["ops channel"]
+        found = run_checks(patient(tmp_path, api_url=slack.url), limit_s=300)["ops channel"]
     assert found.ok is ok
     assert bool(found.fix) is not ok
 
@@ -103,9 +103,9 @@ def test_in_http_mode_no_app_token_is_asked_for(tmp_path: Path) -> None:
         environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": slack.url}
         given = patient(tmp_path, api_url=slack.url)
         (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\nslack: {{mode: http}}\n")
-        without = run_checks(replace(given, environment=read_environment(environ)))["tokens"]
+        without = run_checks(replace(given, environment=read_environment(environ)), limit_s=300)["tokens"]
         secret = {"SLACK_SIGNING_SECRET": "0123456789abcdef" * 2}
-        found = run_checks(replace(given, environment=read_environment(environ | secret)))["ops channel"]
+        found = run_checks(replace(given, environment=read_environment(environ | secret)), limit_s=300)["ops channel"]
     assert "SLACK_SIGNING_SECRET" in without.says + str(without.fix)
     assert found.ok
 
@@ -116,7 +116,9 @@ def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
     def broken(_: DoctorContext) -> HealthCheck:
         raise ProviderError("Slack could not be reached")
 
-    found = run_checks(patient(tmp_path), {"first": broken, "second": lambda _: HealthCheck(ok=True, says="fine")})
+    found = run_checks(
+        patient(tmp_path), {"first": broken, "second": lambda _: HealthCheck(ok=True, says="fine")}, limit_s=300
+    )
     assert [(name, each.ok, bool(each.fix)) for name, each in found.items()] == [
         ("first", False, True),
         ("second", True, False),
@@ -127,7 +129,9 @@ def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
 
 def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_path: Path) -> None:
     """Without a config, one thing is wrong, not twelve."""
-    said = render(run_checks(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}))
+    said = render(
+        run_checks(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}, limit_s=300)
+    )
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
     assert "ops channel, approvers, chats" in said
@@ -148,6 +152,14 @@ def _well(_: DoctorContext) -> HealthCheck:
     return HealthCheck(ok=True, says="fine")
 
 
+def examined(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str]:
+    """Return exit code and output of the doctor; asked again where a busy machine left a check too little time."""
+    while True:
+        code, out = main(["doctor", *argv]), capsys.readouterr().out
+        if "no answer within" not in out:
+            return code, out
+
+
 def test_exit_code_and_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,16 +171,17 @@ def test_exit_code_and_json(
         for name, value in {**given.environment.variables, "SLACK_API_URL": slack.url}.items():
             monkeypatch.setenv(name, value)
         argv = ["--home", str(tmp_path), "--config", str(given.config), "--json"]
-        assert main(["doctor", *argv]) == 1
-        said = json.loads(capsys.readouterr().out)
+        code, out = examined(capsys, *argv)
+        said = json.loads(out)
+        assert code == 1
         assert [check["name"] for check in said["checks"]] == list(CHECKS)
         assert {check["name"] for check in said["checks"] if not check["ok"]} == {"bot", "connection"}
         now = datetime.now(UTC)
         SingleDocument(FileDocuments(tmp_path), PRESENCE).update(
             seen(at=now, started_at=now, connected_since=now).model_dump(mode="json")
         )
-        assert main(["doctor", *argv[:-1]]) == 0
-        out = capsys.readouterr().out
+        code, out = examined(capsys, *argv[:-1])
+        assert code == 0
         assert out.endswith("all checks passed\n")
         assert too_wide(out) == []
 

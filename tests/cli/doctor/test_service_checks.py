@@ -94,7 +94,7 @@ def test_releases_differ() -> None:
 
 def test_without_a_database_nothing_is_wrong(tmp_path: Path) -> None:
     """State in files is the default."""
-    found = run_checks(patient(tmp_path), {name: CHECKS[name] for name in (DATABASE, "replicas")})
+    found = run_checks(patient(tmp_path), {name: CHECKS[name] for name in (DATABASE, "replicas")}, limit_s=300)
     assert all(each.ok for each in found.values())
 
 
@@ -104,7 +104,7 @@ def test_a_database_that_does_not_answer_is_said_once(tmp_path: Path) -> None:
     given = patient(tmp_path)
     url = {"TRIAGE_DATABASE_URL": f"postgresql://triage:{SECRET}@127.0.0.1:1/triage"}
     broken = replace(given, environment=read_environment({**given.environment.variables, **url}))
-    said = render(run_checks(broken, {name: CHECKS[name] for name in (DATABASE, "replicas", "pause")}))
+    said = render(run_checks(broken, {name: CHECKS[name] for name in (DATABASE, "replicas", "pause")}, limit_s=300))
     assert said.count("the database cannot be reached") == 1
     assert "not checked: the database cannot be used, see database:\n" in said
     assert SECRET not in said
@@ -115,7 +115,7 @@ def test_tables_are_missing_until_the_first_run(tmp_path: Path) -> None:
     given, url = patient(tmp_path), new_database()
     fresh = replace(given, environment=read_environment({**given.environment.variables, "TRIAGE_DATABASE_URL": url}))
     for _ in range(2):
-        found = run_checks(fresh, {name: CHECKS[name] for name in (DATABASE, "pause")})
+        found = run_checks(fresh, {name: CHECKS[name] for name in (DATABASE, "pause")}, limit_s=300)
         assert "without this release's tables" in found[DATABASE].says
         assert "`triage run`" in found[DATABASE].fix
         assert found["pause"].says.startswith("not checked")
@@ -137,7 +137,7 @@ def test_without_the_driver_one_sentence_says_what_to_type(tmp_path: Path) -> No
             env=environ,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         said = " ".join((done.stdout + done.stderr).split())

@@ -274,9 +274,9 @@ def test_several_teams_over_several_codebases_are_asked_for(company: Path) -> No
         ("C0PLATOPS", None, "en", ["shop", "infra"]),
     ]
     assert (settings.sessions["code"].team, settings.sessions["code"].owner) == ("payments", "U0ANA")
-    doctor = fork_server.run(
-        "bot", "doctor", "--json", cwd=company, env={"PATH": os.environ["PATH"], "HOME": str(company)}
-    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(company)}
+    while "no answer within" in (doctor := fork_server.run("bot", "doctor", "--json", cwd=company, env=env)).stdout:
+        pass  # on a busy machine a check may have too little time
     found = {one["name"]: one for one in json.loads(doctor.stdout)["checks"]}
     assert found["config"]["says"].endswith("triage.yml: 2 teams, 2 watched chats, 1 session")
     assert found["git"]["says"].endswith("infra: it is not cloned yet; `triage run` clones it")

@@ -71,11 +71,11 @@ def test_a_post_that_never_left_was_not_made() -> None:
     """Nobody listens, or the name does not resolve: the draft may wait as before."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for url in (f"http://127.0.0.1:{port}/api/", "http://no-such-host.invalid/api/"):
-        with pytest.raises(ProviderError) as caught:
-            post(posting_client("xoxb-1", url))
-        assert not isinstance(caught.value, Unconfirmed)
+        port = free.getsockname()[1]  # nobody else gets it meanwhile
+        for url in (f"http://127.0.0.1:{port}/api/", "http://no-such-host.invalid/api/"):
+            with pytest.raises(ProviderError) as caught:
+                post(posting_client("xoxb-1", url))
+            assert not isinstance(caught.value, Unconfirmed)
 
 
 def refused_for(seconds: str) -> Answer:

@@ -32,7 +32,7 @@ HICCUPS = [
 
 
 def a_workspace(slack: SlackStub) -> SlackWorkspace:
-    return SlackWorkspace(brief_client("xoxb-1", slack.url, timeout_s=5), team_id="T1")
+    return SlackWorkspace(brief_client("xoxb-1", slack.url, timeout_s=60), team_id="T1")
 
 
 @pytest.mark.parametrize("hiccup", HICCUPS)
@@ -75,6 +75,6 @@ def test_what_slack_refuses_for_good_is_not_waited_for(slack: SlackStub, code: s
 def test_an_unreadable_answer_to_a_post_is_unconfirmed(slack: SlackStub) -> None:
     """It may stand there; whoever posts looks first."""
     slack.will("chat.postMessage", Answer(b"17"))
-    client = brief_client("xoxb-1", slack.url, timeout_s=5)
+    client = brief_client("xoxb-1", slack.url, timeout_s=60)
     with pytest.raises(ProviderError, match="could not be read"), translate_slack_errors("post", posting=True):
         client.chat_postMessage(channel="C1", text="x")

@@ -47,9 +47,9 @@ def database() -> Database:
 
 
 @contextmanager
-def holder(database: Database, namespace: str) -> Iterator[subprocess.Popen[str]]:
+def holder(database: Database, namespace: str, lasts_s: float = LASTS_S) -> Iterator[subprocess.Popen[str]]:
     """Start a process that has taken a lease, and writes a document under it for each line it is sent."""
-    argv = [sys.executable, "-c", HOLDER, database._url, namespace, str(LASTS_S)]
+    argv = [sys.executable, "-c", HOLDER, database._url, namespace, str(lasts_s)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert said(process) == "held"
@@ -88,11 +88,14 @@ def test_a_killed_holder_is_replaced_when_its_lease_has_expired(database: Databa
     """Until then the others are told which process has it."""
     namespace = new_namespace()
     leases = leases_of(database, namespace)
-    with holder(database, namespace) as process:
+    with holder(database, namespace, lasts_s=600) as process:
         assert leases.holder("briefs") == str(process.pid)
         with pytest.raises(ConfigError, match=f"process {process.pid}"):
             leases.take("briefs")
         process.kill()
+        process.wait()
+        with database.writing() as connection:
+            connection.execute("UPDATE triage_leases SET expires_at = now() WHERE namespace = %s", [namespace])
         taken_over(leases).release()
 
 

@@ -130,8 +130,8 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range({POSTS}):
     due = time.monotonic()
-    posts.wait_turn("C1", patience_s=60)
-    requests.post(server_url, data=str(due), timeout=60)
+    posts.wait_turn("C1", patience_s=300)
+    requests.post(server_url, data=str(due), timeout=300)
 """
 
 
@@ -186,7 +186,7 @@ def test_four_processes_keep_the_pace_of_one() -> None:
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        assert [process.wait(60) for process in processes] == [0] * PROCESSES
+        assert [process.wait(300) for process in processes] == [0] * PROCESSES
     arrived = sorted(at for at, _ in server.arrived)
     late_s = max(late for _, late in server.arrived)
     assert len(arrived) == PROCESSES * POSTS

@@ -78,11 +78,11 @@ def test_nobody_answers() -> None:
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        url = f"postgresql://triage:{SECRET}@127.0.0.1:{free.getsockname()[1]}/triage"
-    for connect in (look, Database):
-        with pytest.raises(DiskRefused, match="the database cannot be reached: check that its server runs") as caught:
-            connect(url)
-        assert SECRET not in str(caught.value)
+        url = f"postgresql://triage:{SECRET}@127.0.0.1:{free.getsockname()[1]}/triage"  # nobody else gets it meanwhile
+        for connect in (look, Database):
+            with pytest.raises(DiskRefused, match="cannot be reached: check that its server runs") as caught:
+                connect(url)
+            assert SECRET not in str(caught.value)
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def test_who_waits_is_told_of_work_of_another_replica(replica: Open) -> None:
 
         with changed:
             threading.Thread(target=act).start()
-            assert changed.wait(timeout=30)
+            assert changed.wait(timeout=120)
 
     tells(lambda: other.put(some_work("a")))
     assert next_job(waiting).key == "a"
