@@ -27,6 +27,7 @@ from handlers.buttons.decision_handler import Listener
 from handlers.commands.team_commands import TeamCommands
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
+from handlers.transport.tls import tls_context
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: H
     )
     app = App(
         name="triage",
-        client=WebClient(base_url=api_url),
+        client=WebClient(base_url=api_url, ssl=tls_context()),
         authorize=lambda: authorised,
         before_authorize=journal_first(lambda body: to.of_message(body).watcher),
         signing_secret="",

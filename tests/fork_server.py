@@ -188,15 +188,17 @@ def _become(streams: list[int], request: dict[str, Any]) -> None:
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
 
 
-def _compile_patterns() -> None:
-    """Use once what compiles its patterns at the first question, so that no forked process has to: half a second."""
+def _warm_up() -> None:
+    """Use once what reads certificates or compiles patterns at its first use, so that no forked process has to."""
     from bot.domain.questions.risk_gate import risky_advice
     from bot.domain.questions.rubrics import question_type_of
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
     from bot.domain.text.outages import tells_of_outage
     from bot.intake.classifier.rules import Rules
+    from handlers.transport.tls import tls_context
 
+    tls_context()
     Rules()
     for use in (question_type_of, frames_in, redact, tells_of_outage, risky_advice):
         use("Why does the retry in `shop/payments.py` fail, größer als? Set `x` to 3.")
@@ -207,6 +209,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who was forked first is waited for by nobody
     for each in LOADED:
         import_module(each)
-    _compile_patterns()
+    _warm_up()
     gc.freeze()  # a forked process would look through all of it for garbage, and copy every page of it for that
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -57,6 +57,7 @@ from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
 from handlers.transport.presence_record import NoConnection, PresenceRecord
 from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
+from handlers.transport.tls import tls_context
 from handlers.transport.workspace import SlackHistory
 
 
@@ -268,7 +269,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
 def _over_socket(
     process: ProcessServices, bolt: App, app_token: str, on_session: Callable[[datetime | None], None]
 ) -> SlackConnection:
-    web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url)
+    web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url, ssl=tls_context())
     return SlackConnection(
         bolt,
         partial(socket_client, bolt, app_token, web_client),

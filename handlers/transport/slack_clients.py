@@ -28,6 +28,7 @@ from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.rate_limits import hold_back
+from handlers.transport.tls import tls_context
 
 TIMEOUT_S = 20
 PATIENCE_S: Final = 8.0
@@ -134,27 +135,26 @@ def _waited_s(state: RetryState) -> float:
 def repeatable_client(token: str, api_url: str) -> WebClient:
     """Return a client for reads and updates."""
     handlers: list[RetryHandler] = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitRetry()]
-    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=handlers)
+    return _client(token, api_url, handlers)
 
 
 def posting_client(token: str, api_url: str) -> WebClient:
     """Return a client for calls that must not happen twice."""
-    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=[RateLimitRetry()])
+    return _client(token, api_url, [RateLimitRetry()])
 
 
 def patient_client(token: str, api_url: str) -> WebClient:
     """Return a client for long readings, which leaves the waiting for a rate limit to its user."""
-    return WebClient(
-        token=token,
-        base_url=api_url,
-        timeout=TIMEOUT_S,
-        retry_handlers=[ConnectionErrorRetryHandler(max_retry_count=2)],
-    )
+    return _client(token, api_url, [ConnectionErrorRetryHandler(max_retry_count=2)])
 
 
 def brief_client(token: str, api_url: str, *, timeout_s: int) -> WebClient:
     """Return a client that asks once and waits for nobody."""
-    return WebClient(token=token, base_url=api_url, timeout=timeout_s, retry_handlers=[])
+    return _client(token, api_url, [], timeout_s=timeout_s)
+
+
+def _client(token: str, api_url: str, handlers: list[RetryHandler], *, timeout_s: int = TIMEOUT_S) -> WebClient:
+    return WebClient(token=token, base_url=api_url, timeout=timeout_s, ssl=tls_context(), retry_handlers=handlers)
 
 
 @contextmanager
