@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
@@ -82,8 +82,6 @@ CACHE_S = 60.0
 MAX_CACHED = 1_000
 MEMBERS_PAGE = 200
 
-T = TypeVar("T")
-
 
 class SlackWorkspace:
     """What the bot may ask Slack."""
@@ -101,11 +99,19 @@ class SlackWorkspace:
         self._client = client
         self._team_id, self._bot_user_id, self._enterprise_id = team_id, bot_user_id, enterprise_id
         self._names, self._monotonic = names, monotonic
-        self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
+        self._people: dict[str, tuple[float, Person]] = {}
 
     def person(self, user_id: str, *, fresh: bool = False) -> Person:
         """Return who a user is; `fresh` asks Slack whatever is remembered. Raises ProviderError if Slack cannot say."""
-        return self._cached("person", user_id, lambda: self._person(user_id), fresh=fresh)
+        now = self._monotonic()
+        asked_at, known = self._people.get(user_id, (0.0, None))
+        if known is not None and not fresh and now - asked_at < CACHE_S:
+            return known
+        person = self._person(user_id)
+        if len(self._people) >= MAX_CACHED:
+            self._people = {name: held for name, held in self._people.items() if now - held[0] < CACHE_S}
+        self._people[user_id] = (now, person)
+        return person
 
     def permalink(self, chat_id: str, message_id: str) -> str | None:
         """Return a link to a message, or None if there is none to be had."""
@@ -192,17 +198,6 @@ class SlackWorkspace:
         ids = frozenset(one for one in (user.get("team_id"), company, *(found.get("teams") or ())) if one)
         is_ours = self._team_id in (found.get("teams") or ()) or self._enterprise_id in ids
         return ids if is_ours else frozenset()
-
-    def _cached(self, kind: str, key: str, ask: Callable[[], T], *, fresh: bool) -> T:
-        now = self._monotonic()
-        known = self._cache.get((kind, key))
-        if not fresh and known is not None and now - known[0] < CACHE_S:
-            return known[1]  # type: ignore[no-any-return]
-        answer = ask()
-        if len(self._cache) >= MAX_CACHED:
-            self._cache = {name: held for name, held in self._cache.items() if now - held[0] < CACHE_S}
-        self._cache[kind, key] = (now, answer)
-        return answer
 
 
 def _reply_mark(message: dict[str, Any]) -> str | None:

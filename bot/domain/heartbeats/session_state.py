@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer
 
@@ -14,6 +14,7 @@ from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
 from bot.domain.intervals import format_interval, parse_interval
+from bot.domain.text.humanize import utc_text
 from bot.domain.tiers import TaskHistory
 from bot.errors import ConfigError, InputError
 
@@ -82,8 +83,28 @@ class InboxMessage(FrozenValue):
     model_config = WITHOUT_UNDERSCORE
 
 
+PAUSE_AFTER: Final = 5
+FIRST_PAUSE: Final = timedelta(minutes=30)
+LONGEST_PAUSE: Final = timedelta(hours=24)
+
+
+def pause_after(count: int) -> timedelta:
+    """Return how long a session pauses after `count` failures of one kind.
+
+    >>> [pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
+    [0.0, 1.0, 2.0, 4.0, 48.0]
+    """
+    if count < PAUSE_AFTER:
+        return timedelta()
+    doublings = min(count - PAUSE_AFTER, 16)
+    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
+
+
 class Failures(FrozenValue):
-    """Failures of one kind in a row; until `paused_until` only a person's wake runs."""
+    """Failures of one kind in a row; until `paused_until` only a person's wake runs.
+
+    Five of one kind pause a session; each try that fails again doubles the pause, up to a day.
+    """
 
     kind: str = ""
     """The code that `failure_kind` in bot/errors.py gives; empty: none, or an earlier version wrote it."""
@@ -93,6 +114,27 @@ class Failures(FrozenValue):
     paused_until: AwareDatetime | None = None
     told: bool = False
     """Whether the owner was told of the pause."""
+
+    def and_another(self, kind: str, text: str, now: datetime) -> Failures:
+        """Return them with one more; `kind` is a code (`failure_kind`), `text` what people are told of it.
+
+        Another kind starts to count anew.
+        """
+        is_same = self.kind in ("", kind)  # earlier versions stored no kind
+        before = self.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
+        count = before.count + 1
+        return before.evolve(count=count, paused_until=now + pause_after(count) if count >= PAUSE_AFTER else None)
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether the owner has to be told of the pause, which happens once; who could not be told is told later."""
+        return self.count >= PAUSE_AFTER and not self.told
+
+    @property
+    def notice(self) -> str:
+        """What the owner is told of the pause."""
+        until = f" until {utc_text(self.paused_until)}" if self.paused_until else ""
+        return f"The heartbeat failed {self.count} times in a row and pauses{until}: {self.key}"
 
 
 class SpentToday(FrozenValue):

@@ -23,14 +23,13 @@ from bot.domain.heartbeats.beats import (
     ending_text,
     indicator_of,
 )
-from bot.domain.heartbeats.session_state import MessageKind, SessionState, SpentToday
+from bot.domain.heartbeats.session_state import Failures, MessageKind, SessionState, SpentToday
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.tiers import includes
 from bot.errors import StoreError
 from bot.heartbeat.alerts.notifications import DeliveryResult
 from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_after
-from bot.heartbeat.schedule.admission import record_failure, record_success
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders
 
@@ -171,7 +170,8 @@ def _after(begun: BeatStart, ending: BeatEnd, now: datetime) -> Callable[[Sessio
         if not (ending.good and ending.view):
             state = _uncompared(state, ending)
         if ending.result is BeatResult.FAILED:
-            return record_failure(state, ending.failure, " ".join((ending.error or "").split())[:200], now)
+            text = " ".join((ending.error or "").split())[:200]
+            return state.evolve(failures=state.failures.and_another(ending.failure, text, now))
         return _good(state, begun, ending) if ending.good and ending.view else state
 
     return change
@@ -180,7 +180,8 @@ def _after(begun: BeatStart, ending: BeatEnd, now: datetime) -> Callable[[Sessio
 def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionState:
     view = ending.view
     assert view is not None
-    state = record_success(state).evolve(
+    state = state.evolve(
+        failures=Failures(),
         last_good=begun.started_at,
         stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
         inbox_read=state.inbox_read + len(view.inbox),

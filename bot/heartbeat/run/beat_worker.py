@@ -28,7 +28,6 @@ from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
-from bot.heartbeat.schedule.admission import is_alert_due, mark_alerted, pause_notice
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
@@ -74,7 +73,7 @@ class BeatWorker:
         self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
         self._recorder.close(session, begun, ending, now=now)
         state = self._store.load(session.id)
-        if ending.result is BeatResult.FAILED and is_alert_due(state):
+        if ending.result is BeatResult.FAILED and state.failures.is_untold:
             self._tell_of_pause(session, state)
         try:
             self._peers.report_to_master(session, ending, now)
@@ -83,8 +82,8 @@ class BeatWorker:
 
     def _tell_of_pause(self, session: Session, state: SessionState) -> None:
         try:
-            self._alerts.tell_owner_or_ops(session, pause_notice(state))
-            self._store.save(session.id, mark_alerted)
+            self._alerts.tell_owner_or_ops(session, state.failures.notice)
+            self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
 

@@ -1,19 +1,18 @@
-"""Whether a beat may run now, and if not, why; and how failures in a row pause a session.
+"""Whether a beat may run now, and if not, why.
 
-Asked at the tick, before anything is queued, and again when the job starts, for it may have waited long. Five failures
-of the same kind pause a session; each try that fails again doubles the pause.
+Asked at the tick, before anything is queued, and again when the job starts, for it may have waited long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text
-from bot.domain.heartbeats.session_state import Failures, SessionState, is_snoozed
+from bot.domain.heartbeats.session_state import LONGEST_PAUSE, SessionState, is_snoozed
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
@@ -21,65 +20,11 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 
-PAUSE_AFTER: Final = 5
-FIRST_PAUSE: Final = timedelta(minutes=30)
-LONGEST_PAUSE: Final = timedelta(hours=24)
-
-
 TRACKED: Final = (
     f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
     "commit, or set allow_tracked_playbook: true"
 )
 Route = Callable[[Session, SessionState], Delivered | None]
-
-
-def record_failure(state: SessionState, kind: str, text: str, now: datetime) -> SessionState:
-    """Return the state after one more failure; `kind` is a code (`failure_kind`), `text` what people are told of it.
-
-    From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
-    kind doubles it, up to a day. Another kind starts to count anew.
-    """
-    is_same = state.failures.kind in ("", kind)  # earlier versions stored no kind
-    before = state.failures.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
-    count = before.count + 1
-    paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
-    return state.evolve(failures=before.evolve(count=count, paused_until=paused_until))
-
-
-def record_success(state: SessionState) -> SessionState:
-    """Return the state after a beat that did not fail: nothing is counted and nothing paused."""
-    return state.evolve(failures=Failures())
-
-
-def is_alert_due(state: SessionState) -> bool:
-    """Whether the owner has to be told of the pause, which happens once; who could not be told is told later."""
-    return state.failures.count >= PAUSE_AFTER and not state.failures.told
-
-
-def pause_notice(state: SessionState) -> str:
-    """Return what the owner is told of the pause."""
-    until = state.failures.paused_until
-    return (
-        f"The heartbeat failed {state.failures.count} times in a row and pauses"
-        f"{f' until {utc_text(until)}' if until else ''}: {state.failures.key}"
-    )
-
-
-def mark_alerted(state: SessionState) -> SessionState:
-    """Return the state after the owner was told of the pause."""
-    return state.evolve(failures=state.failures.evolve(told=True))
-
-
-def pause_after(count: int) -> timedelta:
-    """Return how long a session pauses after `count` failures of one kind.
-
-    >>> [pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
-    [0.0, 1.0, 2.0, 4.0, 48.0]
-    """
-    if count < PAUSE_AFTER:
-        return timedelta()
-    doublings = min(count - PAUSE_AFTER, 16)
-    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

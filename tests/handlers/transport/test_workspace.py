@@ -137,7 +137,7 @@ def test_people_not_asked_for_any_more_are_forgotten(slack: SlackStub, workspace
         workspace.person(f"U{number}")
     watch.now = CACHE_S + 1
     workspace.person("U0")
-    assert list(workspace._cache) == [("person", "U0")]
+    assert list(workspace._people) == ["U0"]
 
 
 def test_a_failure_is_not_remembered(slack: SlackStub, workspace: SlackWorkspace) -> None:

@@ -1,73 +1,167 @@
-"""Five failures of one kind in a row pause a session; each try that fails doubles the pause."""
+"""The gate: one refusal at a time, in the order of the contract, each with its reason."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
-from bot.domain.heartbeats.session_state import Failures, SessionState
-from bot.heartbeat.schedule.admission import is_alert_due, mark_alerted, record_failure, record_success
-from tests.heartbeat.clockwork import START
+import pytest
 
+from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
+from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
+from bot.heartbeat.schedule.admission import Admission, BeatRefusal, spent_today
+from bot.heartbeat.schedule.session_wording import GATE
+from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
+from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
+from tests.gitrepo import git, make_repo
+from tests.heartbeat.clockwork import DM, START, TASK, session_settings
 
-def test_the_fifth_failure_of_one_kind_pauses_and_is_told_once() -> None:
-    """Not the fourth, and not the sixth."""
-    state, alerts = SessionState(), []
-    for count in range(1, 12):
-        state = record_failure(state, "refused", "refused", START)
-        assert (state.failures.paused_until is None) == (count < 5)
-        if is_alert_due(state):
-            alerts.append(count)
-            state = mark_alerted(state)
-    assert alerts == [5]
-
-
-def test_an_owner_who_could_not_be_told_of_the_pause_is_told_at_the_next_try() -> None:
-    """What fails is often the way to the owner itself."""
-    state = SessionState()
-    for _ in range(6):
-        state = record_failure(state, "away", "Slack is away", START)
-    assert is_alert_due(state)
-    assert not is_alert_due(record_failure(mark_alerted(state), "away", "Slack is away", START))
-    assert not record_failure(mark_alerted(state), "another", "another", START).failures.told
+OPEN = {"active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"}}
+CLOSED = {"active_hours": {"start": "01:00", "end": "02:00", "timezone": "Europe/Berlin"}}
+HIDDEN = {"visibility": {"show_ok": False, "show_alerts": False, "use_indicator": False}}
+PAUSED = Failures(key="refused", count=5, paused_until=START + timedelta(minutes=10))
 
 
-def test_the_pause_doubles_up_to_a_day() -> None:
-    """Half an hour, an hour, two, …"""
-    state, pauses = SessionState(), []
-    for _ in range(14):
-        state = record_failure(state, "refused", "refused", START)
-        until = state.failures.paused_until
-        pauses += [(until - START) / timedelta(hours=1)] if until else []
-    assert pauses == [0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24]
+class Gate:
+    """A session before the gate; `beat` are its settings."""
+
+    def __init__(
+        self, folder: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None = None, **beat: Any
+    ) -> None:
+        self.cwd, self.wake, self.beat = folder / "shop", wake, {**OPEN, **beat}
+        self.cwd.mkdir(exist_ok=True)
+        (self.cwd / "HEARTBEAT.md").write_text(TASK)
+        self.route: Delivered | None = DM
+        self.is_held, self.halted, self.elsewhere = False, "", False
+        self.store = SessionMemory(MemoryStore())
+        self.store.save("shop", lambda _: state or SessionState())
+        zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
+        self.admission = Admission(
+            zones,
+            route=lambda *_: self.route,
+            halted=lambda: self.halted or None,
+            runs_elsewhere=lambda _: self.elsewhere,
+        )
+
+    def refusal(self) -> BeatRefusal | None:
+        session = resolve_session("shop", session_settings(self.cwd, **self.beat))
+        return self.admission.refusal(session, self.store.load("shop"), self.wake, START, is_held=self.is_held)
 
 
-def test_other_words_make_no_other_kind() -> None:
-    """The code decides; the latest words are what the owner is shown."""
-    state = SessionState()
-    for words in ("refused (request req_01)", "refused (request req_02)", "no", "Nein", "refused again"):
-        state = record_failure(state, "Unavailable", words, START)
-    assert (state.failures.count, state.failures.key) == (5, "refused again")
-    assert state.failures.paused_until is not None
+def everything_wrong(folder: Path, wake: Wake) -> Gate:
+    state = SessionState(failures=PAUSED, spent=SpentToday(day="2026-11-21", usd=1.0))
+    wrong = Gate(folder, wake, state, enabled=False, daily_budget_usd=0.5, **CLOSED, **HIDDEN)
+    (wrong.cwd / "HEARTBEAT.md").unlink()
+    make_repo(wrong.cwd, {"HEARTBEAT.md": "# Quick Tasks\n"})
+    wrong.cwd.rename(folder / "elsewhere")
+    wrong.route, wrong.is_held, wrong.halted = None, True, "paused by @ana"
+    return wrong
 
 
-def test_failures_that_an_earlier_version_counted_go_on() -> None:
-    """It stored no kind; an upgrade does not end a pause."""
-    state = SessionState(failures=Failures(key="refused", count=5, told=True))
-    assert record_failure(state, "Unavailable", "refused", START).failures.count == 6
+def put_right(wrong: Gate, step: BeatStep) -> None:
+    match step:
+        case BeatStep.DISABLED:
+            wrong.beat["enabled"] = True
+        case BeatStep.HALTED:
+            wrong.halted = ""
+        case BeatStep.PAUSED:
+            wrong.store.save("shop", lambda state: state.evolve(failures=Failures()))
+        case BeatStep.HOURS:
+            wrong.beat.update(OPEN)
+        case BeatStep.FOLDER:
+            (wrong.cwd.parent / "elsewhere").rename(wrong.cwd)
+        case BeatStep.HIDDEN:
+            del wrong.beat["visibility"]
+        case BeatStep.ROUTE:
+            wrong.route = DM
+        case BeatStep.BUDGET:
+            wrong.store.save("shop", lambda state: state.evolve(spent=SpentToday()))
+        case BeatStep.BUSY:
+            wrong.is_held = False
+        case BeatStep.TRACKED:
+            git(wrong.cwd, "rm", "-q", "--cached", "HEARTBEAT.md")
+        case BeatStep.EMPTY:
+            (wrong.cwd / "HEARTBEAT.md").write_text(TASK)
 
 
-def test_another_kind_counts_anew() -> None:
-    """What changes is not stuck."""
-    state = SessionState()
-    for key in ("a", "a", "a", "a", "b", "a", "a", "a", "a"):
-        state = record_failure(state, key, "the same words", START)
-    assert (state.failures.count, state.failures.paused_until) == (4, None)
+@pytest.mark.parametrize(
+    ("wake", "order"),
+    [
+        (Wake.INTERVAL, list(GATE)),
+        (Wake.AUTOMATION, [step for step in GATE if step not in (BeatStep.HOURS, BeatStep.EMPTY)]),
+        (Wake.ASSIGNMENT, [step for step in GATE if step not in (BeatStep.HOURS, BeatStep.EMPTY)]),
+        (Wake.ON_DEMAND, [step for step in GATE if step not in (BeatStep.PAUSED, BeatStep.HOURS, BeatStep.EMPTY)]),
+    ],
+)
+def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wake, order: list[BeatStep]) -> None:
+    """With everything wrong, putting one thing right at a time leads through every refusal to a beat."""
+    wrong, met = everything_wrong(tmp_path, wake), []
+    while (found := wrong.refusal()) is not None:
+        met.append(found.step)
+        put_right(wrong, found.step)
+    assert met == order
 
 
-def test_a_success_forgets_them_all() -> None:
-    """The next failure is the first."""
-    state = SessionState()
-    for _ in range(7):
-        state = record_failure(state, "a", "a", START)
-    assert record_success(state) == SessionState()
-    assert record_failure(record_success(state), "a", "a", START).failures.count == 1
+@pytest.mark.parametrize("wake", list(Wake))
+def test_a_session_in_order_beats(tmp_path: Path, wake: Wake) -> None:
+    """Whatever woke it."""
+    assert Gate(tmp_path, wake).refusal() is None
+
+
+def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
+    """The numbers, the times and the command that helps."""
+    assert Gate(tmp_path, enabled=False).refusal().why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
+    closed = Gate(tmp_path, **CLOSED).refusal()
+    assert closed is not None
+    assert closed.why == "outside hours: it is 13:00 in Europe/Berlin, beats run 01:00-02:00"
+    spent = SessionState(spent=SpentToday(day="2026-11-21", usd=0.519))
+    budget = Gate(tmp_path, state=spent, daily_budget_usd=0.5).refusal()
+    assert budget is not None
+    assert budget.why == "budget spent: 0.52 of 0.50 USD today"
+    paused = Gate(tmp_path, state=SessionState(failures=PAUSED)).refusal()
+    assert paused is not None
+    assert paused.why == "paused: 5 failures in a row (refused); tried again at 2026-11-21 12:10 UTC"
+
+
+def test_a_pause_ends_when_it_is_over(tmp_path: Path) -> None:
+    """The session is probed at its next slot."""
+    over = Failures(key="refused", count=5, paused_until=START)
+    assert Gate(tmp_path, state=SessionState(failures=over)).refusal() is None
+
+
+def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) -> None:
+    """A look at the chat costs time, at every tick."""
+
+    def unasked(*_: Any) -> Any:
+        raise AssertionError("asked")
+
+    zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
+    admission = Admission(zones, route=unasked)
+    session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
+    refused = admission.refusal(session, SessionState(), Wake.INTERVAL, START)
+    assert refused is not None
+    assert refused.step is BeatStep.DISABLED
+
+
+def test_what_was_spent_yesterday_counts_no_more() -> None:
+    """The budget is the UTC day's."""
+    state = SessionState(spent=SpentToday(day="2026-11-20", usd=9))
+    assert spent_today(state, START) == 0
+    assert spent_today(state, START - timedelta(hours=12, seconds=1)) == 9
+
+
+def test_a_folder_that_another_replica_has_holds_nothing_up(tmp_path: Path) -> None:
+    """The one that schedules asks what it can; what stands in the folder the other one looks at."""
+    gate = Gate(tmp_path)
+    gate.cwd.rename(tmp_path / "moved")
+    refused = gate.refusal()
+    assert refused is not None
+    assert refused.step is BeatStep.FOLDER
+    gate.elsewhere = True
+    assert gate.refusal() is None
+    gate.is_held = True
+    busy = gate.refusal()
+    assert busy is not None
+    assert busy.step is BeatStep.BUSY
