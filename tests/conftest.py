@@ -19,6 +19,7 @@ from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
 from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.sampling import EXAMPLES, FULL
+from tests.workspaces import empty
 
 settings.register_profile(  # no deadline: a busy machine is no bug, and pytest-timeout ends what hangs
     "triage",
@@ -79,8 +80,7 @@ def slack_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def slack(slack_server: LocalSlack) -> LocalSlack:
     """The server without messages, modals or bots; ids and timestamps go on counting, so none comes twice."""
     with Control(slack_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
-        control.reset()
+        empty(control)
     return slack_server
 
 

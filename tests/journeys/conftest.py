@@ -18,6 +18,7 @@ from tests.journeys.browser import SlackPage, open_browser, open_page
 from tests.journeys.company import COMPANY
 from tests.journeys.office import Office
 from tests.journeys.shop import SHOP
+from tests.workspaces import empty
 
 _HERE = Path(__file__).parent
 
@@ -59,8 +60,7 @@ def company_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def hands(company_server: LocalSlack) -> Iterator[Control]:
     """The hands of its people, in an empty workspace."""
     with Control(company_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
-        control.reset()
+        empty(control)
         yield control
 
 

@@ -13,6 +13,7 @@ import pytest
 from blocks import ids
 from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.config.environment import TEAMS as TEAMS_FOLDER
 from demo.control import Control, text_value
 from demo.headless import shown_text
@@ -22,6 +23,7 @@ from tests.gitrepo import git, make_repo
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
+from tests.workspaces import empty
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 BURST = 40
@@ -32,8 +34,7 @@ def company(company_server: LocalSlack, tmp_path: Path, shop: Path) -> Iterator[
     """A bot that is not started yet, in an empty workspace; beside the shop there is infra."""
     make_repo(tmp_path / "infra", INFRA)
     with Control(company_server.url) as hands:
-        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave")
-        hands.reset()
+        empty(hands)
         yield CompanyProcess(hands, company_server, tmp_path / "home", shop)
 
 
@@ -94,12 +95,15 @@ def test_whatever_a_removed_team_had_under_way_ends_with_a_word(company: Company
         control.wait_for(choose_terminal(home).sessions, "the long run to begin")
         for number in range(BURST):
             control.say(ENG.channel_id, CHLOE.user_id, f"How do we sign cookies of kind {number}?")
-        said = company.reload(process, "were dropped.", {"payments": PAYMENTS}, max_concurrent_sessions=1)
-        closed, dropped = map(int, re.findall(r"(\d+) (?:open threads|waiting questions) were", said))
+        heard = NdjsonJournal(home / "events-classified.ndjson")
+        control.wait_for(lambda: len(list(heard.records())) == BURST + 2, "all of it to be heard")
+        said = company.reload(process, "open threads were closed", {"payments": PAYMENTS}, max_concurrent_sessions=1)
+        closed, dropped = int(said.partition(" open threads")[0].rpartition(" ")[2]), _dropped(said)
         assert closed + dropped == BURST + 2
         for ts in (drafted, audited):
             company.card(PLAT_OPS, ts, ENG, showing="the team platform is no longer in triage.yml")
-        company.told(PLAT_OPS, f"Nobody looks into {dropped} questions that waited, because the team platform is")
+        if dropped:  # a fast machine may have begun with all of them
+            company.told(PLAT_OPS, f"Nobody looks into {dropped} question")
         assert not list_files(home / "queue", "user_*.json")
         control.wait_for(lambda: not choose_terminal(home).sessions(), "the long run to end")
         control.modals.submit(BEN.user_id, {ids.REPLY: {ids.INPUT: text_value("45 s, since March.")}})
@@ -108,6 +112,12 @@ def test_whatever_a_removed_team_had_under_way_ends_with_a_word(company: Company
         assert company.replies(drafted, ENG) == []
         ts = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
         company.card(PAY_OPS, ts, HELP, offering=ids.APPROVE)
+
+
+def _dropped(said: str) -> int:
+    """Return how many waiting questions were dropped."""
+    found = re.search(r"(\d+) waiting questions? w", said)
+    return int(found[1]) if found else 0
 
 
 def test_a_team_is_renamed_only_with_its_directory(company: CompanyProcess) -> None:

@@ -252,7 +252,7 @@ def _play(storm: Storm, *, messages: int, share: float, approvals: int, cuts: ra
 def _wait_until_quiet(storm: Storm) -> None:
     """Wait until every event is sorted and every question has its draft."""
     try:
-        storm.office.control.wait_for(lambda: not _unsettled(storm), "everything to be settled")
+        storm.office.control.wait_for(lambda: not _unsettled(storm), "everything to be settled", timeout_s=300)
     except ProviderError:
         assert _unsettled(storm) == []
 

@@ -13,6 +13,7 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLATFORM, Company
+from tests.workspaces import empty
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 
@@ -21,8 +22,7 @@ TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
 def company(company_server: LocalSlack, tmp_path: Path, shop: Path) -> Iterator[Company]:
     """Both teams at work, in an empty workspace."""
     with Control(company_server.url) as hands:
-        hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the last test's bot to leave")
-        hands.reset()
+        empty(hands)
         company = Company(company_server, hands, tmp_path / "home", shop, TEAMS)
         company.start()
         yield company

@@ -19,6 +19,7 @@ from tests.journeys.company import PLAT_OPS
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running
 from tests.journeys.walled import AT_TRIAGE, PAY_OPS, RANDOM, WALLED, Walled
+from tests.workspaces import empty
 
 WORKERS = "How many workers does the queue get, and what is the minimum?"
 WRONG = "What happens to session cookies whose signature is wrong, which function verifies them?"
@@ -37,8 +38,7 @@ def walled_server(slack_binary: Path) -> Iterator[LocalSlack]:
 def hands(walled_server: LocalSlack) -> Iterator[Control]:
     """The hands of its people, in an empty workspace."""
     with Control(walled_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
-        control.reset()
+        empty(control)
         yield control
 
 

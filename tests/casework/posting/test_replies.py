@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -61,6 +62,31 @@ def test_wherever_the_process_dies_the_reply_is_posted_once(tmp_path: Path) -> N
             assert where == "threads: before pending-user", where
             approve(office)
         posted_once(office)
+
+
+def test_who_comes_second_is_told_who_was_first(tmp_path: Path) -> None:
+    """Also in the very moment in which the first approval is being written down."""
+    office, said = waiting(tmp_path, Faults()), []
+    click = office.click()
+
+    def second() -> None:
+        try:
+            office.decisions.approve(click, by="U0ANA")
+        except Conflict as error:
+            said.append(str(error))
+
+    other = threading.Thread(target=second)
+
+    def in_between() -> None:
+        other.start()
+        other.join(timeout=0.2)  # it is held up until the first is written down
+
+    office.store.memory.meanwhile = in_between
+    office.decisions.approve(click, by=BEN)
+    other.join()
+    [text] = said
+    assert f"approved by <@{BEN}>" in text or f"<@{BEN}> approved this draft" in text
+    posted_once(office)
 
 
 def test_a_second_crash_during_the_recovery_does_no_harm_either(tmp_path: Path) -> None:
