@@ -2,8 +2,7 @@
 
 `history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it,
 as the API takes them back. `is_cut` is whether the last reply to our own words was longer than allowed.
-How often a request is made is the business of bot/agent/retry.py. A run goes round in circles where its calls ask the
-same: letter case, white space, word order and the order of keys are no difference.
+How often a request is made is the business of bot/agent/retry.py, what a circle is that of bot/agent/loop_detector.py.
 
 A ToolProblem goes to the model as an error result. Anything else a tool raises is our bug: the SDK would tell it to the
 model and go on, so it is kept here and the run ends with it.
@@ -13,16 +12,16 @@ from __future__ import annotations
 
 import json
 import queue
-import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaMessage, BetaToolUnionParam
 from pydantic import ValidationError
 
 from bot.agent.cost import CostMeter
+from bot.agent.loop_detector import LoopDetector
 from bot.agent.model_messages import (
     StreamReader,
     build_first_message,
@@ -37,14 +36,6 @@ from bot.agent.retry import RetryPolicy
 from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import UNLIMITED_S, Watchdog
-
-SAME_IN_A_ROW: Final = 3
-"""Turns with the same calls that count as a circle of one."""
-
-_LONGEST_CIRCLE: Final = 3
-_WORD: Final = re.compile(r"[^\s,;]+")
-
-Call = tuple[str, Mapping[str, Any]]
 
 
 class Toolbox:
@@ -123,45 +114,6 @@ def within(limit_s: float | None, work: Callable[[], str]) -> tuple[str, BaseExc
         return done.get(timeout=limit_s)
     except queue.Empty:
         return "", ToolProblem("no time is left")
-
-
-class LoopDetector:
-    """Remembers the calls of every turn of one run."""
-
-    def __init__(self) -> None:
-        self._turns: list[frozenset[str]] = []
-
-    def note(self, calls: Sequence[Call]) -> str | None:
-        """Add a turn's calls; return what repeats, in words, or None while there is progress."""
-        self._turns.append(frozenset(signature(name, arguments) for name, arguments in calls))
-        if len(set(self._turns[-SAME_IN_A_ROW:])) == 1 and len(self._turns) >= SAME_IN_A_ROW:
-            return f"the same call {SAME_IN_A_ROW} times in a row"
-        for length in range(2, _LONGEST_CIRCLE + 1):
-            last, before = self._turns[-length:], self._turns[-2 * length : -length]
-            if last == before:
-                return f"the same {length} calls in turn, twice"
-        return None
-
-
-def signature(name: str, arguments: Any) -> str:
-    """Return what a call asks, without the differences that do not matter.
-
-    >>> signature("search_code", {"query": "Retry  limit"}) == signature("search_code", {"query": "limit retry "})
-    True
-    >>> signature("read_file", {"path": "a.py", "start": 1}) == signature("read_file", {"path": "a.py", "start": 2})
-    False
-    """
-    return f"{name} {_plain(arguments)}"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(f"{key}:{_plain(item)}" for key, item in value.items())) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(sorted(map(_plain, value))) + "]"
-    if isinstance(value, str):
-        return " ".join(sorted(_WORD.findall(value.casefold())))
-    return repr(value)
 
 
 class Stuck(Exception):

@@ -9,7 +9,6 @@ import pytest
 
 from bot.adapters.anthropic_client import make_client
 from bot.adapters.process.clocks import SystemClock
-from bot.agent.loop import AnthropicRunner
 from bot.agent.model_run import RunRequest
 from bot.errors import ConfigError
 from tests.agent.modelrun import FINAL, KEY, MODEL, Answer, playing
@@ -24,6 +23,8 @@ GIVEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("provider", GIVEN)
 def test_a_run_goes_through_the_providers_own_client(provider: str) -> None:
     """Same loop, same answer; nothing is retried behind the loop's back."""
+    from bot.agent.loop import AnthropicRunner
+
     with playing(FINAL) as server:
         client = make_client(provider, base_url=server.url, **GIVEN[provider])
         runner = AnthropicRunner(client, clock=SystemClock(), monotonic=time.monotonic)
@@ -53,6 +54,8 @@ def test_what_is_missing_is_named_and_the_key_is_not(provider: str, given: dict[
 
 def test_a_client_shows_no_key() -> None:
     """Neither in its repr nor in that of a runner."""
+    from bot.agent.loop import AnthropicRunner
+
     client = make_client("anthropic", api_key=KEY)
     assert KEY not in repr(client)
     assert KEY not in repr(AnthropicRunner(client, clock=SystemClock(), monotonic=time.monotonic))

@@ -1,22 +1,26 @@
-"""Runs against a scripted model: short limits, one harmless tool, everything that was asked and answered at hand."""
+"""Runs against a scripted model: short limits, one harmless tool, everything that was asked and answered at hand.
+
+The SDK is loaded with the first run: it takes a second of the processor, and not every process of a suite needs it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from anthropic import Anthropic
 from pydantic import BaseModel
 
 from bot.adapters.process.clocks import SystemClock
-from bot.agent.loop import AnthropicRunner
 from bot.agent.model_run import RunFailed, RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.tools.base import Tool
 from tests.model_server import ModelServer, Turn
 from tests.model_server.script import Call, Script, single
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 KEY = "test-key-123"
 MODEL = "claude-opus-5-5"
@@ -85,6 +89,10 @@ class Bench:
 
 def bench(server: ModelServer, **options: Any) -> Bench:
     """Return a bench on a running server."""
+    from anthropic import Anthropic
+
+    from bot.agent.loop import AnthropicRunner
+
     client = Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
     given: dict[str, Any] = {"clock": SystemClock(), "monotonic": time.monotonic, **options}
     return Bench(server, AnthropicRunner(client, **given))

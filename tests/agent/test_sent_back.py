@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.agent.model_messages import fixed_params
 from bot.agent.model_run import RunRequest
 from tests.agent.modelrun import FINAL, Answer, bench, look, playing
 from tests.model_server.script import Call, Turn
@@ -75,5 +74,7 @@ def test_a_cut_reply_of_thinking_alone_leaves_the_question_in_place() -> None:
 )
 def test_adaptive_thinking_is_asked_of_models_that_have_it(model: str, adapts: bool) -> None:
     """Under a cloud's id as well."""
+    from bot.agent.model_messages import fixed_params
+
     request = RunRequest(model=model, system="s", prompt="p", answer=Answer)
     assert ("thinking" in fixed_params(object(), request)) is adapts

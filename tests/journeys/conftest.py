@@ -20,13 +20,11 @@ from tests.journeys.office import Office
 from tests.journeys.shop import SHOP
 from tests.workspaces import empty
 
-_HERE = Path(__file__).parent
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what stands here as a journey, and what asks for the page as a browser test."""
     for item in items:
-        if item.path.is_relative_to(_HERE):
+        if item.nodeid.startswith("tests/journeys/"):
             item.add_marker("journey")
             if "browser" in getattr(item, "fixturenames", ()):
                 item.add_marker("browser")

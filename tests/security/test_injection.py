@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from blocks.cards.draft_card import card_blocks
 from blocks.cards.reply_cards import reply_sections
@@ -32,8 +31,9 @@ from tests.casework.office import BEN, Office
 from tests.casework.runner import ScriptedRunner, a_specialist, answered, judged, plain_tools, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
+from tests.tables import read_cases
 
-CORPUS = yaml.safe_load((Path(__file__).parent / "injection.yml").read_text(encoding="utf-8"))
+CORPUS = read_cases(Path(__file__).parent / "injection.yml")
 TEXTS = [entry["text"] for entry in CORPUS]
 FILES = [entry["text"] for entry in CORPUS if entry["where"] == "file"]
 TOOLS = ("search_code", "git_log")

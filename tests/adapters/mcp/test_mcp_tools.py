@@ -8,21 +8,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.adapters.mcp.mcp_tools import McpServers
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ConfigError
 from tests.builders import asked
 from tests.gitrepo import git, make_repo
+
+if TYPE_CHECKING:
+    from bot.adapters.mcp.mcp_tools import McpServers
 
 TOKEN = "tok-123456-for-tests"
 ENVIRON = {"TEST_MCP_TOKEN": TOKEN}
@@ -38,6 +40,13 @@ def environment() -> str:
     return json.dumps(sorted(os.environ))
 server.run()
 """
+
+
+def connections(config: Mapping[str, McpServerSettings], environ: Mapping[str, str]) -> McpServers:
+    """Return the connections to some servers; loads the SDK, which not every process that collects tests needs."""
+    from bot.adapters.mcp.mcp_tools import McpServers
+
+    return McpServers(config, environ)
 
 
 class HttpServer:
@@ -93,7 +102,7 @@ class Runs:
 
     def __call__(self, ledger: Ledger | None = None, /, **config: McpServerSettings) -> dict[str, Tool]:
         """Return the tools of one run over servers of their own, by name."""
-        servers = McpServers(config, ENVIRON)
+        servers = connections(config, ENVIRON)
         self.opened.append(servers)
         return {tool.name: tool for tool in servers.tools(ledger or Ledger())}
 
@@ -152,7 +161,7 @@ def test_a_query_by_http_can_be_cited_by_its_text(http: HttpServer, run: Runs) -
 
 def test_a_wrong_token_leaves_the_server_unavailable(http: HttpServer) -> None:
     """The model is given one tool that says so, and nothing raises."""
-    servers = McpServers({"web": web(http)}, {"TEST_MCP_TOKEN": "wrong-token"})
+    servers = connections({"web": web(http)}, {"TEST_MCP_TOKEN": "wrong-token"})
     try:
         ledger = Ledger()
         (tool,) = servers.tools(ledger)
@@ -168,9 +177,9 @@ def test_a_variable_that_is_not_set_is_refused_at_once() -> None:
     """The operator is told which variable which server needs, and its value is never shown."""
     settings = McpServerSettings(url="http://127.0.0.1:1/mcp", headers={"Authorization": "Bearer ${NOT_SET}"})
     with pytest.raises(ConfigError, match=r"mcp_servers\.web\.headers: NOT_SET is not set"):
-        McpServers({"web": settings}, {})
+        connections({"web": settings}, {})
     with pytest.raises(ConfigError, match="line end"):
-        McpServers({"web": settings}, {"NOT_SET": "a\r\nX-Evil: b"})
+        connections({"web": settings}, {"NOT_SET": "a\r\nX-Evil: b"})
 
 
 def test_only_tools_marked_read_only_are_offered(http: HttpServer, run: Runs) -> None:
@@ -280,7 +289,7 @@ def test_a_child_process_sees_no_secret_it_was_not_given() -> None:
     """Of the environment it gets PATH and the like, and the variables named for it."""
     environ = {**ENVIRON, "SLACK_BOT_TOKEN": "xoxb-1", "ANTHROPIC_API_KEY": "sk-1", "SPY_TOKEN": "s"}
     spy = McpServerSettings(command=(sys.executable, "-c", SPY), env=("SPY_TOKEN", "ABSENT"))
-    servers = McpServers({"spy": spy}, environ)
+    servers = connections({"spy": spy}, environ)
     try:
         (tool,) = servers.tools(Ledger())
         seen = tool.call({})
@@ -292,7 +301,7 @@ def test_a_child_process_sees_no_secret_it_was_not_given() -> None:
 
 def test_two_runs_share_connections_and_not_ledgers(http: HttpServer) -> None:
     """Calls from several threads go over one connection each server, and stand in the ledger of their run alone."""
-    servers = McpServers({"web": web(http)}, ENVIRON)
+    servers = connections({"web": web(http)}, ENVIRON)
     try:
         ledgers = [Ledger() for _ in range(4)]
         runs = [{tool.name: tool for tool in servers.tools(ledger)} for ledger in ledgers]
@@ -315,7 +324,7 @@ def test_nothing_is_connected_before_the_first_use_nor_after_the_end(tmp_path: P
     """A server starts with the first run's tools, ends with `close`, and is not started again."""
     started = tmp_path / "started"
     code = f"open({str(started)!r}, 'a').write('x'); from mcp_server_time import main; main()"
-    servers = McpServers({"time": McpServerSettings(command=(sys.executable, "-c", code))}, {})
+    servers = connections({"time": McpServerSettings(command=(sys.executable, "-c", code))}, {})
     assert not started.exists()
     tools = {tool.name: tool for tool in servers.tools(Ledger())}
     servers.close()

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from bot.domain.citations.draft_statements import statements_without_source
 from tests.sampling import SHARE
+from tests.tables import read_cases
 
-SAID = yaml.safe_load(Path(__file__).with_name("statements.yml").read_text("utf-8"))
+SAID = read_cases(Path(__file__).with_name("statements.yml"))
 QUOTES = ["WAIT_MS = 30_000", "RETRY_LIMIT = 5\ndef charge(order):", "DAY = 24 * 60 * 60"]
 REFS = ["shop/payments.py:1-5"]
 

@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from bot.domain.citations.named_places import places_in
+from tests.tables import read_cases
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_only_looks_like_a_place_is_none(text: str) -> None:
     assert places_in(text) == []
 
 
-PLACES = yaml.safe_load(Path(__file__).with_name("places.yml").read_text("utf-8"))
+PLACES = read_cases(Path(__file__).with_name("places.yml"))
 
 
 @pytest.mark.parametrize(("text", "place"), PLACES["named"])

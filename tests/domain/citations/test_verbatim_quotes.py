@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import Flaw, flaw_of, plain_text
 from tests.sampling import SHARE, pairs
+from tests.tables import read_cases
 
 LIMITS = "ERROR = \"payments are not retried here\"\nHINT = 'set the limit to zero only in tests'\n"
 APP = 'url: http://localhost:9000/api\nhost: db-1.internal.example  # the old one\nworkers: 16\nschedule: "0 2 * * *"\n'
@@ -48,7 +48,7 @@ def test_strings_values_and_sentences_are_quoted_whole(path: str, text: str, quo
     assert flaw_of(quote, lines, spans_of(path, plain_text(lines)), start=start, end=start) is flaw
 
 
-QUOTES = yaml.safe_load(Path(__file__).with_name("quotes.yml").read_text("utf-8"))
+QUOTES = read_cases(Path(__file__).with_name("quotes.yml"))
 
 
 @pytest.mark.parametrize("file", QUOTES, ids=[file["path"] for file in QUOTES])

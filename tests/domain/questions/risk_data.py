@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from tests.tables import read_cases
 
 DATA: Final = Path(__file__).parents[2] / "data" / "risk"
 
 
 def read_risk_data(name: str) -> dict[str, Any]:
     """Return one of the files, such as "de"."""
-    table: dict[str, Any] = yaml.safe_load((DATA / f"{name}.yml").read_text("utf-8"))
+    table: dict[str, Any] = read_cases(DATA / f"{name}.yml")
     return table
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bot.domain.questions.twins import TwinReason, same_reason
+from tests.tables import read_cases
 
-GROUPS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parents[2] / "data" / "twins.yml").read_text("utf-8"))
+GROUPS: list[dict[str, Any]] = read_cases(Path(__file__).parents[2] / "data" / "twins.yml")
 TRACE = (
     'Traceback (most recent call last):\n  File "shop/pay.py", line {a}, in charge\n    send(order)\n'
     '  File "shop/gate.py", line {b}, in send\n    raise {e}'

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +21,11 @@ from bot.domain.sharing.suggestions import (
 )
 from bot.domain.tiers import Tier
 from bot.errors import Conflict
+from tests.tables import read_cases
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ANA = DecidedBy("U0ANA", "ana")
-CORPUS = yaml.safe_load((Path(__file__).parents[2] / "security" / "injection.yml").read_text())
+CORPUS = read_cases(Path(__file__).parents[2] / "security" / "injection.yml")
 TEMPLATES = Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "templates"
 PLAIN = [
     "Deploys look healthy",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules
+from tests.tables import read_cases
 
-SAID = yaml.safe_load((Path(__file__).parent / "alarms.yml").read_text(encoding="utf-8"))
+SAID = read_cases(Path(__file__).parent / "alarms.yml")
 RULES = Rules()
 
 

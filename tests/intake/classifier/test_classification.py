@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import regex
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,10 +16,11 @@ from bot.domain.events import Classification, Event, MessageType
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 from bot.intake.classifier.classification import Rules, asks_question, classify
+from tests.tables import read_cases
 
 BOT = "U0TRIAGE"
 RULES = Rules(bot_id=BOT)
-CORPUS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("corpus.yml").read_text("utf-8"))
+CORPUS: dict[str, list[str]] = read_cases(Path(__file__).with_name("corpus.yml"))
 
 
 def read(content: str, rules: Rules = RULES, *, inflight: bool = False, **fields: Any) -> Classification:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.conversation import LoopDetector, signature
+from bot.agent.loop_detector import LoopDetector, signature
 
 
 def noted(queries: str) -> list[bool]:
