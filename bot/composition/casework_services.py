@@ -6,6 +6,7 @@ Also automatic replies (the switch, what sends and takes back, what people see a
 from __future__ import annotations
 
 import sys
+from collections import deque
 from typing import Final
 from uuid import uuid4
 
@@ -48,9 +49,11 @@ from bot.ports.collections import (
     BRIEFS,
     CLASSIFIED,
     EVENTS,
+    HEARTBEATS,
     LESSON_BACKLOG,
     RECHECKS,
     REMINDERS,
+    REPLIES,
     REVIEWS,
 )
 from handlers.answers import ReviewMessages, ephemeral_reply
@@ -59,6 +62,9 @@ from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.cards.ops_cards import AuditCards, RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, review_command
 from handlers.ops_channel import OpsChannelPosts
+
+LOOKED_THROUGH_BYTES: Final = 256 * 1024
+"""How much of the end of a journal is looked through at a start for lines that cannot be read."""
 
 
 def build_long_runs(
@@ -228,7 +234,9 @@ class StartupReport:
                 self._on.ops.say(line)
         self._replace_lost_jobs()
         self.say_given_up()
-        for name in (EVENTS, CLASSIFIED):
+        for name in (REPLIES, HEARTBEATS):  # the start has read the others
+            deque(self._on.storage.journal(name).records(last_bytes=LOOKED_THROUGH_BYTES), maxlen=0)
+        for name in (EVENTS, CLASSIFIED, REPLIES, HEARTBEATS):
             if bad := self._on.storage.journal(name).bad_lines:
                 self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
 

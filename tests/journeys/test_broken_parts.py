@@ -16,15 +16,22 @@ from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 
+LOGS = ("replies", "heartbeats")
+
 
 def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_else(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
-    """Questions are answered, the whole session beats, and the owner of the broken one is told in Slack, once."""
+    """Questions are answered, the whole session beats, and the owner of the broken one is told in Slack, once.
+
+    Lines that cannot be read are told of, too.
+    """
     home, whole, broken = tmp_path / "home", watched(tmp_path, "whole"), watched(tmp_path, "broken")
     home.mkdir(mode=0o700)
     for name in REPLACEABLE_FOLDERS:
         (home / name).write_text("not a folder")
+    for name in LOGS:
+        (home / f"{name}.ndjson").write_bytes(b"\xff\n")
     lost = sessions_of(broken, deliver={"mode": "explicit", "channel": "telegram", "to": "77"})
     office = BeatOffice(slack, control, home, shop, sessions={**sessions_of(whole), **lost})
     office.bot.start()
@@ -40,6 +47,8 @@ def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_e
         told = [alert for alert in office.alerts() if "Heartbeats of broken are stopped" in shown_text(alert)]
         assert len(told) == 1
         control.wait_for(lambda: not _unsaid(control, home), "the ops channel to be told of every folder")
+        said = _said("unreadable lines in ", control)
+        assert [sum(f"in {name}.ndjson" in line for line in said) for name in LOGS] == [1, 1]
     finally:
         office.bot.stop()
 
