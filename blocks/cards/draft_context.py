@@ -20,7 +20,7 @@ from blocks.text.splitting import LINK_CHARS
 from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, ref_marks, unsourced_statements
+from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, unsourced_statements
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden
@@ -133,15 +133,13 @@ _MARKS = {True: "✓", False: "✗", None: "?"}
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     """Return a line for each citation of a draft, and what no citation stands beside."""
-    ret = state.investigator_return
-    if ret is None or not ret.evidence_refs or not state.rounds or not state.draft_pending:
+    cited = state.citations
+    if not cited or not state.rounds or not state.draft_pending:
         return []
-    marks = ref_marks(state.checks, len(ret.evidence_refs))
-    shown = list(zip(ret.evidence_refs, marks, strict=True))[:SHOWN_REFS]
-    lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in shown]
-    more = len(marks) - SHOWN_REFS
+    lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
+    more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
-    return [context(_evidence_title(marks)), *lines, *rest, *_unsourced(state)]
+    return [context(_evidence_title([mark for _, mark in cited])), *lines, *rest, *_unsourced(state)]
 
 
 def _unsourced(state: ThreadState) -> list[Block]:

@@ -12,7 +12,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, ref_marks
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 
@@ -107,8 +107,7 @@ def basis(state: ThreadState) -> Basis:
 
 def _passed(state: ThreadState) -> str:
     """Return the badge of a draft that passed: what it rests on, and how many quotes were found in the code."""
-    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    matches = quotes_that_match(refs, ref_marks(state.checks, len(refs)))
+    matches = quotes_that_match(state.citations)
     read = state.validator_return.read if state.validator_return else ()
     places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []

@@ -71,7 +71,7 @@ def not_helpful_text(feedback: Feedback) -> str:
 
 def _notes(state: ThreadState) -> str:
     """Return which notes to correct: the one made of this reply, and those that it cites."""
-    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    refs = state.evidence_refs
     cited = [ref.ref.partition(":")[0] for ref in refs if ref.kind is EvidenceKind.MEMORY]
     names = list(dict.fromkeys([*([state.triage_file_path] if state.triage_file_path else []), *cited]))
     if not names:

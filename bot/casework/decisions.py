@@ -266,7 +266,7 @@ class Decisions:
 
     def _who_decided(self, thread_id: str) -> str:
         """Return who was first and what they decided."""
-        state = self._desk.ended_or_open(thread_id)
+        state = self._desk.store.latest(thread_id)
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:

@@ -120,7 +120,7 @@ class Orchestrator:
         if self._is_stranger(person, thread_id):
             return False
         closed = self._desk.store.last_closed(thread_id)
-        if closed is not None and event.message_id in _messages_of(closed):
+        if closed is not None and event.message_id in closed.message_ids:
             return False
         kind = question_type_of(asked.content)
         is_page = work.is_alarm or self._speaks_of_alarm(asked.content, event.content)
@@ -292,7 +292,3 @@ def _seen_with_draft(state: ThreadState, event: Event) -> bool:
     """Whether the draft already waited when the message was written, to the second (clocks differ by more)."""
     waiting_since = state.status_history[-1].at.replace(microsecond=0)
     return state.status is ThreadStatus.PENDING_USER and event.create_time >= waiting_since
-
-
-def _messages_of(state: ThreadState) -> set[str]:
-    return {state.original_message_id, *(followup.message_id for followup in state.followups)}

@@ -162,7 +162,7 @@ class CardUpdates:
 
     def _show_newer(self, shown: ThreadState) -> None:
         """Show the thread again if somebody changed it while it was being shown: an older state may have come last."""
-        now = self._store.get(shown.thread_id) or self._store.last_closed(shown.thread_id)
+        now = self._store.latest(shown.thread_id)
         if now is not None and now.version != shown.version:
             self._messenger.show_card(now.evolve(card_channel=shown.card_channel, card_ts=shown.card_ts))
 
@@ -264,10 +264,6 @@ class ThreadService:
         """Have a worker go on with a thread; raises StoreError."""
         if not (unless_queued and self.jobs.holds(thread_id)):
             self.jobs.put(ContinueThread(thread_id=thread_id))
-
-    def ended_or_open(self, thread_id: str) -> ThreadState | None:
-        """Return a thread as it stands, else as it ended last; None where it was never there."""
-        return self.store.get(thread_id) or self.store.last_closed(thread_id)
 
     def show_closed(self, state: ThreadState) -> None:
         """Show the card of a thread that has ended, where it has one; raises ProviderError."""

@@ -101,7 +101,7 @@ def find_thread(store: Store, asked: str) -> ThreadState:
     threads, name = Threads(store.documents), name_pattern(asked)
     matching = (each for each in threads.ids() if each.endswith(name[1:])) if name.startswith("*") else iter([name])
     for thread_id in matching:
-        if (state := threads.get(thread_id) or threads.last_closed(thread_id)) is not None:
+        if (state := threads.latest(thread_id)) is not None:
             return state
     raise InputError(f"no thread {asked[:200]!r} in {store.files}; `triage status` lists the open ones")
 

@@ -26,7 +26,7 @@ from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.paging import Paging
 from bot.domain.questions.conditions import AutoJudgement
-from bot.domain.returns import Check, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn
+from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
 
@@ -333,6 +333,22 @@ class ThreadState(FrozenValue):
         """What code found of `investigator_return`; empty while nobody has checked it, whatever it said of another."""
         last = self.rounds[-1] if self.rounds else None
         return last.checks if last and last.investigator_return == self.investigator_return else ()
+
+    @property
+    def message_ids(self) -> frozenset[str]:
+        """The question and what was written in its thread, as far as it is recorded."""
+        return frozenset((self.original_message_id, *(said.message_id for said in self.followups)))
+
+    @property
+    def evidence_refs(self) -> tuple[EvidenceRef, ...]:
+        """What the latest draft cites."""
+        return self.investigator_return.evidence_refs if self.investigator_return else ()
+
+    @property
+    def citations(self) -> list[tuple[EvidenceRef, bool | None]]:
+        """The same, each with the mark of its checks."""
+        refs = self.evidence_refs
+        return list(zip(refs, ref_marks(self.checks, len(refs)), strict=True))
 
     @property
     def patch(self) -> ProposedPatch | None:

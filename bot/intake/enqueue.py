@@ -110,7 +110,5 @@ def _is_known(event: Event, store: Threads, jobs: JobQueue) -> bool:
     key = thread_key(event)
     if jobs.holds(key):
         return True
-    state = store.get(key) or store.last_closed(key)
-    if state is None:
-        return False
-    return event.message_id in {state.original_message_id, *(followup.message_id for followup in state.followups)}
+    state = store.latest(key)
+    return state is not None and event.message_id in state.message_ids

@@ -88,6 +88,10 @@ class Threads:
         endings = map(self._open.parse_archived, self._documents.archived(THREADS.name, thread_id))
         return next(filter(None, endings), None)
 
+    def latest(self, thread_id: str) -> ThreadState | None:
+        """Return a thread as it stands, else as it ended last; None where it never was. Raises as `last_closed`."""
+        return self.get(thread_id) or self.last_closed(thread_id)
+
     def ids(self) -> Iterator[str]:
         """Yield the id of every thread: the open ones, then the archived, the newest first; an id may come twice."""
         yield from (document.id for document in self._documents.list(THREADS.name))

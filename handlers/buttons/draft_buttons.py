@@ -62,7 +62,7 @@ class ClickReplies:
         thread_id = ids.clicked_thread(click.body)
         if thread_id is None or not self._approvers.probably(*click.who):
             return ""
-        state = self._store.get(thread_id) or self._store.last_closed(thread_id)
+        state = self._store.latest(thread_id)
         return state.question if state else ""
 
 
@@ -74,7 +74,7 @@ NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask
 
 def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thread_id: str) -> View:
     """Return the dialogue with the citations of a thread, open or closed; raises InputError where it is gone."""
-    state = store.get(thread_id) or store.last_closed(thread_id)
+    state = store.latest(thread_id)
     if state is None:
         raise InputError(GONE)
     found, ret = reader.citations(state, at_most=MAX_CITATIONS), state.investigator_return

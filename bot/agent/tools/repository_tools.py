@@ -95,12 +95,10 @@ def _entry(entry: TreeEntry) -> str:
 MAX_BLAMED_LINES: Final = 150
 
 
-class GitBlame(Arguments):
+class GitBlame(ReadFile):
     """Which lines of which file."""
 
     path: Annotated[Path, Field(description="Path from the top of the repository.")]
-    start: Annotated[LineNumber, Field(description="First line, counted from 1.")] = 1
-    end: Annotated[LineNumber | None, Field(description="Last line, inclusive; absent: as many as fit.")] = None
 
 
 def git_blame(snapshot: Snapshot, given: GitBlame) -> str:

@@ -14,7 +14,7 @@ from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import EntryKind
 from bot.agent.git.repositories import Located, Repositories
 from bot.domain.citations.citation_lines import CitedLines, parse_lines, quoted_lines
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ref_marks
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact, redact_lines
 from bot.domain.text.sanitize import strip_hidden
@@ -100,14 +100,12 @@ class EvidenceReader:
 
     def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
         """Return the citations of a thread's latest draft, up to so many, each with its mark and what it points at."""
-        refs = (state.investigator_return.evidence_refs if state.investigator_return else ())[:at_most]
         checks = state.checks
-        marks = ref_marks(checks, len(refs))
         return [
             ShownCitation(
                 ref, mark, _reason(checks, index, mark), redact(ref.quote, self.known_secrets), self.read(ref)
             )
-            for index, (ref, mark) in enumerate(zip(refs, marks, strict=True))
+            for index, (ref, mark) in enumerate(state.citations[:at_most])
         ]
 
     def read(self, ref: EvidenceRef) -> Shown:

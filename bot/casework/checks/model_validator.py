@@ -105,8 +105,7 @@ def _sections(
 
 def _corrected(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, ledger: Ledger) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
-    assert state.investigator_return is not None
-    ruled = enforce_checks(said, checks, state.investigator_return.evidence_refs, ledger)
+    ruled = enforce_checks(said, checks, state.evidence_refs, ledger)
     if ruled.verdict is said.verdict:
         return ruled
     log.warning(

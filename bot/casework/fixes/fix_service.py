@@ -66,7 +66,7 @@ class Fixes:
 
     def proposed(self, thread_id: str, patch_hash: str) -> tuple[ThreadState, ProposedPatch]:
         """Return the thread and the patch that a button was made for; raises Conflict where it is another by now."""
-        state = self._desk.ended_or_open(thread_id)
+        state = self._desk.store.latest(thread_id)
         patch = state.patch if state else None
         if state is None or patch is None or hash_patch(patch) != patch_hash:
             raise Conflict("The draft has another patch by now, or none; nothing happened. Read the card again.")

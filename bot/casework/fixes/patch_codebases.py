@@ -62,7 +62,7 @@ class PatchCodebases:
 
     def _cited(self, state: ThreadState, members: Codebases) -> dict[str, str]:
         """Return the codebases whose files the draft cites, each with the commit at which they were read."""
-        refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+        refs = state.evidence_refs
         found: dict[str, str] = {}
         for ref in refs:
             if ref.kind is EvidenceKind.FILE and ref.commit:

@@ -14,7 +14,6 @@ from typing import Any
 
 from bot.casework.thread_service import ThreadService
 from bot.domain.memory.notes import CITES, SHARED, NoteKind, cites_of, note_text, safe_name
-from bot.domain.returns import ref_marks
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
 from bot.errors import InputError, TriageError
@@ -49,8 +48,7 @@ def note_head(
 
     A citation that no check has proved is none: its lines may never have stood there.
     """
-    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    proved = [ref for ref, mark in zip(refs, ref_marks(state.checks, len(refs)), strict=True) if mark]
+    proved = [ref for ref, mark in state.citations if mark]
     return {
         "kind": kind,
         "saved_by": by,

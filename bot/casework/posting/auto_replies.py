@@ -277,7 +277,7 @@ class AutoReplies:
         """Return a record with where its reply stands; None where none was sent, and then the record is removed."""
         if one is None or one.posted_message_id is not None:
             return one
-        state = self._desk.ended_or_open(one.thread_id)
+        state = self._desk.store.latest(one.thread_id)
         if state is None or state.is_open or reply_id_of(state) != one.id:
             return one
         if state.resolution is not Resolution.AUTO:

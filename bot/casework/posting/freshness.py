@@ -69,17 +69,16 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedel
     if original is None:
         return [Doubt(code=DoubtCode.QUESTION_DELETED)]
     doubts = [question_edited(original.text)] if original.text != state.question else []
-    known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
     drafted_at = state.status_history[-1].at if state.status_history else state.started_at
     since = int((drafted_at - ahead).timestamp())
+    known = state.message_ids
     newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]
     doubts += [wrote_in_thread(m.sender_id, datetime.fromtimestamp(float(m.message_id), UTC)) for m in newer]
     return list(dict.fromkeys(doubts))
 
 
 def _in_code(state: ThreadState, still_stands: StillStands) -> list[Doubt]:
-    ret = state.investigator_return
-    refs = [ref for ref in (ret.evidence_refs if ret else ()) if ref.kind is EvidenceKind.FILE]
+    refs = [ref for ref in state.evidence_refs if ref.kind is EvidenceKind.FILE]
     return [Doubt(code=DoubtCode.CODE_CHANGED, about=ref.ref) for ref in refs if not still_stands(ref)]
 
 

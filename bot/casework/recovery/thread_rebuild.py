@@ -116,7 +116,7 @@ class ThreadRebuild:
         closed = self._desk.store.last_closed(thread_id)
         if closed is not None:
             times.append(closed.started_at)
-            messages |= {closed.original_message_id, *(followup.message_id for followup in closed.followups)}
+            messages |= closed.message_ids
         for record in self._desk.replies.records():
             if record.get("thread_id") == thread_id:
                 times.append(_time(record.get("posted_at")))

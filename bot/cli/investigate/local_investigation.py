@@ -220,7 +220,7 @@ def _passed(findings: LocalInvestigation, verdict: ValidatorReturn) -> str:
     found, judge = findings.found, verdict.validator_model
     basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
     marks = ref_marks(findings.validation.checks, len(found.ret.evidence_refs))
-    matches = quotes_that_match(found.ret.evidence_refs, marks)
+    matches = quotes_that_match(list(zip(found.ret.evidence_refs, marks, strict=True)))
     badge, rest = passed_words(basis, judge=judge, matches=matches, read=verdict.read)
     return f"{badge} · {rest}"
 

@@ -19,7 +19,7 @@ from bot.domain.events import Event
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.paging import Paging
 from bot.domain.questions.feedback import Feedback
-from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict, ref_marks
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line
@@ -222,17 +222,16 @@ def _votes(feedback: Sequence[Feedback], names: Names) -> Iterator[str]:
 
 def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
     """Yield what the latest draft cites, each with its mark and, whole on a line of its own, its link."""
-    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    marks = ref_marks(state.checks, len(refs))
-    if refs:
+    cited = state.citations
+    if cited:
         yield ""
-    for ref, mark in zip(refs[:MAX_REFS], marks, strict=False):
+    for ref, mark in cited[:MAX_REFS]:
         at = f" at {ref.commit[:7]}" if ref.commit else ""
         yield from _line("cites", f"{MARKS[mark]} {ref.ref}{at}", lines=1)
         if link := link_to(ref):
             yield f"{'':<{_INDENT}}{link}"
-    if len(refs) > MAX_REFS:
-        yield from _line("", f"… and {len(refs) - MAX_REFS} more")
+    if len(cited) > MAX_REFS:
+        yield from _line("", f"… and {len(cited) - MAX_REFS} more")
 
 
 def _patch(state: ThreadState) -> Iterator[str]:

@@ -135,7 +135,7 @@ def _of_thread(state: ThreadState) -> CitedAnswer:
     return CitedAnswer(
         title=f"{state.thread_id}  {state.status}{ending}, round {state.investigator_round}",
         run_id=state.investigator_task_id,
-        refs=state.investigator_return.evidence_refs if state.investigator_return else (),
+        refs=state.evidence_refs,
     )
 
 

@@ -56,19 +56,19 @@ def standing_words(basis: Basis) -> str:
     return said[:1].lower() + said[1:].replace("Checked", "checked")
 
 
-def quotes_that_match(refs: Sequence[EvidenceRef], marks: Sequence[bool | None]) -> str:
+def quotes_that_match(cited: Sequence[tuple[EvidenceRef, bool | None]]) -> str:
     """Return how many quotations were compared with the code and found there; of commits alone, how many git has.
 
     >>> one = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1")
-    >>> quotes_that_match([one, one], [True, None]), quotes_that_match([one], [False])
+    >>> quotes_that_match([(one, True), (one, None)]), quotes_that_match([(one, False)])
     ('1 quote matches the code', 'no quote matches the code')
-    >>> quotes_that_match([EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="6f1c2d3")], [True])
+    >>> quotes_that_match([(EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="6f1c2d3"), True)])
     '1 commit found in git'
     """
-    commits = sum(mark is True for ref, mark in zip(refs, marks, strict=True) if ref.kind is EvidenceKind.GIT_COMMIT)
-    if commits and all(ref.kind is not EvidenceKind.FILE for ref in refs):
+    commits = sum(mark is True for ref, mark in cited if ref.kind is EvidenceKind.GIT_COMMIT)
+    if commits and all(ref.kind is not EvidenceKind.FILE for ref, _ in cited):
         return f"{counted(commits, 'commit')} found in git"
-    count = sum(ref.kind is EvidenceKind.FILE and mark is True for ref, mark in zip(refs, marks, strict=True))
+    count = sum(ref.kind is EvidenceKind.FILE and mark is True for ref, mark in cited)
     return f"{count or 'no'} quote{'s' * (count > 1)} match{'es' * (count < 2)} the code"
 
 
