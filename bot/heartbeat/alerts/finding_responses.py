@@ -40,7 +40,7 @@ class FindingResponses:
         state = self._store.load(session_id)
         here = Delivered(mode="last", channel="slack", to=owner)
         if (state.last_place, state.last_owner) != (here, owner):
-            self._store.save(session_id, lambda now: now.evolve(last_place=here, last_owner=owner))
+            self._store.evolve(session_id, last_place=here, last_owner=owner)
 
     def acknowledge(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Note that somebody saw it: it is not sent again while it stays as it is."""

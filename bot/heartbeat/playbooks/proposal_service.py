@@ -121,7 +121,7 @@ class ProposalService:
             self._require_private()
         channel, ts = self._chat.show(proposal)
         if place != (channel, ts):
-            self._store.change(proposal.id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+            self._store.evolve(proposal.id, card_channel=channel, card_ts=ts)
 
     def _settle(self, given: str) -> None:
         """Carry a decision out as far as disk and chat allow now."""
@@ -142,7 +142,7 @@ class ProposalService:
             self._tell_asker(proposal)
             if (told := self._store.find(given)) is not None and told.problem:
                 self._chat.show(told)
-        self._store.change(given, lambda now: now.evolve(settled_at=self._clock.now()))
+        self._store.evolve(given, settled_at=self._clock.now())
 
     def _edit(self, proposal: Proposal) -> Proposal:
         """Edit the playbook; what it refuses for good is shown on the card, and nobody is told that it was done."""
@@ -152,10 +152,7 @@ class ProposalService:
             before = file.read() if proposal.verb is RequestVerb.ADD else file.peek()
             after = file.change(lambda now: apply_proposal(now, proposal))
         except InputError as error:
-            problem = str(error)
-            return self._store.change(
-                proposal.id, lambda now: now.evolve(standing=ProposalStatus.FAILED, problem=problem)
-            )
+            return self._store.evolve(proposal.id, standing=ProposalStatus.FAILED, problem=str(error))
         if before is not None:
             self._removals.note_removals(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
         log.info("a proposal was carried out", extra={"action": "proposal_done", "session": session.id})
@@ -176,16 +173,15 @@ class ProposalService:
                 late = proposal.evolve(said_intent=now)
                 if late.is_said_late and not self._is_still_so(proposal):
                     problem = "the asker was not told: the playbook was changed again before that could be said"
-                    self._store.change(proposal.id, lambda one: one.evolve(problem=problem))
+                    self._store.evolve(proposal.id, problem=problem)
                     return
                 said = self._chat.say_done(self._store.change(proposal.id, partial(_claimed, intent, now)))
         except Unavailable:
             raise
         except ProviderError as error:
-            problem = f"the asker could not be told: {error}"
-            self._store.change(proposal.id, lambda one: one.evolve(problem=problem))
+            self._store.evolve(proposal.id, problem=f"the asker could not be told: {error}")
         else:
-            self._store.change(proposal.id, lambda one: one.evolve(said_ts=said))
+            self._store.evolve(proposal.id, said_ts=said)
 
     def _is_still_so(self, proposal: Proposal) -> bool:
         try:

@@ -117,8 +117,8 @@ class BeatRecorder:
     def __init__(self, folders: RunFolders, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
         self._folders, self._store, self._log, self._secrets = folders, store, log, secrets
 
-    def close(self, session: Session, begun: BeatStart, ending: BeatEnd, *, now: datetime) -> None:
-        """Write down how a beat ended; raises StoreError where the disk refuses.
+    def close(self, session: Session, begun: BeatStart, ending: BeatEnd, *, now: datetime) -> SessionState:
+        """Write down how a beat ended and return its session's state; raises StoreError where the disk refuses.
 
         A beat that goes on after a crash may be partly on record; what is there is left as it is.
         """
@@ -130,7 +130,8 @@ class BeatRecorder:
         if not (is_again and self._is_logged(session, begun)):
             self._log.append(_envelope(session, begun, ending, now))
         if state.paid is not None:
-            self._store.save(session.id, lambda state: state.evolve(paid=None))
+            state = self._store.evolve(session.id, paid=None)
+        return state
 
     def _is_logged(self, session: Session, begun: BeatStart) -> bool:
         return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))

@@ -17,7 +17,7 @@ from typing import Final
 
 from bot.agent.model_run import RunStopped
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake, strongest
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, RunCheckpoint, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import counted
@@ -63,16 +63,16 @@ class BeatWorker:
         except InputError:
             log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": work.session_id})
             return
-        if self._is_done(session, work):
+        state = self._store.load(session.id)
+        if is_done(state, work):
             log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
             return
-        begun = self._begin(session, work)
+        begun = self._begin(session, state.paid, work)
         with self._cancellable(session.id) as cancel:
             ending = self._ended(session, begun, cancel)
         now = self._clock.now()
         self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
-        self._recorder.close(session, begun, ending, now=now)
-        state = self._store.load(session.id)
+        state = self._recorder.close(session, begun, ending, now=now)
         if ending.result is BeatResult.FAILED and state.failures.is_untold:
             self._tell_of_pause(session, state)
         try:
@@ -94,14 +94,7 @@ class BeatWorker:
             event.set()
         return event is not None
 
-    def _is_done(self, session: Session, work: RunBeat) -> bool:
-        """Whether the slot was beaten and recorded before a crash that left its job behind."""
-        state = self._store.load(session.id)
-        beaten = state.stamps.get(Tier.QUICK)
-        return state.paid is None and beaten is not None and work.slot == beaten
-
-    def _begin(self, session: Session, work: RunBeat) -> BeatStart:
-        paid = self._store.load(session.id).paid
+    def _begin(self, session: Session, paid: RunCheckpoint | None, work: RunBeat) -> BeatStart:
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
             return BeatStart.again(paid, self._clock.now())
@@ -134,14 +127,14 @@ class BeatWorker:
             return broken_off(session, error)
 
     def _carry_out(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
-        state = self._store.load(session.id)
         if begun.paid is None:
+            state = self._store.load(session.id)
             refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
             if refusal is not None:
                 return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
             if is_deleted(session, state):
                 return self._end_without_playbook(session, state, begun)
-        return self._pipeline.run(session, state, begun, cancel)
+        return self._pipeline.run(session, begun, cancel)
 
     def _end_without_playbook(self, session: Session, state: SessionState, begun: BeatStart) -> BeatEnd:
         """Close what was open and tell the owner, once; return how the beat ends."""
@@ -162,8 +155,14 @@ class BeatWorker:
                 self._alerts.tell_owner(session, _deletion_notice(session, open_))
             except ProviderError as error:
                 return replace(broken_off(session, error), step=BeatStep.EMPTY, detail=detail)
-            self._store.save(session.id, lambda now: now.evolve(playbook_gone_told=True))
+            self._store.evolve(session.id, playbook_gone_told=True)
         return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
+
+
+def is_done(state: SessionState, work: RunBeat) -> bool:
+    """Whether the slot was beaten and recorded before a crash that left its job behind."""
+    beaten = state.stamps.get(Tier.QUICK)
+    return state.paid is None and beaten is not None and work.slot == beaten
 
 
 def take_wakes(store: SessionMemory, work: RunBeat) -> tuple[Wake, datetime | None]:

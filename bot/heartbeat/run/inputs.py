@@ -73,7 +73,6 @@ class InputCollector:
     def collect(
         self,
         session: Session,
-        state: SessionState,
         begun: BeatStart,
         cancel: threading.Event,
         ready: Mapping[Argv, ProbeResult] = MappingProxyType({}),
@@ -83,7 +82,7 @@ class InputCollector:
         `ready` are commands that were run while the beat waited.
         """
         playbook, paid = playbook_of(session).read(), begun.paid
-        state = self._known(session, state, playbook)
+        state = self._known(session, playbook)
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
@@ -111,7 +110,7 @@ class InputCollector:
             failed_before=frozenset(state.failed_probes),
         )
 
-    def _known(self, session: Session, state: SessionState, playbook: Playbook) -> SessionState:
+    def _known(self, session: Session, playbook: Playbook) -> SessionState:
         """Return what is remembered of the checks that stand in the playbook now, under the names they have now.
 
         Of a command that is named no more nothing is compared: put back, it is seen for the first time.
@@ -121,9 +120,7 @@ class InputCollector:
         def change(now: SessionState) -> SessionState:
             return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
 
-        if change(state) != state:
-            self._store.save(session.id, change)
-        return change(state)
+        return self._store.save(session.id, change)
 
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:

@@ -17,7 +17,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.alerts import FLAGS
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
-from bot.domain.heartbeats.session_state import MessageKind, SessionState
+from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
@@ -105,7 +105,7 @@ class BeatPipeline:
         self._inputs, self._commands = inputs, commands
         self._prescreen, self._full, self._alerts, self._store = prescreen, full, alerts, store
 
-    def run(self, session: Session, state: SessionState, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
+    def run(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
         """Return how the beat ends.
 
         Raises:
@@ -113,7 +113,7 @@ class BeatPipeline:
             StoreError: the playbook cannot be read or created.
         """
         ready = self._commands.take_answers(session.id)
-        view = self._inputs.collect(session, state, begun, cancel, ready)
+        view = self._inputs.collect(session, begun, cancel, ready)
         if view.cancel.is_set():
             return cancelled(view)
         if (paid := begun.paid) is not None:  # what is told late says so; that all was well then is told to nobody
@@ -181,8 +181,7 @@ class BeatPipeline:
         """Tell what a run found once it is on disk; what was told and stamped before a crash is so once."""
         try:
             if begun.paid is None:
-                paid = _paid(view, begun, report, screened)
-                self._store.save(view.session.id, lambda state: state.evolve(paid=paid))
+                self._store.evolve(view.session.id, paid=_paid(view, begun, report, screened))
             return self._reported(view, begun, report)
         except StoreError as error:
             ending = broken_off(view.session, error, view)

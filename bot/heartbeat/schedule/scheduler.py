@@ -154,7 +154,7 @@ class Scheduler:
         if state.every_s == every_s and state.last_slot is not None:
             return state
         current = slot_of(session.id, session.beat.every, now)
-        return self._store.save(session.id, lambda s: s.evolve(every_s=every_s, last_slot=current, answered_at=now))
+        return self._store.evolve(session.id, every_s=every_s, last_slot=current, answered_at=now)
 
     def _unread(self, session: Session) -> frozenset[Wake]:
         """Return the wake that a crash between an assignment and its wake has lost."""

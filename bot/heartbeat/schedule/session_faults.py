@@ -91,7 +91,7 @@ class MissedBeatAlerts:
         for session, text in found:
             try:
                 self._alerts.tell_owner_or_ops(session, text)
-                self._store.save(session.id, lambda state: state.evolve(missed_reported_at=now))
+                self._store.evolve(session.id, missed_reported_at=now)
             except TriageError:
                 log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})
 
@@ -172,12 +172,8 @@ class SessionFaults:
         """Tell of a fault once; `told_at` is the field of the state that remembers it."""
         was_told = getattr(self._store.load(session.id), told_at) is not None
         if fault is None and was_told:
-            self._store.save(session.id, lambda state: state.evolve(**{told_at: None}))
+            self._store.evolve(session.id, **{told_at: None})
             log.info("a session is whole again", extra={"action": "fault_over", "session": session.id})
         elif fault is not None and not was_told and session.beat.enabled:
-            self._alerts.tell_owner_or_ops(
-                session,
-                f"Heartbeats of {session.id} are stopped: {fault}. {_REST}",
-            )
-            now = self._clock.now()
-            self._store.save(session.id, lambda state: state.evolve(**{told_at: now}))
+            self._alerts.tell_owner_or_ops(session, f"Heartbeats of {session.id} are stopped: {fault}. {_REST}")
+            self._store.evolve(session.id, **{told_at: self._clock.now()})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -177,6 +177,10 @@ class SessionMemory:
         What `change` raises goes through, and nothing has changed.
         """
         return self._states.change(session_id, change)
+
+    def evolve(self, session_id: str, **changes: Any) -> SessionState:
+        """Replace fields of the state and return it; no change overwrites another."""
+        return self._states.evolve(session_id, **changes)
 
     def inbox(self, session_id: str) -> list[InboxMessage]:
         """Return the messages after `inbox_read`, which no beat has dealt with, oldest first; bad lines are skipped."""

@@ -119,7 +119,7 @@ class PeerSessions:
         self._mail.send(
             InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text, data=data)
         )
-        self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+        self._states.evolve(session.id, report_awaited_since=now)
 
     def _playbooks(self) -> dict[str, str]:
         """Return what may be read of each worker's task lines, as far as they fit."""
@@ -151,7 +151,7 @@ class PeerSessions:
                 continue
             since = self._states.load(session.id).report_awaited_since
             if since is None:
-                self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+                self._states.evolve(session.id, report_awaited_since=now)
             elif now - since > SILENT_AFTER:
                 silent.append(session.id)
         return tuple(silent)

@@ -117,7 +117,7 @@ class SuggestionDecisions:
                 self._suggestions.change(suggestion.id, Suggestion.undecided)
                 raise
         self._decisions.note(decision_mark(suggestion), decision_line(suggestion))
-        return self._suggestions.change(suggestion.id, lambda now: now.evolve(settled_at=self._clock.now()))
+        return self._suggestions.evolve(suggestion.id, settled_at=self._clock.now())
 
     def _add(self, suggestion: Suggestion) -> None:
         session = self._sessions.get(suggestion.to)

@@ -39,8 +39,9 @@ def look(repo: Path, text: str, state: SessionState | None = None, store: Sessio
     """Look around in a checkout with this playbook."""
     (repo / "HEARTBEAT.md").write_text(text)
     session = a_session(repo, beat={"commands": [list(STATUS)]})
-    eyes = input_collector(Probes({"PATH": "/usr/bin:/bin"}), store or SessionMemory(MemoryStore()))
-    return eyes.collect(session, state or SessionState(), BEGUN, threading.Event())
+    store = store or SessionMemory(MemoryStore())
+    store.save(session.id, lambda now: state or now)
+    return input_collector(Probes({"PATH": "/usr/bin:/bin"}), store).collect(session, BEGUN, threading.Event())
 
 
 def again(view: BeatView, **changes: Any) -> SessionState:

@@ -128,10 +128,11 @@ def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     state = SessionState(measured={task_id(TREE): SLOW})
     session = a_session(tmp_path, beat={"commands": ["df -h"]})
     begun = BeatStart(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
-    look = input_collector(Probes({}), SessionMemory(MemoryStore()))
-    cancel = a_view(tmp_path).cancel
+    store, cancel = SessionMemory(MemoryStore()), a_view(tmp_path).cancel
+    store.save(session.id, lambda _: state)
+    look = input_collector(Probes({}), store)
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK)
-    (move,) = look.collect(session, state, begun, cancel).moves
+    (move,) = look.collect(session, begun, cancel).moves
     assert replace(move, why="took 12 s") == MOVE
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK.replace(f"- [ ] {TREE}\n", "") + f"## Hourly\n- [ ] {TREE}\n")
-    assert look.collect(session, state, begun, cancel).moves == ()
+    assert look.collect(session, begun, cancel).moves == ()
