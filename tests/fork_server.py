@@ -20,8 +20,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +37,9 @@ _NUMBER: Final = struct.Struct("!i")
 
 class ForkedProcess:
     """A process that was forked; what tests use of `subprocess.Popen`."""
+
+    stdin: IO[Any] | None = None
+    stdout: IO[Any] | None = None
 
     def __init__(self, args: Sequence[str], line: socket.socket) -> None:
         self.args = list(args)
@@ -86,24 +89,28 @@ def start(
     *arguments: str,
     env: Mapping[str, str],
     cwd: Path | None = None,
+    stdin: IO[Any] | None = None,
     stdout: IO[Any] | None = None,
     stderr: IO[Any] | None = None,
+    loads: Sequence[str] = (),
 ) -> ForkedProcess:
-    """Run `python -m module arguments` with `env` alone and an empty input.
+    """Run `python -m module arguments` with `env` alone.
 
     Args:
         module: Such as "bot".
         arguments: What it is called with.
         env: Its environment.
         cwd: Its folder; ours if None.
+        stdin: An open file; empty if None.
         stdout: An open file; ours if None.
         stderr: An open file; ours if None.
+        loads: Modules that the server loads before it forks, as others will want them, too.
     """
-    loads = MODELS if "ANTHROPIC_API_KEY" in env else ()
+    loads = MODELS if "ANTHROPIC_API_KEY" in env else loads
     request = {"module": module, "arguments": arguments, "env": dict(env), "cwd": str(cwd or Path.cwd())}
     ours, theirs = socket.socketpair()
     with theirs, Path(os.devnull).open("rb") as nothing:
-        streams = [nothing.fileno(), stdout.fileno() if stdout else 1, stderr.fileno() if stderr else 2]
+        streams = [(stdin or nothing).fileno(), stdout.fileno() if stdout else 1, stderr.fileno() if stderr else 2]
         socket.send_fds(_server(), [b"+"], [theirs.fileno(), *streams])
     ours.sendall(json.dumps({**request, "loads": loads}).encode() + b"\n")
     return ForkedProcess([sys.executable, "-m", module, *arguments], ours)
@@ -121,6 +128,24 @@ def run(
             process.kill()
         said = [_read(each) for each in (out, err)]
     return subprocess.CompletedProcess(process.args, code, *said)
+
+
+@contextmanager
+def lines(
+    module: str, *arguments: str, env: Mapping[str, str] | None = None, loads: Sequence[str] = ()
+) -> Iterator[ForkedProcess]:
+    """Run a module as `start` does, with lines to it and from it, until the end; `env` is ours if None."""
+    with ExitStack() as files:
+        (theirs_in, ours_in), (ours_out, theirs_out) = os.pipe(), os.pipe()
+        stdin, stdout = files.enter_context(os.fdopen(ours_in, "w")), files.enter_context(os.fdopen(ours_out))
+        with os.fdopen(theirs_in) as given, os.fdopen(theirs_out, "w") as said:
+            process = start(module, *arguments, env=env or os.environ, stdin=given, stdout=said, loads=loads)
+        process.stdin, process.stdout = stdin, stdout
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
 
 def _read(file: IO[bytes]) -> str:

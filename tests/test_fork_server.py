@@ -41,3 +41,16 @@ def test_it_ends_by_the_signal_that_it_is_sent(how: signal.Signals) -> None:
     process.send_signal(how)
     assert process.wait(300) == process.poll() == -how
     process.kill()
+
+
+def test_it_is_spoken_with_by_lines() -> None:
+    """A program that stands in a test reads and answers; its input ends with the test's."""
+    program = "import sys; print(*sys.argv[1:], flush=True); print(sys.stdin.read().upper())"
+    with fork_server.lines("tests.program", program, "one", "two") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "one two\n"
+        process.stdin.write("three\n")
+        process.stdin.close()
+        assert process.stdout.read() == "THREE\n\n"
+        assert process.wait(300) == 0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ConfigError
+from tests import fork_server
 from tests.builders import asked
 from tests.gitrepo import git, make_repo
 
@@ -53,7 +53,7 @@ class HttpServer:
     """The HTTP server of tests/mcp_server.py in a process of its own, on one port for all its lives."""
 
     def __init__(self) -> None:
-        self.port = 0
+        self.port, self._life = 0, ExitStack()
         self.start()
 
     @property
@@ -64,17 +64,16 @@ class HttpServer:
 
     def start(self) -> None:
         """Start it and wait until it listens."""
-        argv = [sys.executable, "-m", "tests.mcp_server", str(self.port)]
-        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, env={**os.environ, **ENVIRON})
+        server = fork_server.lines(
+            "tests.mcp_server", str(self.port), env={**os.environ, **ENVIRON}, loads=["mcp.server", "uvicorn"]
+        )
+        self.process = self._life.enter_context(server)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())
 
     def stop(self) -> None:
         """Kill it."""
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self._life.close()
 
 
 @pytest.fixture(scope="module")

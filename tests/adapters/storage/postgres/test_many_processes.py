@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.domain.jobs import Job
 from bot.ports.storage import JOURNAL_START
+from tests import fork_server
 from tests.builders import some_work
 from tests.fakes import FakeClock
+from tests.fork_server import ForkedProcess
 from tests.postgres import new_namespace, shared_database
 from tests.sampling import FULL
 
@@ -80,17 +80,13 @@ KEYS: Final = JOBS // 6
 
 
 @contextmanager
-def started(program: str, namespace: str, who: int) -> Iterator[subprocess.Popen[str]]:
+def started(program: str, namespace: str, who: int) -> Iterator[ForkedProcess]:
     """Run a program beside this one; it is killed in the end."""
-    argv = [sys.executable, "-c", program, shared_database()._url, namespace, str(who)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with fork_server.lines("tests.program", program, shared_database()._url, namespace, str(who)) as process:
+        yield process
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def said(process: ForkedProcess) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -145,6 +141,7 @@ def test_several_that_write_lose_nothing() -> None:
             for record, after in journal.read_from(place):
                 place = after
                 seen.append(record)
+            time.sleep(0.01)
         assert [writer.wait() for writer in writers] == [0] * PROCESSES
     seen += [record for record, _ in journal.read_from(place)]
     found = PostgresDocuments(database, namespace).get("briefs", "briefs")

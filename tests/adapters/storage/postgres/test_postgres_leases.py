@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import ConfigError
+from tests import fork_server
+from tests.fork_server import ForkedProcess
 from tests.postgres import new_namespace, shared_database
 
 if TYPE_CHECKING:
@@ -47,23 +47,19 @@ def database() -> Database:
 
 
 @contextmanager
-def holder(database: Database, namespace: str, lasts_s: float = LASTS_S) -> Iterator[subprocess.Popen[str]]:
+def holder(database: Database, namespace: str, lasts_s: float = LASTS_S) -> Iterator[ForkedProcess]:
     """Start a process that has taken a lease, and writes a document under it for each line it is sent."""
-    argv = [sys.executable, "-c", HOLDER, database._url, namespace, str(lasts_s)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert said(process) == "held"
-            yield process
-        finally:
-            process.kill()
+    with fork_server.lines("tests.program", HOLDER, database._url, namespace, str(lasts_s)) as process:
+        assert said(process) == "held"
+        yield process
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def said(process: ForkedProcess) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def asked_to_write(process: subprocess.Popen[str]) -> None:
+def asked_to_write(process: ForkedProcess) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +22,7 @@ from bot.ports.replicas import SILENT, Rate, Role
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimits
 from handlers.transport.slack_clients import RateLimitRetry, posting_client
+from tests import fork_server
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, refusal, slack_stub
 from tests.postgres import new_database, new_namespace, shared_database
@@ -174,10 +173,9 @@ def test_four_processes_keep_the_pace_of_one() -> None:
     """In any window at most the burst and what the rate allows; a post that was late on its way counts when due."""
     url, namespace = shared_database()._url, new_namespace()
     with receiver() as server, ExitStack() as stack:
-        argv = [sys.executable, "-c", PROGRAM, url, namespace, f"http://127.0.0.1:{server.server_port}/"]
+        argv = [PROGRAM, url, namespace, f"http://127.0.0.1:{server.server_port}/"]
         processes = [
-            stack.enter_context(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-            for _ in range(PROCESSES)
+            stack.enter_context(fork_server.lines("tests.program", *argv, loads=["requests"])) for _ in range(PROCESSES)
         ]
         for process in processes:
             assert process.stdout is not None
