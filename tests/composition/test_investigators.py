@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +75,3 @@ def test_a_server_whose_token_is_missing_is_refused_at_start(tmp_path: Path) -> 
     servers = {"logs": {"url": "https://x.io", "headers": {"Authorization": "Bearer ${LOKI_TOKEN}"}}}
     with pytest.raises(ConfigError, match=r"mcp_servers\.logs\.headers: LOKI_TOKEN is not set"):
         hired(tmp_path, {"ANTHROPIC_API_KEY": "k"}, mcp_servers=servers)
-
-
-def test_without_a_key_no_sdk_is_imported() -> None:
-    """A bot that idles offline does not grow by 77 MB."""
-    code = "import sys, bot.app, demo.run; print(sorted({'anthropic', 'mcp', 'httpx2'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

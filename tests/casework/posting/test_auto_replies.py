@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import tempfile
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import ConditionCode
 from bot.domain.returns import InvestigatorReturn
@@ -21,7 +24,7 @@ from bot.ports.threads import Threads
 from tests.builders import THREAD_ID, a_return
 from tests.casework.four_weeks import AT_WORK, live_four_weeks, mention_of
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
-from tests.fakes import Faults
+from tests.fakes import FakeClock, Faults
 
 LATER = {"start": "10:00", "end": "11:00", "timezone": "UTC"}
 ASKED = "Where is the retry limit set?"
@@ -30,12 +33,24 @@ ASKED = "Where is the retry limit set?"
 HIGH = a_return(confidence="high")
 
 
+@cache
+def four_weeks() -> Path:
+    """Return a data directory of four good weeks; each office has a copy of it."""
+    folder = Path(_folder().name, "home")
+    live_four_weeks(FileStore(folder), FakeClock().now())
+    return folder
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="triage-weeks-")
+
+
 def office(folder: Path, *drafts: InvestigatorReturn, autonomy: str = "on", armed: bool = True, **known: Any) -> Office:
     """Return an office with four good weeks behind it."""
     known = {"working_hours": AT_WORK, **known}
-    folder.mkdir(exist_ok=True)
+    shutil.copytree(four_weeks(), folder / "home")
     made = Office(folder, *(drafts or [HIGH]), autonomy=autonomy, **known)
-    live_four_weeks(made.past, made.clock.now())
     if armed:
         made.arming.arm(by=BEN)
     return made

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
@@ -80,9 +78,3 @@ def test_many_threads_draw_the_same() -> None:
     with ThreadPoolExecutor(8) as pool:
         drawn = set(pool.map(lambda _: draw_week(WEEK), range(16)))
     assert len(drawn) == 1
-
-
-def test_nobody_loads_it_who_draws_nothing() -> None:
-    """Neither a start of the bot nor `triage status` nor the report in words pays for it."""
-    loaded = "import sys, bot.app, bot.cli.reports.status, bot.cli.reports.metrics; sys.exit('PIL' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0

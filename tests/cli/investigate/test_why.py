@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -240,12 +238,3 @@ def test_a_thread_whose_file_is_damaged_is_not_called_unanswered(
     out = capsys.readouterr().out
     assert f"state/{thread_id}.json, which cannot be read" in " ".join(out.split())
     assert "It has no thread" not in out
-
-
-def test_no_sdk_is_loaded() -> None:
-    """Neither Slack's nor a model's."""
-    code = (
-        "import sys, bot.cli.investigate.why; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -151,15 +149,6 @@ def test_the_question_is_about_what_was_done_with_the_message() -> None:
     found = [Sample("C1", f"{kind}.1", kind, "7", "hello") for kind in ("ack", "actionable")]
     ask_judgement(found, by="ana", stdin=io.StringIO("y\ny\n"), say=asked.append)
     assert [str(line)[:24] for line in asked[1::2]] == ["right to ignore it? [y]e", "right to investigate it?"]
-
-
-def test_no_sdk_is_loaded() -> None:
-    """Neither Slack's nor a model's."""
-    code = (
-        "import sys, bot.cli.reports.metrics; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_a_picture_of_the_week_is_written_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
