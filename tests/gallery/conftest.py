@@ -13,6 +13,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.gallery.stage import Stage, open_stage
 from tests.journeys.browser import open_browser, open_page
+from tests.workspaces import empty
 
 SIZE: ViewportSize = {"width": 960, "height": 1_600}
 """Wide enough for Slack's column of messages, high enough for the longest view."""
@@ -22,8 +23,7 @@ SIZE: ViewportSize = {"width": 960, "height": 1_600}
 def opened_stage(slack_server: LocalSlack) -> Iterator[Stage]:
     """The workspace's page before Ana; skipped where there is no Chromium."""
     with open_browser() as browser, Control(slack_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
-        control.reset()
+        empty(control)
         server = PageServer(slack_server.url, actor=ANA.user_id, channel=OPS.channel_id)
         with (
             server,

@@ -162,7 +162,7 @@ class World:
             answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
         )
         status = status_command(FileStore(self.folder), approvers, self.office.clock, ())
-        commands = CommandDispatcher({"status": status}, team_id="T1")
+        commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600)
         buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
         return {
             "watcher": self.watcher,

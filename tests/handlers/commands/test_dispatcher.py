@@ -38,7 +38,9 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = CommandDispatcher({"status": status_command(FileStore(home), approvers, FakeClock(), ())}, team_id="T1")
+    commands = CommandDispatcher(
+        {"status": status_command(FileStore(home), approvers, FakeClock(), ())}, team_id="T1", patience_s=600
+    )
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
@@ -72,7 +74,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
     status = status_command(FileStore(tmp_path), approvers, FakeClock(), ())
-    commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows)
+    commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows, patience_s=600)
     answers: list[dict[str, Any]] = []
     for team in ("T2", "T9"):
         body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
@@ -126,7 +128,7 @@ class Casework:
             ask=self._ask,
             clock=FakeClock(),
         )
-        self.commands = CommandDispatcher(commands.table(), team_id="T1")
+        self.commands = CommandDispatcher(commands.table(), team_id="T1", patience_s=600)
 
     def _show_week(self) -> None:
         if self.refuse:
@@ -385,6 +387,6 @@ def test_a_refusal_ends_with_what_to_type_next(error: TriageError, ending: str) 
         raise error
 
     answers: list[dict[str, Any]] = []
-    commands = CommandDispatcher({"status": refuse}, team_id="T1")
+    commands = CommandDispatcher({"status": refuse}, team_id="T1", patience_s=600)
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": "status"}, None)  # type: ignore[arg-type]
     assert next(texts(answers[0]["blocks"])).endswith(ending)

@@ -54,7 +54,9 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     )
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
-    CommandDispatcher({"heartbeat": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+    CommandDispatcher({"heartbeat": command}, team_id="T1", patience_s=600)(
+        lambda **given: answers.append(given), body, None
+    )  # type: ignore[arg-type]
     [given] = answers
     assert given["response_type"] == "ephemeral"
     said = list(texts(given["blocks"]))

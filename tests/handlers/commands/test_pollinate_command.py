@@ -45,7 +45,9 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     command = PollinateCommand(office=office, pollination=garden.pollination)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
-    CommandDispatcher({"pollinate": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+    CommandDispatcher({"pollinate": command}, team_id="T1", patience_s=600)(
+        lambda **given: answers.append(given), body, None
+    )  # type: ignore[arg-type]
     [given] = answers
     blocks = given["blocks"]
     said = list(texts(blocks))

@@ -105,7 +105,9 @@ class Edge:
         """Type a command and return what it says."""
         answers: list[dict[str, Any]] = []
         body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
-        CommandDispatcher({"tiers": self.tiers}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+        CommandDispatcher({"tiers": self.tiers}, team_id="T1", patience_s=600)(
+            lambda **given: answers.append(given), body, None
+        )  # type: ignore[arg-type]
         [given] = answers
         assert given["response_type"] == "ephemeral"
         said = list(texts(given["blocks"]))
