@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.citations.number_words import with_digits
 from bot.domain.search.files import FileKind, file_kind
-from bot.domain.tables import Alternatives, Words, WordSet, read_table
+from bot.domain.tables import Alternatives, Parts, Words, WordSet, fill, read_table
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 20_000
@@ -28,9 +28,25 @@ class _NamedPlacesTable(NamedTuple):
     of_all: str
     products: Alternatives
     attributes_of: Words
+    parts: Parts
+    more: Alternatives
+    behind: Alternatives
+    ahead: Alternatives
+    alone: Alternatives
+    first_ahead: Alternatives
+    first_behind: Alternatives
+    first_alone: Alternatives
+    called_commit: Alternatives
+    since: Alternatives
 
 
 _LISTS: Final = read_table(__file__, "named_places.yml", _NamedPlacesTable)
+
+
+def _pattern(said: str) -> re.Pattern[str]:
+    return re.compile(fill(said, _LISTS.parts), re.IGNORECASE)
+
+
 ENDINGS: Final = _LISTS.endings
 """By which a bare word is the name of a file."""
 _ENDINGS_BELOW_A_FOLDER: Final = _LISTS.endings_below_a_folder | ENDINGS
@@ -53,56 +69,16 @@ _URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
 
-_LINE: Final = (
-    r"(?:(?:lines?|zeilen?|l[ií]neas?|lignes?|linhas?|baris)"
-    r"(?:\s(?:no\.?|number|nr\.?|nummer|n\.?[°o]\.?|n[uú]mero|numéro|nomor|ke))?|ll?\.|ln\.?)"
-)
-_SIGN: Final = r"(?:[#:=]\s?|-(?=\d))?"
-_TO: Final = r"(?:-|to|through|thru|until|till|bis|jusqu['’]à|à|al?|hasta|até|sampai|hingga|s/d|~)"
-_RANGE: Final = rf"(\d{{1,9}})(?:\s{{0,2}}{_TO}\s{{0,2}}(?:L|line\s|ke-)?(\d{{1,9}}))?(?![\w%])"
-_NO_COUNT: Final = r"(?=\s{0,2}(?:[^\w\s]|\Z|(?:and|or|of|in|und|oder|y|et)\b))"
-_MORE: Final = re.compile(
-    r"(?:\s{0,2}(?:,\s{0,2})?(?:and|or|und|oder|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)"
-    rf"|\s{{0,2}}(?:,|/|\.{{2,3}}|;)\s{{0,2}}(?:lines?\s|L)?(\d{{1,9}})(?:-(\d{{1,9}}))?(?!\w|\.\d){_NO_COUNT})"
-)
+_MORE: Final = re.compile(fill(_LISTS.more, _LISTS.parts))
+_BEHIND: Final = _pattern(_LISTS.behind)
+_AHEAD: Final = _pattern(_LISTS.ahead)
+_ALONE: Final = _pattern(_LISTS.alone)
+_FIRST_AHEAD: Final = _pattern(_LISTS.first_ahead)
+_FIRST_BEHIND: Final = _pattern(_LISTS.first_behind)
+_FIRST_ALONE: Final = _pattern(_LISTS.first_alone)
+_CALLED_COMMIT: Final = _pattern(_LISTS.called_commit)
+_SINCE: Final = _pattern(_LISTS.since)
 _MORE_AT_MOST: Final = 20
-_BEHIND: Final = re.compile(
-    rf"(?P<direct>(?:\]\([^()\s]{{0,300}}\))?[`*_]{{0,3}}::?L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
-    rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
-    rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}{_SIGN}|L)(?P<g>\d{{1,9}})"
-    rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?:L|{_LINE}\s)?(?P<h>\d{{1,9}}))?(?![\w%])"
-    rf"|[`'\"”’)*_]{{0,4}}\s(?:between|from|zwischen|von|entre|de|del?|antara|dari)\s(?P<m>\d{{1,9}})\s(?:and|und|y|et|e|dan|{_TO})\s"
-    rf"(?P<n>\d{{1,9}})(?![\w%]|\.\d){_NO_COUNT}"
-    r"|[`'\"”’)*_]{0,4}(?:,\s|[,;=](?=\d)|\s?[@\[{<|~]\s?|\s/\s|\s?:\s|:\s?[\[(<{#]|\s?['\"“](?=\d)|\s?§|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
-    rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}"
-    r"|[`'\"”’)*_]{0,4}\s{0,2}(?:→|⇒|➜|[-=]>|\+)\s{0,2}L?(?P<k>\d{1,9})(?:-(?P<l>\d{1,9}))?"
-    rf"(?![\w%]|\.\d|\s{{0,2}}[/,]?\s{{0,2}}-\d){_NO_COUNT}",
-    re.IGNORECASE,
-)
-_AHEAD: Final = re.compile(
-    rf"(?<!\w)(?:{_LINE}|rows?)\s{{0,2}}#?{_RANGE}\s{{1,2}}(?:of|in|from|von|aus|de|del|da|du|dans|pada)\s{{1,2}}"
-    r"(?:(?:the|der|la|le|el)\s)?(?:(?:file|datei|archivo|fichier)\s)?[`'\"“*(]{0,4}$",
-    re.IGNORECASE,
-)
-_ALONE: Final = re.compile(
-    rf"(?<![\w-]){_LINE}\s{{0,2}}{_SIGN}{_RANGE}(?!\s(?:hours?|horas?|heures?|stunden|times)\b)|#L(\d{{1,9}})\b|(?<![\w-])L(\d{{2,9}})\b"
-    r"|(?<![\w.])(\d{1,9})(?:st|nd|rd|th|\.|e|ème|ª|\.ª|a)\s(?:line|zeile|ligne|l[ií]nea|linha)(?!\w)"
-    r"|第?\s?(\d{1,9})\s?(?:(?:行目?)?\s?(?:[-~至到]|から)\s?第?(\d{1,9})\s?)?行"
-    r"|(?:行[号號]|行番号|(?<![\u3400-\u9fff\u3040-\u30ff\d\s])行)\s{0,2}:?\s?(\d{1,9})",
-    re.IGNORECASE,
-)
-_FIRST: Final = (
-    r"(?<!\w)(?:(?:first|top|initial|ersten|primer[oa]s|primeir[oa]s|premi[eè]res)\s(\d{1,9})\s"
-    r"(?:lines|zeilen|l[ií]neas|linhas|lignes)|(\d{1,9})\s(?:premi[eè]res\slignes|primer[oa]s\sl[ií]neas"
-    r"|primeir[oa]s\slinhas|baris\spertama))\s{1,2}(?:of|in|from|von|aus|der|des|de|del|da|do|du|dans|dari|pada)\s{1,2}"
-)
-_FIRST_AHEAD: Final = re.compile(
-    rf"{_FIRST}(?:(?:the|der|la|le|el)\s)?(?:(?:file|datei|archivo|fichier)\s)?[`'\"“*(]{{0,4}}$", re.IGNORECASE
-)
-_FIRST_BEHIND: Final = re.compile(r"[`*\"]{0,3}['’]s\s(?:first|top)\s(\d{1,9})\slines(?!\w)", re.IGNORECASE)
-_FIRST_ALONE: Final = re.compile(
-    rf"{_FIRST}(?:the|this|that)\s(?:file|module|script)(?!\s[`\w/]{{1,60}}\.\w)", re.IGNORECASE
-)
 _AT_LINE: Final = re.compile(
     rf"(?P<ending>\.(?:{'|'.join(sorted(ENDINGS))}))(?:[@~+/.]|%3A|%23)L?(?=\d{{1,9}}(?!\w|\.\d|[@/]))", re.IGNORECASE
 )
@@ -112,16 +88,6 @@ _COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
 _LOOK_BACK: Final = 120
 
 _HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
-_CALLED_COMMIT: Final = re.compile(
-    r"(?:\b(?:commits?|revisions?|sha|changeset|hash)\b|コミット|提交)[\s:#`'\"(*-]{0,6}(?:id\s)?[`'\"(*]{0,4}$",
-    re.IGNORECASE,
-)
-_SINCE: Final = re.compile(
-    r"(?:\b(?:at|in|since|by|from|before|after|as of|until|see|seit|ab|desde|depuis|via|with|reverts?|reverted|fixed"
-    r"|changes?|fix|patch|merge|merged|introduced|broke|landed|pushed|deployed|cherry-picked|cherry-picks)|\w's)\s{1,2}[`'\"(*]{0,4}$"
-    r"|[(\[]`?$|\w\.{2,3}$",
-    re.IGNORECASE,
-)
 
 
 _JOINERS: Final = re.compile("[\u200c\u200d\u2060\ufe0e\ufe0f]")
