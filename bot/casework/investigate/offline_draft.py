@@ -85,6 +85,10 @@ class Excerpt:
         """Whether it answers more than one of the `asked` words of a question; one shared word of many is chance."""
         return bool(self.defines or self.frame) or self.covered >= MIN_SHARED or self.covered * 2 >= asked
 
+    def is_plainly_about(self) -> bool:
+        """Whether it shares so much with a question that it need not speak of everything that is asked."""
+        return bool(self.defines or self.frame) or self.covered > MIN_SHARED
+
     def answers_rest_of(self, stems: frozenset[str]) -> bool:
         """Whether it holds half of what a question says besides the name of what these lines define."""
         rest = stems - text_stems(f"{self.path} {self.defines}")

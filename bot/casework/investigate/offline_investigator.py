@@ -8,6 +8,7 @@ quotes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -62,6 +63,16 @@ MAX_OUTAGE_WORDS = 3
 MAX_FOLLOW_UPS = 3
 """How many questions that were put later are looked into before the thread's own."""
 SHOWN_CHARS = 300
+_CALENDAR = re.compile(
+    r"(?i)\b(?:on[- ]call|tomorrow|tonight|weekend|next (?:week|month|quarter|year|sprint|release|version)"
+    r"|this (?:week|month|quarter|year|afternoon|morning|evening)|last (?:week|month|quarter|year|spring|summer)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+)
+"""What people's plans are asked for with; the code knows of no date."""
+LEAST_PASSAGES = 100
+"""A smaller codebase lacks many words that belong to what it does."""
+_ENGLISH = re.compile(r"(?i)\b(?:the|how|what|whats|which|where|why|when|who|does|is|are|our|my|your|with|can|there)\b")
+"""Words of English questions; of others the code, written in English, does not know most words."""
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
 MAX_LESSONS = 2
@@ -210,8 +221,23 @@ class OfflineInvestigator:
                 chosen.extend(self._fitting(passage, stems, feedback, chosen, named))
         if not any(one.is_about(len(stems)) for one in chosen):
             return _Found()
+        if not is_report and not any(one.is_plainly_about() for one in chosen) and self._is_foreign(searched):
+            return _Found()
         _record(chosen, ledger)
         return _Found(chosen, is_report, _lead_of(passages))
+
+    def _is_foreign(self, question: str) -> bool:
+        """Whether an English question names what the code knows nothing of, or when something will be."""
+        shown = question[:SHOWN_CHARS]
+        if _CALENDAR.search(shown):
+            return True
+        if not _ENGLISH.search(shown):
+            return False
+        corpus, found = self._index.corpus(question), dict[str, int]()
+        for term, count in corpus.found.items():
+            if term.about:
+                found[term.about] = max(found.get(term.about, 0), count)
+        return 0 in found.values() and corpus.total >= LEAST_PASSAGES
 
     def _of_frames(
         self, places: Sequence[TracePlace], stems: frozenset[str], feedback: str, commit: str

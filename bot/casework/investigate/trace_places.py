@@ -17,6 +17,7 @@ from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
+from bot.casework.investigate.own_packages import own_path
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
@@ -75,6 +76,9 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
         if name not in called:
             called[name] = [path for path in index.places_called(name) if path.rpartition("/")[2] == name]
         path = best_path(frame, called[name])
+        if path is None and called[name] and frame.is_of_library:
+            commit = commit or repo.head()
+            path = own_path(frame, called[name], repo, index, commit)
         if path is None:
             place = None if called[name] else _defined(frame, index)
         else:

@@ -409,6 +409,28 @@ def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked
     assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
 
 
+RULES = "def keep_cart(cart):\n    # when a visitor leaves, by policy, the cart is kept\n    return keep(cart)\n"
+MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(110)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_answered"),
+    [
+        ("What is the leave policy?", True),
+        ("What is the maternity leave policy?", False),
+        ("Which policy holds when a visitor leaves the cafeteria?", True),
+        ("What is our leave policy next month?", False),
+        ("Und die maternity leave policy?", True),
+    ],
+)
+def test_what_the_code_knows_nothing_of_has_no_draft(tmp_path: Path, asked: str, is_answered: bool) -> None:
+    """Two shared words are chance where an English question names a thing that no file has, or asks for a date."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"shop/rules.py": RULES, **MANY}))
+    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
+    assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
+    assert bool(investigator.investigate(assignment, run_id="r1").ret.draft_reply) is is_answered
+
+
 HOOK = (
     "def pre_load(\n    fn=None,\n    pass_many=False,\n    pass_original=False,\n):\n"
     '    """Register a method that runs before loading.\n\n'
