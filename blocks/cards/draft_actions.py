@@ -15,12 +15,11 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_status import basis
 from blocks.elements import actions, button, confirmation, form, reason_input, text_input
 from blocks.text.outgoing_text import context
 from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
-from bot.domain.questions.approval_basis import Basis
+from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.threads import PendingReason, ThreadState
 
 REASON_CHARS = 500
@@ -100,7 +99,7 @@ def waiting_actions(state: ThreadState, offers_notes: bool, *, can_approve: bool
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
     """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
-    is_search = basis(state) is Basis.SEARCH and not state.has_edited_draft
+    is_search = basis_of_thread(state) is Basis.SEARCH and not state.has_edited_draft
     leads = is_search and not state.is_settled and not state.stale_reasons
     edit = button("Edit", ids.EDIT, click, style="primary" if leads else None)
     if not can_approve:

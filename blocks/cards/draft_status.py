@@ -11,7 +11,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
-from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
+from bot.domain.questions.approval_basis import basis_of_thread, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
@@ -98,13 +98,6 @@ def _badge(state: ThreadState) -> str:
     }[reason]
 
 
-def basis(state: ThreadState) -> Basis:
-    """Return what the thread's latest draft rests on: a search, code alone, or a second model."""
-    verdict = state.validator_return
-    judged_by = verdict.validator_model if verdict else None
-    return basis_of(drafted_by=state.investigator, judged_by=judged_by, usage=state.usage)
-
-
 def _passed(state: ThreadState) -> str:
     """Return the badge of a draft that passed: what it rests on, and how many quotes were found in the code."""
     matches = quotes_that_match(state.citations)
@@ -112,7 +105,7 @@ def _passed(state: ThreadState) -> str:
     places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
     judge = escape(judged_by(state) or "")
-    badge, rest = passed_words(basis(state), judge=judge, matches=matches, read=[*places, *more])
+    badge, rest = passed_words(basis_of_thread(state), judge=judge, matches=matches, read=[*places, *more])
     return f"*{badge}* · {rest}"
 
 

@@ -17,7 +17,7 @@ from bot.casework.pause import read_pause
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
-from bot.domain.questions.approval_basis import basis_of, standing_words
+from bot.domain.questions.approval_basis import basis_of_thread, standing_words
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
@@ -251,8 +251,7 @@ def _passed(state: ThreadState) -> str:
     """Return how a draft stands that passed: edited since, or what it rests on."""
     if state.has_edited_draft:
         return "edited by a human"
-    judge = state.validator_return.validator_model if state.validator_return else None
-    return standing_words(basis_of(drafted_by=state.investigator, judged_by=judge, usage=state.usage))
+    return standing_words(basis_of_thread(state))
 
 
 def tail(store: Store, name: str) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, TrackRecord, Usage
 from bot.domain.text.humanize import counted
+from bot.domain.threads import ThreadState
 
 OFFLINE: Final = "offline"
 """The investigator that uses no model."""
@@ -39,6 +40,12 @@ def basis_of(*, drafted_by: str | None, judged_by: str | None, usage: Usage | No
     if drafted_by is None:
         return Basis.SEARCH if usage is None or (not is_paid(usage) and usage.cost_usd == 0) else Basis.CODE
     return Basis.SEARCH if drafted_by == OFFLINE else Basis.CODE
+
+
+def basis_of_thread(state: ThreadState) -> Basis:
+    """Return what a thread's latest draft rests on."""
+    judged_by = state.validator_return.validator_model if state.validator_return else None
+    return basis_of(drafted_by=state.investigator, judged_by=judged_by, usage=state.usage)
 
 
 def is_paid(usage: Usage) -> bool:
