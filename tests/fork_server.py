@@ -232,8 +232,10 @@ def _warm_up() -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end what they started
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who was forked first is waited for by nobody
+    gc.disable()  # of what is loaded nothing becomes garbage
     for each in LOADED:
         import_module(each)
     _warm_up()
+    gc.enable()
     gc.freeze()  # a forked process would look through all of it for garbage, and copy every page of it for that
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -57,8 +57,11 @@ def _grows_fast(call: Callable[[str], Any], seed: str) -> bool:
     short = _seconds(call, seed, LOOK)
     if short < WORTH_A_LOOK_S or _seconds(call, seed, LOOK_AGAIN) < 12 * short:
         return False
-    middle, large = (min(_seconds(call, seed, size) for _ in range(2)) for size in (MIDDLE, LARGE))
-    return large > max(30 * middle, FLOOR_S)
+    large = _seconds(call, seed, LARGE)
+    if large <= FLOOR_S:
+        return False
+    limit = max(30 * min(_seconds(call, seed, MIDDLE) for _ in range(2)), FLOOR_S)
+    return large > limit and _seconds(call, seed, LARGE) > limit  # the machine may have been busy the first time
 
 
 def _seconds(call: Callable[[str], Any], seed: str, size: int) -> float:
