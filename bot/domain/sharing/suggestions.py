@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import AwareDatetime, StringConstraints
 
-from bot.domain.frozen_value import WITHOUT_UNDERSCORE, KeepsUnknownFields
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.text.humanize import counted
@@ -95,7 +95,7 @@ class DecidedBy(NamedTuple):
     name: str
 
 
-class Suggestion(KeepsUnknownFields):
+class Suggestion(FrozenValue):
     """One line of suggestions/: the offer, the decision, and where its card stands.
 
     `moves_from` is the tier the task stands in already, where only its tier is wrong; `settled_at` is when the decision
@@ -151,10 +151,6 @@ class Suggestion(KeepsUnknownFields):
         """Return it as it waited before a decision that could not be carried out."""
         waiting = SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN
         return self.evolve(status=waiting, decided_by=None, decided_by_name=None, decided_at=None, decision_reason=None)
-
-    def evolve(self, **changes: Any) -> Self:
-        """Return a copy with fields replaced."""
-        return self.model_copy(update=changes)
 
 
 def suggestion_id(to: str, task: str, move_to: Tier | None = None) -> str:
