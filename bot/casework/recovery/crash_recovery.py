@@ -173,20 +173,23 @@ class GivingUp:
         if isinstance(job.work, QuestionAsked):
             self._orchestrator.open_unworked(job.work)
         died = f"the bot died {DEADLY_DEATHS} times while it worked on this and on nothing else"
-        return self._handed_over(job.key, died)
+        return self._handed_over(job.key, died, self._desk.cards.show_card)
 
     def given_up(self, job: Job) -> bool:
         """Settle a thread whose job failed for the last time; False where there is no such thread."""
         why = job.failures[-1] if job.failures else "the bot died while it ran"
-        try:
-            return self._handed_over(job.key, why)
-        except ProviderError:
-            log.warning("card not shown", extra={"action": "card_later", "thread_id": job.key}, exc_info=True)
-            self._desk.cards.show_later(job.key)
-            return True
+        return self._handed_over(job.key, why, self._show)
 
-    def _handed_over(self, thread_id: str, why: str) -> bool:
-        """Let a thread wait for a human, who is told why; one that waits already keeps its draft."""
+    def _show(self, thread_id: str) -> None:
+        """Show the card, now or later."""
+        try:
+            self._desk.cards.show_card(thread_id)
+        except ProviderError:
+            log.warning("card not shown", extra={"action": "card_later", "thread_id": thread_id}, exc_info=True)
+            self._desk.cards.show_later(thread_id)
+
+    def _handed_over(self, thread_id: str, why: str, show: Callable[[str], object]) -> bool:
+        """Let a thread wait for a human, who is told why, once; one that waits already keeps its draft."""
         state = self._desk.store.get(thread_id)
         if state is None:
             return False
@@ -201,7 +204,9 @@ class GivingUp:
 
             self._desk.store.amend(thread_id, handed)
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
-        elif state.is_open:
+            show(thread_id)
+            return True
+        show(thread_id)
+        if state.is_open and state.pending_reason is not PendingReason.FAILED:
             self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
-        self._desk.cards.show_card(thread_id)
         return True

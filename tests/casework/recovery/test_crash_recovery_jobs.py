@@ -52,6 +52,22 @@ def test_a_thread_that_the_bot_died_of_waits_for_a_human(
     assert office.state.pending_reason is PendingReason.APPROVAL
 
 
+@pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.PENDING_USER])
+def test_however_often_its_card_is_refused_it_is_told_of_once(
+    office: Office, giving_up: GivingUp, said: list[str], status: ThreadStatus
+) -> None:
+    """A card that may still be on its way to the chat holds the job up for minutes."""
+    office.store.put(in_status(status))
+    office.messenger.card_refused = Unavailable("Slack is down")
+    job = a_job(ContinueThread(thread_id=THREAD_ID))
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            giving_up.deadly(job)
+    office.messenger.card_refused = None
+    assert giving_up.deadly(job)
+    assert len(said) == 1
+
+
 def test_a_question_that_was_never_taken_up_gets_its_card(office: Office, giving_up: GivingUp) -> None:
     """The bot died before its state was on disk; nothing of it is investigated now."""
     event = an_event("How often do we retry?")
