@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 from slack_sdk.models.views import View
 
 from tests.gallery.book import SCENES, printed
@@ -28,12 +29,15 @@ _STYLE = """.msg-hover-actions { display: none !important }
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scene", _DRAWN, ids=lambda scene: scene.name)
-def test_a_view_can_be_read(stage: Stage, scene: Scene, tmp_path: Path) -> None:
+def test_a_view_can_be_read(stage: Stage, scene: Scene) -> None:
     """Nothing is wider than its place, cut without a sign, or a mark that Slack would have drawn."""
     view = stage.show(scene)
-    path = (Path(_FOLDER) if _FOLDER else tmp_path) / scene.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    view.screenshot(path=path, animations="disabled", style=_STYLE)
+    if _FOLDER:
+        path = Path(_FOLDER, scene.path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        view.screenshot(path=path, animations="disabled", style=_STYLE)
+    expect(view).to_be_visible()
+    view.evaluate("() => document.fonts.ready.then(() => true)")
     assert flaws(view, scene.said) == []
 
 
