@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules
 from tests.tables import read_cases
@@ -14,16 +12,14 @@ SAID = read_cases(Path(__file__).parent / "alarms.yml")
 RULES = Rules()
 
 
-@pytest.mark.parametrize("text", SAID["raises"])
-def test_an_outage_raises_the_alarm(text: str) -> None:
+def test_an_outage_raises_the_alarm() -> None:
     """Whether it is told or asked, with or without a mark, in every language."""
-    assert is_alarm(text, RULES)
+    assert [text for text in SAID["raises"] if not is_alarm(text, RULES)] == []
 
 
-@pytest.mark.parametrize("text", SAID["quiet"])
-def test_what_concerns_nobody_else_now_raises_none(text: str) -> None:
+def test_what_concerns_nobody_else_now_raises_none() -> None:
     """Conditions, negations, the past, tests, one's own machine, quotations."""
-    assert not is_alarm(text, RULES)
+    assert [text for text in SAID["quiet"] if is_alarm(text, RULES)] == []
 
 
 def test_a_teams_own_phrases_keep_to_the_same_rules() -> None:
