@@ -101,6 +101,7 @@ class Teams:
         self.queues = TeamQueues(process.jobs_changed)
         self.approvers = ApproverRounds(process.clock)
         self._teams: dict[str, Team] = {}
+        self._sharing = threading.Lock()
         self._handlers: dict[str, JobHandlers] = {}
 
     def open_first(self, teams: Mapping[str, Settings]) -> None:
@@ -175,6 +176,10 @@ class Teams:
         Raises:
             StoreError: the disk refuses; the next call goes on.
         """
+        with self._sharing:  # one that began with older settings would undo what a newer one does
+            self._share()
+
+    def _share(self) -> None:
         teams = list(self._teams.values())
         checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
         for team in teams:

@@ -25,7 +25,7 @@ Values = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 Found = TypeVar("Found")
 
-LIMIT_S: Final = 120.0
+LIMIT_S: Final = 240.0
 """How long a busy machine may take for one step; whoever waits asks until it is done, and waits no longer."""
 _REQUEST_LIMIT_S: Final = 120.0
 _POLL_S: Final = 0.05
@@ -33,7 +33,7 @@ _POLL_SHARE: Final = 0.05
 _LONGEST_POLL_S: Final = 0.5
 """Whoever has waited long looks again after a share of that time: each look costs both processes milliseconds."""
 _SHOWN_MESSAGES: Final = 5
-_ANSWER_LIMIT_S: Final = 60.0
+_ANSWER_LIMIT_S: Final = 120.0
 _BIGGEST_SNAPSHOT: Final = 64 * 1024 * 1024
 
 
