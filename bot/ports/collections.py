@@ -290,7 +290,8 @@ class Collection(Generic[Model]):
             value = self.parse(document)
         if value is None:
             self._parsed.pop(document.id, None)
-            self._on_damage(self._documents.set_aside(self._spec.name, document.id))
+            if where := self._documents.set_aside(self._spec.name, document.id):
+                self._on_damage(where)
             return None
         self._parsed[document.id] = document, value
         return value if self._is_frozen else value.model_copy()

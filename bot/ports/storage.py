@@ -103,7 +103,10 @@ class Documents(Protocol):
         """Return where people find a document, whether it is there or not."""
 
     def set_aside(self, collection: str, doc_id: str) -> str:
-        """Take what cannot be read out of the collection, every byte kept; return where people find it."""
+        """Take what cannot be read out of the collection, every byte kept; return where people find it.
+
+        Nothing is returned where it was taken out already, with another document of the same file.
+        """
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""

@@ -244,7 +244,9 @@ class TestOnDisk:
         assert [path.name for path in (tmp_path / "wakes").glob("[!.]*")] == ["shop.on_demand"]
         assert (tmp_path / "wakes" / "shop.on_demand").read_bytes() == b""
 
-    @pytest.mark.parametrize("content", ['{"shop": {"every": {"value": 5}}}', '{"shop": 3}', '{"shop": ', "[]"])
+    @pytest.mark.parametrize(
+        "content", ['{"shop": {"every": {"value": 5}}}', '{"shop": 3}', '{"shop": 3, "api": 3}', '{"shop": ', "[]"]
+    )
     def test_damaged_overrides_are_set_aside_and_told(self, tmp_path: Path, content: str) -> None:
         """triage.yml decides until somebody types again."""
         damaged: list[str] = []

@@ -7,6 +7,7 @@ triage, or written by hand, counts as version 1.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -108,9 +109,14 @@ class FileDocuments:
         return str(self._shelves[collection].path(doc_id))
 
     def set_aside(self, collection: str, doc_id: str) -> str:
-        """Rename a document's file to `*.corrupt` and return its new path; a reader leaves it where it is."""
+        """Rename a document's file to `*.corrupt` and return its new path; a reader leaves it where it is.
+
+        A file of several documents is set aside once; for the others nothing is returned.
+        """
         shelf = self._shelves[collection]
         path = shelf.found_at(doc_id)
+        if not os.path.lexists(path):
+            return ""
         if not self._is_reader:
             path = set_aside(path)
             self._aside.add(path)
