@@ -164,32 +164,36 @@ def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Piece:
     """Return the best place to end a part that begins at `begin` and may hold `room` characters."""
     if not fenced and len(text) - begin <= room and text.find(FENCE, begin) < 0:
         return _Piece(len(text), len(text), False)
-    best: dict[str, _Piece] = {}
+    last: dict[str, tuple[re.Match[str], bool]] = {}
     opened_at, inside = -1, fenced
     for atom in _ATOM.finditer(text, begin):
         at, end = atom.span()
         if at - begin + _CLOSING * inside > room:
             break
         if begin < at != opened_at:
-            kind, piece = _cut_before(text, atom, inside)
-            best[kind] = piece
+            last[_kind_before(text, atom, inside)] = atom, inside
         if atom[0] == FENCE:
             inside = not inside
             opened_at = end if inside else -1
     if len(text) - begin + _CLOSING * inside <= room:
         return _Piece(len(text), len(text), inside)
+    best = {kind: _cut_before(atom, in_code) for kind, (atom, in_code) in last.items()}
     return _choose(best, begin, room) or _through(text, begin, room, fenced)
 
 
-def _cut_before(text: str, atom: re.Match[str], fenced: bool) -> tuple[str, _Piece]:
-    """Return how to cut before `atom`, and what kind of cut that is: how little it tears apart."""
+def _kind_before(text: str, atom: re.Match[str], fenced: bool) -> str:
+    """Return what kind of cut one before `atom` is: how little it tears apart."""
+    said = atom[0]
+    if said == "\n":
+        return "code line" if fenced else "paragraph" if text[atom.start() - 1] == "\n" else "line"
+    return "word" if said.isspace() else "any"
+
+
+def _cut_before(atom: re.Match[str], fenced: bool) -> _Piece:
+    """Return how to cut before `atom`: a line end goes, and a space outside of code."""
     at, end = atom.span()
-    if atom[0] == "\n":
-        kind = "paragraph" if text[at - 1] == "\n" and not fenced else "code line" if fenced else "line"
-        return kind, _Piece(at, end, fenced)
-    if atom[0].isspace():
-        return "word", _Piece(at, at if fenced else end, fenced)
-    return "any", _Piece(at, at, fenced)
+    goes = atom[0] == "\n" or (atom[0].isspace() and not fenced)
+    return _Piece(at, end if goes else at, fenced)
 
 
 def _choose(best: dict[str, _Piece], begin: int, room: int) -> _Piece | None:
