@@ -204,11 +204,11 @@ class Collection(Generic[Model]):
         return self._or_default(doc_id, self.find(doc_id))
 
     def by_id(self) -> dict[str, Model]:
-        """Return every value by its id."""
+        """Return every value by its id; what has no id of this collection is none of it."""
         found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
         for gone in set(self._parsed) - found.keys():
             self._parsed.pop(gone, None)
-        return {doc_id: value for doc_id, value in found.items() if value is not None}
+        return {doc_id: value for doc_id, value in found.items() if value is not None and self._is_id(doc_id)}
 
     def all(self) -> list[Model]:
         """Return every value, in the collection's order."""
@@ -280,6 +280,13 @@ class Collection(Generic[Model]):
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
         value = self._read(document) if document is not None else None
         return value, document.version if document is not None and value is not None else 0
+
+    def _is_id(self, doc_id: str) -> bool:
+        try:
+            self._spec.check_id(doc_id)
+        except InputError:
+            return False
+        return True
 
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""

@@ -23,6 +23,7 @@ from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.ports.collections import (
+    ACKNOWLEDGEMENTS,
     OVERRIDES,
     PAUSE,
     PROPOSALS,
@@ -243,6 +244,14 @@ class TestOnDisk:
         assert box.left() == {"shop": frozenset({Wake.ON_DEMAND})}
         assert [path.name for path in (tmp_path / "wakes").glob("[!.]*")] == ["shop.on_demand"]
         assert (tmp_path / "wakes" / "shop.on_demand").read_bytes() == b""
+
+    def test_a_stray_file_whose_name_is_no_id_is_no_value(self, tmp_path: Path) -> None:
+        """Its content may be that of one; a thread of that name would end every tick, and the stop."""
+        (tmp_path / "acknowledgements").mkdir()
+        (tmp_path / "acknowledgements" / "copy of mine.json").write_text("{}")
+        damaged: list[str] = []
+        assert of_files(tmp_path, ACKNOWLEDGEMENTS, damaged).by_id() == {}
+        assert damaged == []
 
     @pytest.mark.parametrize(
         "content", ['{"shop": {"every": {"value": 5}}}', '{"shop": 3}', '{"shop": 3, "api": 3}', '{"shop": ', "[]"]
