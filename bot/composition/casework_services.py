@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Iterator
 from typing import Final
 from uuid import uuid4
 
@@ -41,8 +42,9 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.domain.text.humanize import counted
+from bot.errors import StoreError
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
-from bot.ports import Leases
+from bot.ports import Leases, Store
 from bot.ports.collections import (
     AUTO_REPLIES,
     AUTONOMY,
@@ -218,6 +220,19 @@ class CaseworkServices:
 _AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot is stopped."
 
 
+def unreadable_lines(storage: Store) -> Iterator[str]:
+    """Yield what is to be said of the lines of journals that cannot be read; no start fails of them."""
+    for name in (EVENTS, CLASSIFIED, REPLIES, HEARTBEATS):
+        journal = storage.journal(name)
+        try:
+            if name in (REPLIES, HEARTBEATS):  # the start has read the others
+                deque(journal.records(last_bytes=LOOKED_THROUGH_BYTES), maxlen=0)
+        except StoreError as error:
+            yield f"{name}.ndjson could not be looked through: {error}."
+        if bad := journal.bad_lines:
+            yield f"{bad} unreadable lines in {name}.ndjson were skipped."
+
+
 class StartupReport:
     """Says what was found, and sees to it that what was lost is taken up."""
 
@@ -234,11 +249,8 @@ class StartupReport:
                 self._on.ops.say(line)
         self._replace_lost_jobs()
         self.say_given_up()
-        for name in (REPLIES, HEARTBEATS):  # the start has read the others
-            deque(self._on.storage.journal(name).records(last_bytes=LOOKED_THROUGH_BYTES), maxlen=0)
-        for name in (EVENTS, CLASSIFIED, REPLIES, HEARTBEATS):
-            if bad := self._on.storage.journal(name).bad_lines:
-                self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
+        for line in unreadable_lines(self._on.storage):
+            self._on.ops.say(line)
 
     def say_given_up(self) -> None:
         """Tell of the jobs that processes died of, and of those that cannot be read."""

@@ -51,6 +51,7 @@ HARMLESS = [
     "https://example.com:8080/path@2x",
     "secret = base64.b64encode(value)",
     "commit 031c4fe1b2c3d4e5f60718293a4b5c6d7e8f9012",
+    "order:ABC1234567890\nbuild:V2026.11.23.1\ncommit:1a2B3c4d5e6f7",
     "if key.startswith('-----BEGIN PRIVATE KEY-----'):",
     "class sk-circle-fade-dot",
     "token: the Slack token, see docs/install.md",

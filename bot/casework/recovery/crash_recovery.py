@@ -193,9 +193,9 @@ class GivingUp:
         state = self._desk.store.get(thread_id)
         if state is None:
             return False
+        words = f"could not be investigated: {why}"
         if state.is_at_work:
             at = self._desk.clock.now()
-            words = f"could not be investigated: {why}"
 
             def handed(now: ThreadState) -> ThreadState | None:
                 if not now.is_at_work:
@@ -207,6 +207,6 @@ class GivingUp:
             show(thread_id)
             return True
         show(thread_id)
-        if state.is_open and state.pending_reason is not PendingReason.FAILED:
+        if state.is_open and words not in [step.why for step in state.status_history[-1:]]:
             self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
         return True
