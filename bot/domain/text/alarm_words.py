@@ -216,6 +216,7 @@ class _Clause:
         """Whether the trouble is said not to have been found: "errors were not found", not "error: file not found"."""
         return any(
             any(word in self._of.found for word in self._words[place + 1 : place + 4])
+            and self._of.not_all.isdisjoint(self._words[place + 1 : place + 2])
             for place in self._negations
             if at < place <= at + _REACH and self._words[place] in self._of.denying and ":" not in self._words[at:place]
         )
@@ -233,8 +234,12 @@ class _Clause:
 
     def _was_handled(self, at: int) -> bool:
         """Whether these are alerts that somebody looked at, and no more is said of them."""
-        near = [*self._words[max(0, at - 4) : at], *self._words[at + 1 : at + 5]]
-        return self._words[at] in self._of.alerts and not self._of.handled.isdisjoint(near) and ":" not in near
+        if self._words[at] not in self._of.alerts:
+            return False
+        before, after = self._words[max(0, at - 4) : at], self._upto_comma(at)[:4]
+        is_denied = any(at - 4 <= start <= at + len(after) for start in self._negations)
+        goes_on = not self._of.links.isdisjoint(after) or not {",", ":"}.isdisjoint([*before, *after])
+        return not (is_denied or goes_on) and not self._of.handled.isdisjoint([*before, *after])
 
     def _is_moot(self, at: int) -> bool:
         """Whether the clause takes the trouble back: "the outage is resolved", "the failing test passes again"."""
