@@ -30,13 +30,13 @@ class _Kind(NamedTuple):
 
 
 def _json_name(name: str) -> str:
-    return rf'\s*"name"\s*:\s*"{re.escape(name)}"\s*,?\s*'
+    return rf'\s*"name"\s*:\s*"{re.escape(name)}"[\s,]*'
 
 
 _REST: Final = r"/(?P<rest>[^\n]{1,400})"
 _KINDS: Final = (
     _Kind(
-        re.compile(rf"/node_modules/(?P<name>(?:@[\w.-]{{1,100}}/)?[\w.-]{{1,100}}){_REST}"),
+        re.compile(rf".*/node_modules/(?P<name>(?:@[\w.-]{{1,100}}/)?[\w.-]{{1,100}}){_REST}"),
         lambda _: "package.json",
         _json_name,
     ),
@@ -63,10 +63,12 @@ def own_path(frame: StackFrame, called: Collection[str], repo: GitRepo, index: P
     `called` are the files with the frame's file name.
     """
     for kind in _KINDS:
-        for found in list(kind.installed.finditer(f"/{frame.path}"))[-1:]:
-            for folder in _folders(kind, found["name"], repo, index, commit):
-                if folder + found["rest"] in called:
-                    return str(folder + found["rest"])
+        found = kind.installed.search(f"/{frame.path}")
+        if found is None:
+            continue
+        for folder in _folders(kind, found["name"], repo, index, commit):
+            if folder + found["rest"] in called:
+                return str(folder + found["rest"])
     return None
 
 

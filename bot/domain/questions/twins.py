@@ -77,7 +77,7 @@ _TIME: Final = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
     r"|(?<![\d.:])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?!\d)(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?"
     r"(?:\s\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
-    r"|(?<![\d./])\d{1,2}[./]\d{1,2}[./]\d{2,4}(?![\w./])"
+    r"|(?<![\d./])\d{1,2}(?:/\d{1,2}/(?:\d{4}|\d\d)|\.\d{1,2}\.\d{4})(?![\w./])"
 )
 _ID: Final = re.compile(
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
@@ -90,8 +90,8 @@ _PAIR: Final = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,40})=(\"[^\"\n]{0,200}
 _TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}\"'’`|<>=*~“”„«»…¿¡？！。、，]+")
 _CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
-_TAG: Final = re.compile(r"[:@](v?\d+(?:\.\d+)+[\w.+-]*)$")
-"""The version of an image or a package, at the end of its name."""
+_TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
+"""The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
 _EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")

@@ -7,6 +7,7 @@ a frame over two lines, and copying may join all of them.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 MAX_TEXT_CHARS: Final = 200_000
@@ -34,6 +35,10 @@ _BROKEN: Final = (
     (re.compile(rf"({_CALL}\([^\n()]{{0,300}}\) in){_BREAK}(?=[^\n]{{1,300}}:line \d)", re.MULTILINE), r"\1 "),
 )
 """Frames of Python, of Java and JavaScript, and of C#, broken over two lines; what stands between the two halves."""
+_BEGINS: Final = re.compile(r'(?:[ \t>|]{0,4}(?:\t|  )|File "|(?:at|from) |#\d|Caused by: |Traceback |goroutine |$)')
+"""How a line begins that no terminal broke off: frames are of one length, too, where a function calls itself."""
+_IS_WHOLE: Final = re.compile(r"""(?:\)|:\d{1,7}|line \d{1,7}|, in \S{1,200}|\+0x[0-9a-f]{1,16}|['"`’])$""")
+"""How frames end."""
 
 
 def readable_text(text: str) -> str:
@@ -60,6 +65,10 @@ def _unfolded(text: str) -> str:
     """Return a text as it was before a terminal broke it: several lines are as long as the longest."""
     lines = text.split("\n")
     width = max(map(len, lines))
-    if width < LEAST_WIDTH or sum(len(line) == width for line in lines) == 1:
+    full = [len(line) == width and not _BEGINS.match(after) for line, after in pairwise([*lines, ""])]
+    is_folded = any(is_full and not _IS_WHOLE.search(line) for line, is_full in zip(lines, full, strict=True))
+    if width < LEAST_WIDTH or sum(full) < 2 or not is_folded:
         return text
-    return "".join(line if len(line) == width else f"{line}\n" for line in lines).removesuffix("\n")
+    return "".join(line if is_full else f"{line}\n" for line, is_full in zip(lines, full, strict=True)).removesuffix(
+        "\n"
+    )

@@ -126,7 +126,8 @@ class _Measures(_MeasuresTable):
         many = "(?:our |the |unsere |los |las |les |nos |os |as )?"
         use = "(?:for|fur|para|pour|untuk|used by|genutzt von|dipakai|usad[oa]s por|utilises par)"
         return self._compiled(
-            rf"{count} (?:[a-z]{{1,20}} ){{0,2}}?(?:{self.shared}) {use} {many}{count}(?![a-z0-9.,:%]| ?(?:{self.no_users})(?![a-z]))"
+            rf"{count} (?:[a-z]{{1,20}} ){{0,2}}?(?:{self.shared}) {use} {many}{count}"
+            rf"(?![a-z0-9.,:%]| ?(?:{self.no_users})(?![a-z]))"
             rf"|{count}(?:个|张|台|份|把|つの|個の|台の)?[^，。、0-9]{{1,8}}?(?:给|供|を){count}(?:个|名|位)?人"
         )
 

@@ -40,6 +40,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, SqlitePassa
         ("at add (/app/node_modules/shop-router/lib/route.js:9:3)", "lib/route.js"),
         ("at add (/app/node_modules/express/lib/route.js:9:3)", None),
         ("at draw (/app/node_modules/shop-router/node_modules/express/lib/route.js:9:3)", None),
+        ("at add (/app/node_modules/express/node_modules/shop-router/lib/route.js:9:3)", "lib/route.js"),
         ("at draw (/app/node_modules/@acme/ui/lib/button.js:9:3)", "packages/ui/lib/button.js"),
         ("at draw (/app/node_modules/@other/ui/lib/button.js:9:3)", None),
         ("#0 /var/www/vendor/acme/tax/src/Tax.php(9): add()", "src/Tax.php"),

@@ -276,6 +276,33 @@ def test_a_trace_that_a_terminal_broke_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "functions"),
+    [
+        (
+            "main.load\n\t/home/ci/src/example.com/orders/internal/service/recalculation.go:101\n"
+            "main.start\n\t/home/ci/src/example.com/orders/internal/service/recalculation.go:102\n",
+            ["load", "start"],
+        ),
+        (
+            "github.com/acme/orders/service.(*Recalculation).walk(0xc0000b4000, {0x12345, 0x10})\n"
+            "\t/ci/walk.go:7 +0x1d\n"
+            "github.com/acme/orders/service.(*Recalculation).walk(0xc0000b4abc, {0x12345, 0x10})\n"
+            "\t/ci/walk.go:9 +0x2d\n",
+            ["walk", "walk"],
+        ),
+        (
+            'File "/srv/app/services/orders/recalculation.py", line 101, in alpha\nreturn gamma(order)\n'
+            'File "/srv/app/services/orders/recalculation.py", line 102, in gamma\nraise ValueError\n',
+            ["gamma", "alpha"],
+        ),
+    ],
+)
+def test_long_lines_of_one_length_are_no_sign_of_a_terminal(text: str, functions: list[str]) -> None:
+    """A function that calls itself makes them; what was joined would be taken for another function."""
+    assert [frame.function for frame in frames_in(text)] == functions
+
+
+@pytest.mark.parametrize(
     ("broken", "frame"),
     [
         ("    at com.acme.Pay.run\n(Pay.java:42)", ("com/acme/Pay.java", 42)),
