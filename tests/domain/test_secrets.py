@@ -61,6 +61,7 @@ HARMLESS = [
     "the password for staging is in the vault",
     "the key: user-profile",
     "ssh bob@host:/srv/files",
+    "image:Node18Alpine3",
 ]
 
 

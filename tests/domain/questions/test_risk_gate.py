@@ -67,6 +67,12 @@ EXPLANATIONS = [
     "The caching helps, and it changed the code path.",
     "You can read it in `bot/app.py`.",
     "Run `make test` to run the tests.",
+    "Get the value out of the config table.",
+    "Nimm den Namen aus der Tabelle und zeig ihn an.",
+    "Sube el archivo y luego revisa el log.",
+    "部署在测试之后进行。",
+    "The event 'reboot' is emitted by `device.py`.",
+    "`pip` reads `trusted-host` from `pip.conf`.",
 ]
 
 
