@@ -309,7 +309,7 @@ class _Clause:
         before = self._words[max(0, at - _REACH) : at]
         if any(word in self._of.trouble or word in self._of.demand for word in before):
             return 0 if self._words[at] in ("nicht", "pas") and not any(w in self._of.able for w in before) else _REACH
-        return 0 if any(word in self._of.neutral for word in before) else _REACH
+        return 0 if any(word in self._of.neutral and word not in self._of.found for word in before) else _REACH
 
     def _upto_comma(self, at: int) -> Sequence[str]:
         after = self._words[at + 1 :]
