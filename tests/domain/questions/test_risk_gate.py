@@ -82,6 +82,20 @@ def test_advice_is_named_by_its_risk(kind: str, draft: str) -> None:
     assert any(found.startswith(kind) for found in risky_advice(draft))
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "データがおかしいのでテーブルを削除します。",
+        "エラーが出る場合はロールバックすると直ります。",
+        "毎日本番のテーブルを手で削除する必要がある。",
+    ],
+)
+def test_a_reason_in_japanese_does_not_make_advice_a_description(draft: str) -> None:
+    """What is broken stands before が as who does it does: "インポーターが行を削除します" is none."""
+    assert risky_advice(draft) != []
+    assert risky_advice("インポーターが行を削除します。") == []
+
+
 @pytest.mark.parametrize("draft", EXPLANATIONS)
 def test_an_explanation_is_no_advice(draft: str) -> None:
     """To say what the code does is what the bot is for."""
