@@ -159,9 +159,7 @@ class CommandDispatcher:
         return _about(about[1:] if about[:1] == ["triage"] else about)
 
 
-def answer_in_time(
-    answer_to: Command, typed: TypedCommand, ack: Ack, respond: Respond, patience_s: float = PATIENCE_S
-) -> None:
+def answer_in_time(answer_to: Command, typed: TypedCommand, ack: Ack, respond: Respond, patience_s: float) -> None:
     """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
     word = typed.line.word(0)[:WORD_CHARS] or "help"
     acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))

@@ -18,7 +18,7 @@ from blocks.text.outgoing_text import context, escape, section
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS
 from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, subcommands
-from handlers.commands.dispatcher import HELP_WORDS, Answer, DeferredAnswer, TypedCommand, answer_in_time
+from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Answer, DeferredAnswer, TypedCommand, answer_in_time
 from handlers.team_router import NAME, TeamListeners, TeamRouter
 
 Body = dict[str, Any]
@@ -32,10 +32,10 @@ _SESSION_AT: Final = {"heartbeat": 2, "tiers": 1}
 
 
 class TeamCommands:
-    """The listener of `/triage`."""
+    """The listener of `/triage`; what takes longer than `patience_s` is answered with a word that it does, at first."""
 
-    def __init__(self, teams: TeamRouter) -> None:
-        self._teams = teams
+    def __init__(self, teams: TeamRouter, *, patience_s: float = PATIENCE_S) -> None:
+        self._teams, self._patience_s = teams, patience_s
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer for the teams it is for."""
@@ -43,7 +43,7 @@ class TeamCommands:
         if len(teams) == 1:
             teams[0].commands(ack, body, respond)
         else:
-            answer_in_time(self._answer, TypedCommand.from_payload(body), ack, respond)
+            answer_in_time(self._answer, TypedCommand.from_payload(body), ack, respond, self._patience_s)
 
     def _answer(self, typed: TypedCommand) -> Answer:
         teams, first = self._teams.all(), typed.line.word(0)

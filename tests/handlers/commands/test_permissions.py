@@ -115,7 +115,7 @@ class Everything:
         self.past = FileStore(shutil.copytree(lived.folder / "week", folder / "week"))
         self.reviewed_at = office.clock.now()
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
-        self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
+        self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=600)
 
     def _table(self) -> dict[str, Any]:
         works, garden = self.works, self.garden

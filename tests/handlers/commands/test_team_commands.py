@@ -88,7 +88,8 @@ class Office:
         answers: list[dict[str, Any]] = []
         typed = {"text": text, "user_id": by, "channel_id": channel, "team_id": workspace}
         body = {**payload("slash_command"), **typed}
-        TeamCommands(self.router)(lambda **said: answers.append(said), body, None)  # type: ignore[arg-type]
+        listener = TeamCommands(self.router, patience_s=600)
+        listener(lambda **said: answers.append(said), body, None)  # type: ignore[arg-type]
         [answer] = answers
         assert answer["response_type"] == "ephemeral"
         blocks: list[dict[str, Any]] = answer["blocks"]
