@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
@@ -57,26 +58,42 @@ _KINDS: Final = (
 )
 
 
-def own_path(frame: StackFrame, called: Collection[str], repo: GitRepo, index: PassageIndex, commit: str) -> str | None:
-    """Return the file of this codebase that a frame in an installed package means; None if the package is not ours.
+class OwnPackages:
+    """Looks packages up at one commit; each manifest is read once, however many frames a trace has."""
 
-    `called` are the files with the frame's file name.
-    """
-    for kind in _KINDS:
-        found = kind.installed.search(f"/{frame.path}")
-        if found is None:
-            continue
-        for folder in _folders(kind, found["name"], repo, index, commit):
-            if folder + found["rest"] in called:
-                return str(folder + found["rest"])
-    return None
+    def __init__(self, repo: GitRepo, index: PassageIndex, commit: str) -> None:
+        self._repo, self._index, self._commit = repo, index, commit
+        self._manifests: dict[str, list[str]] = {}
+        self._lines: dict[str, list[str]] = {}
 
+    def path_of(self, frame: StackFrame, called: Collection[str]) -> str | None:
+        """Return the file of this codebase that a frame in an installed package means; None if it is not ours.
 
-def _folders(kind: _Kind, name: str, repo: GitRepo, index: PassageIndex, commit: str) -> Iterator[str]:
-    """Yield the folders, each ending in a slash or empty, whose manifest has a package's name."""
-    manifest, line = kind.manifest(name), kind.names(name)
-    called = [path for path in index.places_called(manifest) if path.rpartition("/")[2] == manifest]
-    for path in called[:MAX_MANIFESTS]:
-        lines = repo.lines_at(commit, path) or []
-        if not line or any(re.fullmatch(line, one) for one in lines[:MAX_MANIFEST_LINES]):
-            yield path.removesuffix(manifest)
+        `called` are the files with the frame's file name.
+        """
+        for kind in _KINDS:
+            found = kind.installed.search(f"/{frame.path}")
+            if found is None:
+                continue
+            for folder in self._folders(kind, found["name"]):
+                if folder + found["rest"] in called:
+                    return str(folder + found["rest"])
+        return None
+
+    def _folders(self, kind: _Kind, name: str) -> Iterator[str]:
+        """Yield the folders, each ending in a slash or empty, whose manifest has a package's name."""
+        manifest, line = kind.manifest(name), kind.names(name)
+        for path in self._called(manifest):
+            if not line or any(re.fullmatch(line, one) for one in self._beginning(path)):
+                yield path.removesuffix(manifest)
+
+    def _called(self, manifest: str) -> list[str]:
+        if manifest not in self._manifests:
+            called = (path for path in self._index.places_called(manifest) if path.rpartition("/")[2] == manifest)
+            self._manifests[manifest] = list(islice(called, MAX_MANIFESTS))
+        return self._manifests[manifest]
+
+    def _beginning(self, path: str) -> list[str]:
+        if path not in self._lines:
+            self._lines[path] = (self._repo.lines_at(self._commit, path) or [])[:MAX_MANIFEST_LINES]
+        return self._lines[path]

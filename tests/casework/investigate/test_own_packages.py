@@ -1,5 +1,7 @@
 """Frames in an installed package are ours where a manifest of the codebase has the package's name."""
 
+from pathlib import Path
+
 import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
@@ -58,3 +60,23 @@ def test_an_installed_package_is_ours_by_its_name(
 ) -> None:
     """Another package with a file of the same name is somebody else's."""
     assert [one.path for one in trace_places(frame, *repo)] == ([path] if path else [])
+
+
+class CountingRepo(GitRepo):
+    """A repository that notes which files were read."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.read: list[str] = []
+
+    def lines_at(self, commit: str, path: str) -> list[str] | None:
+        self.read.append(path)
+        return super().lines_at(commit, path)
+
+
+def test_each_manifest_is_read_once_for_a_whole_trace(repo: tuple[GitRepo, SqlitePassageIndex]) -> None:
+    """A trace of forty packages in a codebase of many manifests took a git process for each pair."""
+    made, index = CountingRepo(repo[0].root), repo[1]
+    trace = "\n".join(f"    at add (/app/node_modules/package-{number}/lib/route.js:9:3)" for number in range(40))
+    assert trace_places(trace, made, index) == []
+    assert sorted(made.read) == ["package.json", "packages/ui/package.json"]
