@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bot.domain.tables import Alternatives, read_table
+from bot.domain.tables import Phrases, read_table
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.outages import tells_of_limit, tells_of_outage
 
@@ -38,17 +38,9 @@ WORDS: Final = {Severity.PAGE: "Page", Severity.ACT: "Act", Severity.KNOW: "Know
 """What leads a message, by its severity."""
 
 
-class _Said(NamedTuple):
-    words: Alternatives
-    unspaced: Alternatives
-
-    def compiled(self) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{self.words})\b|{self.unspaced}", re.IGNORECASE)
-
-
 class _SeverityTable(NamedTuple):
-    page: _Said
-    production: _Said
+    page: Phrases
+    production: Phrases
 
 
 _PAGE, _PRODUCTION = (said.compiled() for said in read_table(__file__, "severity.yml", _SeverityTable))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
@@ -51,6 +51,17 @@ Pattern = Annotated[re.Pattern[str], BeforeValidator(_joined)]
 """The same, compiled."""
 AnyWord = Annotated[re.Pattern[str], BeforeValidator(_as_alternatives)]
 """Words with blanks between, each a pattern; the compiled pattern finds any of them."""
+
+
+class Phrases(NamedTuple):
+    """Patterns of whole words, and those of scripts that put no blanks between words, and of signs."""
+
+    words: Alternatives
+    unspaced: Alternatives
+
+    def compiled(self) -> re.Pattern[str]:
+        """Return the pattern that finds any of them, in either letter case."""
+        return re.compile(rf"\b(?:{self.words})\b|{self.unspaced}", re.IGNORECASE)
 
 
 def read_table(module: str, name: str, shape: type[_Shape]) -> _Shape:

@@ -276,8 +276,9 @@ class OfflineInvestigator:
 
     def _end_of(self, definition: Definition, commit: str) -> int:
         file = self._file(definition.path, commit)
-        is_there = file is not None and definition.line <= len(file.lines)
-        return definition_end(file.lines, definition.line) if file and is_there else definition.line
+        if file is None or definition.line > len(file.lines):
+            return definition.line
+        return definition_end(file.lines, definition.line)
 
     def _fitting(
         self,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
-from bot.domain.tables import Alternatives, Parts, WordSet, fill, read_table
+from bot.domain.tables import Alternatives, Parts, Phrases, WordSet, fill, read_table
 
 MAX_NAMES: Final = 8
 MAX_TOKENS: Final = 64
@@ -30,13 +30,8 @@ _FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}|[\w@.-]+(?:/
 _WORD: Final = re.compile(r"[^\W_][\w'’]*")
 
 
-class _Explicit(NamedTuple):
-    words: Alternatives
-    unspaced: Alternatives
-
-
 class _QuestionNamesTable(NamedTuple):
-    explicit: _Explicit
+    explicit: Phrases
     about_use: Alternatives
     definition_words: WordSet
     value_words: WordSet
@@ -50,7 +45,7 @@ class _QuestionNamesTable(NamedTuple):
 
 
 _TABLE: Final = read_table(__file__, "question_names.yml", _QuestionNamesTable)
-_EXPLICIT: Final = re.compile(rf"\b(?:{_TABLE.explicit.words})\b|{_TABLE.explicit.unspaced}", re.I)
+_EXPLICIT: Final = _TABLE.explicit.compiled()
 _ABOUT_USE: Final = re.compile(_TABLE.about_use, re.I)
 _FIRST: Final = re.compile(rf"(?:{_TABLE.first})\b")
 _ASKS_WHAT: Final = re.compile(rf"\b(?:{_TABLE.asks_what})\b", re.I)
