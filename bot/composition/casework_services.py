@@ -264,7 +264,7 @@ class StartupReport:
             return
         why = job.failures[-1] if job.failures else "the bot died while it ran"
         self._on.ops.say(
-            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}."
+            f"Gave up on the job for {job.key} after {counted(job.attempts, 'attempt')}: {why}."
             + ("" if self._on.storage.shared else _AGAIN.format(job=job.name))
         )
 
