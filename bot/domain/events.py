@@ -8,24 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.domain.frozen_value import KeepsUnknownFields
-
-
-class MessageType(StrEnum):
-    """What kind of message an event is about; `edit` and `delete` never start work by themselves."""
-
-    TEXT = "text"
-    IMAGE = "image"
-    FILE = "file"
-    THREAD_REPLY = "thread_reply"
-    EDIT = "edit"
-    DELETE = "delete"
-    OTHER = "other"
+from bot.domain.messages import MessageType as MessageType
+from bot.domain.messages import thread_key as thread_key
 
 
 class Sender(KeepsUnknownFields):
@@ -76,11 +65,6 @@ class Classification(BaseModel):
     classifier_confidence: Annotated[float, Field(ge=0, le=1)]
     classifier_version: str
     classified_at: datetime | None = None
-
-
-def thread_key(event: Event) -> str:
-    """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
-    return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"
 
 
 def delivery_names(event: Event) -> list[tuple[str, ...]]:

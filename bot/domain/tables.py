@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
 
-import yaml
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 
+from bot.domain.table_files import fill as fill
+from bot.domain.table_files import load_table
 from bot.errors import ConfigError
 
 _Shape = TypeVar("_Shape")
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NO_OTHER_KEYS: Final = ConfigDict(extra="forbid")
-_PART: Final = re.compile(r"\{([A-Z_]+)\}")
 
 
 def _split(words: object) -> object:
@@ -75,18 +73,8 @@ def read_table(module: str, name: str, shape: type[_Shape]) -> _Shape:
     Raises:
         ConfigError: the file cannot be read, is no YAML, or is not of that type; the message names it.
     """
-    path = Path(module).parent / name
+    table = load_table(module, name)
     try:
-        table = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader
         return TypeAdapter(shape, config=_NO_OTHER_KEYS).validate_python(table)
-    except (OSError, ValueError, yaml.YAMLError) as error:  # pydantic raises a ValueError
-        raise ConfigError(f"{path}: {error}") from error
-
-
-def fill(pattern: str, parts: Mapping[str, str]) -> str:
-    r"""Return a pattern with the parts it names put in; a part may name others.
-
-    >>> fill(r"{KEY}-\d{3}", {"KEY": "key_{HEX}", "HEX": "[0-9a-f]"})
-    'key_[0-9a-f]-\\d{3}'
-    """
-    return _PART.sub(lambda name: fill(parts[name[1]], parts), pattern)
+    except ValueError as error:  # pydantic raises one
+        raise ConfigError(f"{Path(module).parent / name}: {error}") from error

@@ -8,13 +8,12 @@ people can do in another way. The same holds for a team's own phrases. Pure; eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from bot.domain.tables import Alternatives, Parts, fill, read_table
+from bot.domain.table_files import fill, load_table
 from bot.domain.text.linear_patterns import LinearPatterns
 
 _NOT_OF_WORDS: Final = r"[^[:word:]\x80-\x{10ffff}]"  # of ASCII: all classes of letters take a millisecond a pattern
@@ -29,26 +28,30 @@ _MAX_CHARS: Final = 4_000
 """What is read of a text: an alarm is said soon."""
 
 
-class OutageWords(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class OutageWords:
     """The patterns of one language, see outages.yml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    spaced: bool
+    vital: str
+    service: str
+    glue: str
+    hard: str
+    soft: str
+    everyone: str
+    blocked: str
+    undelivered: str
+    condition: str
+    one_way: str
+    urgent: str
+    parts: Mapping[str, str]
+    case: str
+    own: str
 
-    spaced: bool = True
-    vital: Alternatives
-    service: Alternatives
-    glue: Alternatives
-    hard: Alternatives
-    soft: Alternatives
-    everyone: Alternatives
-    blocked: Alternatives
-    undelivered: Alternatives
-    condition: Alternatives
-    one_way: Alternatives
-    urgent: Alternatives
-    parts: Parts
-    case: Alternatives
-    own: Alternatives
+    @classmethod
+    def from_table(cls, *, parts: Mapping[str, str], spaced: bool = True, **patterns: Sequence[str]) -> OutageWords:
+        """Return the patterns of a language as they stand in outages.yml: of each kind a list of alternatives."""
+        return cls(spaced=spaced, parts=parts, **{kind: "|".join(listed) for kind, listed in patterns.items()})
 
 
 class Outages:
@@ -156,7 +159,8 @@ class _Patterns:
 
 @cache
 def _tables() -> dict[str, OutageWords]:
-    return read_table(__file__, "outages.yml", dict[str, OutageWords])
+    tables = load_table(__file__, "outages.yml")
+    return {language: OutageWords.from_table(**table) for language, table in tables.items()}
 
 
 def _alarm_pattern(words: OutageWords) -> str:

@@ -14,17 +14,20 @@ thanks in advance. What is missed costs nothing: the message is shown on the car
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from bot.domain.events import Classification, Event, MessageType
+from bot.domain.messages import Message, MessageType
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
 from bot.intake.classifier.scorer import RULE, Contribution, features, is_short, words_of
+
+if TYPE_CHECKING:
+    from bot.domain.events import Classification, Event
 
 __all__ = [
     "ACK_MAX_CHARS",
@@ -108,11 +111,14 @@ def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
         rules: the team's settings.
         inflight: whether the event's thread has work under way.
 
+    >>> from bot.domain.events import Event
     >>> at = "2025-01-01T00:00:00Z"
     >>> event = Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U1"}, content="Why?")
     >>> classify(event, Rules(), inflight=False).classification
     'actionable'
     """
+    from bot.domain.events import Classification  # here: `triage classify` starts without pydantic
+
     return Classification(**evaluate_rules(event, rules, inflight)._asdict(), classifier_version=rules.version)
 
 
@@ -136,14 +142,15 @@ def is_alarm(content: str, rules: Rules) -> bool:
     return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
 
 
-def evaluate_rules(event: Event, rules: Rules, inflight: bool) -> RuleResult:
+def evaluate_rules(event: Event | Message, rules: Rules, inflight: bool) -> RuleResult:
     """Return the verdict on one event as a plain tuple; `classify` without the model."""
     return _evaluate(event, rules, inflight)[1]
 
 
-def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
+def explain(event: Event | Message, rules: Rules, *, inflight: bool) -> Reason:
     """Return why `classify` says what it says of the same event.
 
+    >>> from bot.domain.events import Event
     >>> at = "2025-01-01T00:00:00Z"
     >>> event = Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U1"}, content="ok")
     >>> explain(event, Rules(), inflight=False).to_record()
@@ -163,7 +170,7 @@ def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
     )
 
 
-def _evaluate(event: Event, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
+def _evaluate(event: Event | Message, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
     content = event.content
     found = (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
     mention = _is_mention(content, event.mentions, rules.bot_id)
@@ -239,7 +246,7 @@ def _table(
     return rule, RuleResult(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
 
 
-def _is_mention(content: str, mentions: tuple[str, ...], bot_id: str | None) -> bool:
+def _is_mention(content: str, mentions: Sequence[str], bot_id: str | None) -> bool:
     if not bot_id:
         return False
     if bot_id in mentions:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-from bot.domain.tables import read_table
+from bot.domain.table_files import load_table
 from bot.errors import ConfigError
 
 _CLAUSE_MARKS: Final = ".!?¡¿:;,()\n-–—"
@@ -154,8 +154,8 @@ def words(language: str) -> Mapping[str, tuple[str, ...]]:
     """
     if language not in LANGUAGES:
         raise ConfigError(f"classifier.languages: {language!r} is not shipped; choose from {', '.join(LANGUAGES)}")
-    lists = read_table(__file__, f"words/{language}.yml", dict[str, tuple[str, ...]])
-    return {section: lists.get(section, ()) for section in SECTIONS}
+    lists = load_table(__file__, f"words/{language}.yml")
+    return {section: tuple(lists.get(section, ())) for section in SECTIONS}
 
 
 def shipped(languages: Iterable[str], section: str) -> tuple[str, ...]:

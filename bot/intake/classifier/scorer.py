@@ -13,13 +13,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, Final, NamedTuple
 
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
@@ -106,16 +104,6 @@ WHY_COUNT: Final = 5
 _ENDS: Final = ("^", "$")
 
 
-class _File(BaseModel):
-    """The form of a file of weights; `threshold` is where a probability begins to count as a question."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-    threshold: float = Field(gt=0, lt=1)
-    bias: float
-    weights: dict[str, float]
-
-
 class Contribution(NamedTuple):
     """An n-gram of a message and what it adds to the score; above 0 it speaks for a question."""
 
@@ -194,14 +182,30 @@ def read_weights(path: Path) -> Weights:
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise ConfigError(f"{path}: a file of weights has at most {MAX_BYTES:,} bytes")
-        found = _File.model_validate_json(raw)
+        found = json.loads(raw)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(step) for step in first["loc"][:1])
-        raise ConfigError(f"{path} holds no weights of the classifier: {where} {first['msg']}".strip()) from error
-    return Weights(threshold=found.threshold, bias=found.bias, table=found.weights, file_version=_version_of(raw))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} holds no weights of the classifier: it is no JSON ({error})") from error
+    if problem := _problem_of(found):
+        raise ConfigError(f"{path} holds no weights of the classifier: {problem}")
+    table = found.pop("weights")
+    return Weights(**found, table=table, file_version=_version_of(raw))
+
+
+def _problem_of(found: object) -> str | None:
+    """Return what is wrong with the form of a file of weights, None where nothing is."""
+    if not isinstance(found, dict) or found.keys() != {"threshold", "bias", "weights"}:
+        return "expected an object of `threshold`, `bias` and `weights`"
+    if not isinstance(found["weights"], dict) or not _are_numbers(found["weights"].values()):
+        return "`weights` must be an object of numbers"
+    if not _are_numbers([found["threshold"], found["bias"]]):
+        return "`threshold` and `bias` must be numbers"
+    return None if 0 < found["threshold"] < 1 else "`threshold` must be between 0 and 1"
+
+
+def _are_numbers(values: Collection[Any]) -> bool:
+    return {*map(type, values)} <= {float, int} and all(map(math.isfinite, values))
 
 
 @cache

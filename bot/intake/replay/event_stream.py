@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, Protocol
 
-from pydantic import ValidationError
-
-from bot.domain.events import Event, thread_key
+from bot.domain.messages import thread_key
 from bot.domain.text.humanize import counted
+from bot.errors import InputError
 from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules, explain
+from bot.intake.replay.event_lines import read_message
 
 CHUNK_BYTES: Final = 1 << 16
 _BOM: Final = b"\xef\xbb\xbf"
@@ -54,7 +54,6 @@ class EventStream:
     def __init__(self, rules: Rules, *, explains: bool = False) -> None:
         self._rules = rules
         self._explains = explains
-        self._validate = Event.model_validate_json
         self._inflight: set[str] = set()
         self._fields: dict[RuleResult, bytes] = {}
         self._lines = 0
@@ -71,9 +70,9 @@ class EventStream:
                 continue
             try:
                 good.append(self._tagged(line, stamp))
-            except ValidationError as error:
+            except InputError as error:
                 self._bad += 1
-                problems.append(f"line {self._lines}: {_reason(line, error)}")
+                problems.append(f"line {self._lines}: {error}")
         return good, problems
 
     @property
@@ -91,7 +90,7 @@ class EventStream:
         return f"{counted(total, 'event')}: {shares}; {counted(self._bad, 'bad line')}"
 
     def _tagged(self, line: bytes, stamp: bytes) -> bytes:
-        event = self._validate(line)
+        event = read_message(line)
         key = thread_key(event)
         is_inflight = key in self._inflight
         verdict = evaluate_rules(event, self._rules, is_inflight)
@@ -115,15 +114,3 @@ class EventStream:
 def _merged(line: bytes, fields: bytes) -> bytes:
     """Return the line with our fields in place of older ones of the same names."""
     return json.dumps(json.loads(line) | json.loads(fields), ensure_ascii=False).encode() + b"\n"
-
-
-def _reason(line: bytes, error: ValidationError) -> str:
-    """Return why a line is no event, without quoting it."""
-    try:
-        line.decode()
-    except UnicodeDecodeError as broken:
-        return f"not UTF-8 at byte {broken.start + 1}"
-    first, *others = error.errors(include_input=False, include_url=False, include_context=False)
-    where = "".join(f"{step}: " for step in first["loc"])
-    message = first["msg"].replace(" at line 1 column", " at column").replace("Invalid JSON", "not JSON")
-    return where + message + (f" (and {len(others)} more)" if others else "")
