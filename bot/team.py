@@ -157,7 +157,6 @@ class Team:
         """Return what works off the team's jobs."""
         questions = self.casework.questions
         table = build_job_table(
-            self.edge.sorter,
             questions.orchestrator,
             questions.mentions,
             questions.rebuilding,

@@ -94,10 +94,6 @@ class PlaybookRequested(QuestionAsked):
     request: PlaybookRequest
 
 
-class UnsortedQuestion(QuestionAsked):
-    """A question queued by a version that did not tell mentions apart; it is sorted when it is done."""
-
-
 class MessageEdited(MessageWork):
     """The words of a message changed."""
 
@@ -153,7 +149,6 @@ WORK_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType(
         "message-deleted": MessageDeleted,
         "mention-instruction": MentionInstruction,
         "playbook-requested": PlaybookRequested,
-        "unsorted-question": UnsortedQuestion,
         "continue-thread": ContinueThread,
         "rebuild-thread": RebuildThread,
         "run-beat": RunBeat,

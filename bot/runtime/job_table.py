@@ -22,12 +22,10 @@ from bot.domain.jobs import (
     QuestionAsked,
     RebuildThread,
     RunBeat,
-    UnsortedQuestion,
     Work,
 )
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.intake.enqueue import MessageSorter
 
 W = TypeVar("W", bound=Work)
 Handler = Callable[[Any], object]
@@ -53,7 +51,6 @@ class JobTable:
 
 
 def build_job_table(
-    sorter: MessageSorter,
     orchestrator: Orchestrator,
     mentions: Mentions,
     rebuilding: ThreadRebuild,
@@ -61,12 +58,7 @@ def build_job_table(
     beats: BeatWorker,
 ) -> JobTable:
     """Return the table of all jobs."""
-
-    def sort_and_do(unsorted: UnsortedQuestion) -> None:
-        work = sorter.sort_question(unsorted)
-        table.handler_of(work)(work)
-
-    table = JobTable(
+    return JobTable(
         (
             row(QuestionAsked, orchestrator.take_question),
             row(FollowUpArrived, orchestrator.take_follow_up),
@@ -77,7 +69,5 @@ def build_job_table(
             row(PlaybookRequested, proposals.propose_change),
             row(RebuildThread, rebuilding.rebuild_thread),
             row(RunBeat, beats.run_beat),
-            row(UnsortedQuestion, sort_and_do),
         )
     )
-    return table

@@ -39,7 +39,6 @@ from bot.domain.jobs import (
     QuestionAsked,
     RebuildThread,
     RunBeat,
-    UnsortedQuestion,
     Work,
 )
 from bot.domain.questions.auto_reply import AutoReply
@@ -232,7 +231,7 @@ class Office:
                 row(ContinueThread, self.orchestrator.continue_thread),
                 row(RebuildThread, self.rebuilding.rebuild_thread),
                 row(MentionInstruction, self.orchestrator.take_question),
-                *(row(work, _none) for work in (PlaybookRequested, RunBeat, UnsortedQuestion)),
+                *(row(work, _none) for work in (PlaybookRequested, RunBeat)),
             )
         )
 

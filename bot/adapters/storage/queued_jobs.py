@@ -1,7 +1,7 @@
 """What stands in a queue for a job, which job comes next, and what becomes of one that is given back: in every engine.
 
-A record holds the class of the work by name. Before November 2026 it held `{"event": …, "opens": …}`, `{"investigate":
-…}`, `{"rebuild": …}` or `{"beat": …}`; such jobs are read, too.
+A record holds the class of the work by name. Before the first release it held `{"investigate": …}` or another form: the
+former is read, too; the others are no jobs, and questions in them are queued anew from the journal.
 """
 
 from __future__ import annotations
@@ -9,21 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.beats import Wake
-from bot.domain.jobs import (
-    WORK_CLASSES,
-    ContinueThread,
-    FollowUpArrived,
-    Job,
-    JobKind,
-    MessageDeleted,
-    MessageEdited,
-    RebuildThread,
-    RunBeat,
-    UnsortedQuestion,
-    Work,
-)
+from bot.domain.jobs import WORK_CLASSES, ContinueThread, Job, JobKind, Work
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
@@ -55,28 +41,9 @@ def _decode_work(payload: Any) -> Work:
     match payload:
         case {"class": name, **fields} if name in WORK_CLASSES:
             return WORK_CLASSES[name].model_validate(fields, extra="allow")
-        case {"event": event}:
-            return _decode_old_message(Event.model_validate(event), payload)
         case {"investigate": thread_id}:
             return ContinueThread(thread_id=thread_id)
-        case {"rebuild": thread_id, "file": file}:
-            return RebuildThread(thread_id=thread_id, file=file, is_new=payload.get("is_new", True))
-        case {"beat": session_id}:
-            slot = payload.get("slot")
-            wake = payload.get("wake") or (Wake.INTERVAL if slot else Wake.ON_DEMAND)
-            return RunBeat(session_id=session_id, slot=slot, wake=wake)
     raise ValueError("no work of any version")
-
-
-def _decode_old_message(event: Event, payload: Mapping[str, Any]) -> Work:
-    if event.msg_type is MessageType.EDIT:
-        return MessageEdited(event=event)
-    if event.msg_type is MessageType.DELETE:
-        return MessageDeleted(event=event)
-    is_ack, settles = payload.get("is_ack", False), payload.get("settles", False)
-    if not payload.get("opens", True):
-        return FollowUpArrived(event=event, is_ack=is_ack, settles=settles)
-    return UnsortedQuestion(event=event, is_ack=is_ack, settles=settles, is_alarm=payload.get("is_alarm", False))
 
 
 MAX_HEARTBEATS: Final = 1
