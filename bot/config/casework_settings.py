@@ -5,13 +5,13 @@ Also automatic replies and draft pull requests. Values only; bot/config/settings
 
 from __future__ import annotations
 
-from datetime import time, timedelta
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from bot.config.field_types import (
-    INTERVAL_FORM,
+    ClockTime,
     Day,
     EscalationId,
     Interval,
@@ -19,60 +19,22 @@ from bot.config.field_types import (
     SettingsBlock,
     UserId,
     WindowStart,
-    described_as,
 )
-from bot.domain.hours import ActiveHours
-from bot.domain.intervals import parse_interval
 from bot.domain.paging import AGAIN_AFTER
-from bot.errors import ConfigError
-
-
-def _clock_time(value: object) -> object:
-    if value is None or isinstance(value, time):
-        return value
-    other = "12:00" if value == "00:00" else "00:00"
-    try:
-        ActiveHours(value, other, "UTC")  # type: ignore[arg-type]  # it refuses what is no text
-    except ConfigError as error:
-        raise ValueError(error.problems[0].removeprefix("start ")) from error
-    return time.fromisoformat(str(value))
-
-
-ClockTime = Annotated[
-    time | None,
-    BeforeValidator(_clock_time),
-    described_as('time in quotes such as "08:30", or null', "^([01][0-9]|2[0-3]):[0-5][0-9]$", null=True),
-]
 
 
 class BriefSettings(SettingsBlock):
     """What the ops channel is told at fixed times; nothing until a time is given."""
 
-    morning: ClockTime = None
+    morning: ClockTime | None = None
     """When the brief is said; null: never."""
-    evening: ClockTime = None
+    evening: ClockTime | None = None
     """When the report of the day is said; null: never."""
     picture: bool = True
     """Whether a picture of the last seven days follows each of them."""
     timezone: LocalZone = "local"
     """Whose clock both times are read on; `local` is the machine's."""
 
-
-def _interval(value: object) -> object:
-    if value is None or isinstance(value, timedelta):
-        return value
-    try:
-        return parse_interval(str(value))
-    except ConfigError as error:
-        raise ValueError(f"{error}; null switches it off") from error
-
-
-Patience = Annotated[
-    timedelta | None,
-    BeforeValidator(_interval),
-    described_as("duration such as 45m or 3d, or null", INTERVAL_FORM, null=True),
-]
-"""How long something may wait; None for ever."""
 
 SaveNotes = Literal["ask", "always", "never"]
 """When a proposed note is saved: by an entry of the card, with every approval of an unedited draft, or not at all."""

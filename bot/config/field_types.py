@@ -8,7 +8,7 @@ editors (docs/triage.schema.json).
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
 
@@ -18,13 +18,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
 
 from bot.domain.hours import ActiveHours
-from bot.domain.intervals import parse_interval
+from bot.domain.intervals import WrittenInterval
 from bot.errors import ConfigError
 
 
@@ -38,10 +39,9 @@ class InheritedValue:
     """Marks a key of triage.yml that a running bot takes over at SIGHUP; all others wait for a restart."""
 
 
-def described_as(words: str, pattern: str | None = None, *, null: bool = False) -> WithJsonSchema:
+def described_as(words: str, pattern: str | None = None) -> WithJsonSchema:
     """Return what a kind of text is called, and the form that JSON Schema can express of it."""
-    form = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
-    return WithJsonSchema({"title": words, **({"anyOf": [form, {"type": "null"}]} if null else form)})
+    return WithJsonSchema({"title": words, "type": "string", **({"pattern": pattern} if pattern else {})})
 
 
 def matching(form: re.Pattern[str], wrong: str) -> AfterValidator:
@@ -139,21 +139,8 @@ PerhapsFile = Annotated[_Place, described_as("path of a file; a relative one is 
 """A file that may be missing or damaged; whoever reads it has something to fall back to."""
 
 
-def _interval(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value
-    try:
-        return parse_interval(value)  # type: ignore[arg-type]  # it refuses what is no text
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
-
-
 INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
-Interval = Annotated[
-    timedelta,
-    BeforeValidator(_interval),
-    described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM),
-]
+Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]
 
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -164,6 +151,8 @@ def _clock(name: Literal["start", "end"]) -> BeforeValidator:
     """Check one end of the window alone, so that the problem names its key."""
 
     def check(value: object) -> object:
+        if isinstance(value, time):
+            return value
         other = "12:00" if value == "00:00" else "00:00"
         try:
             ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
@@ -189,9 +178,9 @@ def zone_or(*words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-WindowStart = Annotated[
-    str, _clock("start"), described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-]
+_AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+ClockTime = Annotated[time, _clock("start"), PlainSerializer("{:%H:%M}".format), _AT_A_TIME]
+WindowStart = Annotated[str, _clock("start"), _AT_A_TIME]
 WindowEnd = Annotated[
     str,
     _clock("end"),

@@ -15,7 +15,7 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings, Patience
+from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings
 from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings, across_codebases
 from bot.config.config_errors import explain_validation_error
 from bot.config.field_types import (
@@ -159,7 +159,7 @@ class Settings(TeamMatters):
     """The teams that share one bot, by name; none: one team, whose matters stand at the top level."""
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
-    keep_runs_for: Patience = KEEP_RUNS_FOR
+    keep_runs_for: Interval | None = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside, and what is on file of
     draft PRs that ended and of votes on replies; null: for ever. Journals, closed threads and memory are never
     removed."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from bot.errors import ConfigError
 
@@ -112,6 +114,17 @@ def format_interval(interval: timedelta) -> str:
         count, rest = divmod(rest, size)
         parts.append(f"{count}{unit}" if count else "")
     return "".join(parts)
+
+
+def _read(value: object) -> object:
+    try:
+        return value if isinstance(value, timedelta) else parse_interval(value)  # type: ignore[arg-type]
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
+WrittenInterval = Annotated[timedelta, BeforeValidator(_read), PlainSerializer(format_interval)]
+"""A duration that is written `15m`: in triage.yml and on disk."""
 
 
 def _shown(value: object) -> str:

@@ -6,31 +6,20 @@ import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final, Self
+from typing import Any, Final, Self
 
-from pydantic import AwareDatetime, BeforeValidator, PlainSerializer
+from pydantic import AwareDatetime
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
-from bot.domain.intervals import format_interval, parse_interval
+from bot.domain.intervals import WrittenInterval
 from bot.domain.text.humanize import utc_text
 from bot.domain.tiers import TaskHistory
-from bot.errors import ConfigError, InputError
+from bot.errors import InputError
 
 KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-
-
-def _interval(value: object) -> object:
-    try:
-        return value if isinstance(value, timedelta) else parse_interval(value)  # type: ignore[arg-type]
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
-
-
-WrittenInterval = Annotated[timedelta, BeforeValidator(_interval), PlainSerializer(format_interval)]
-"""A duration that is `15m` on disk."""
 
 
 class ChangedBy(FrozenValue):

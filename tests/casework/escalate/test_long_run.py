@@ -1,13 +1,15 @@
-"""What a long run may see of the environment."""
+"""What a long run may see of the environment, and what it gets to know of the settings."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from bot.casework.escalate.long_run import harness_environment, run_environment
+from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest, harness_environment, run_environment
+from bot.casework.investigate.assignment import Assignment
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings
+from bot.domain.threads import QuestionType
 
 VARIABLES = {
     "PATH": "/usr/bin",
@@ -61,3 +63,34 @@ def test_a_server_that_names_a_token_of_the_chat_does_not_get_it(tmp_path: Path)
     """A long run has no business in the chat, whatever the settings say."""
     servers = {"x": {"command": ["x"], "env": ["SLACK_BOT_TOKEN"]}}
     assert "SLACK_BOT_TOKEN" not in run_environment(*given(tmp_path, mcp_servers=servers))
+
+
+EVERYTHING: dict[str, Any] = {
+    "remind_after": "3h",
+    "expire_after": None,
+    "keep_runs_for": "30d",
+    "brief": {"morning": "08:30", "evening": "17:00"},
+    "review": {"lead": "U0LEAD", "at": "10:00"},
+    "working_hours": {"start": "09:00", "end": "17:30"},
+    "pages": {"again_after": "5m", "then": "S0ONCALL"},
+    "autonomy": "shadow",
+    "watcher": {"backfill_max": "2h"},
+    "heartbeat": {
+        "every": "2h",
+        "dedupe_window": "1d",
+        "active_hours": {"start": "06:00", "timezone": "Europe/Berlin"},
+    },
+    "sessions": {"shop": {"cwd": "/", "owner": {"rota": ["U0ANN", "U0BEN"], "every": "2d", "since": "2026-01-05"}}},
+    "pricing": {"a-model": {"input": 1, "output": 2, "cache_read": 0.1, "cache_write_5m": 1.25}},
+    "mcp_servers": SERVERS,
+}
+
+
+def test_a_run_reads_every_setting_as_it_was_written(tmp_path: Path) -> None:
+    """Durations and times of day among them; of none the run says that its request cannot be read."""
+    _, settings = given(tmp_path, **EVERYTHING)
+    assignment = Assignment(question="Why?", question_type=QuestionType.OTHER, rubric="R", round=1)
+    request = EscalationRequest(run_id="r1", assignment=assignment, settings=settings, spend_usd=None)
+    folder = EscalationFolder(tmp_path / "escalations" / "t1")
+    folder.open(request)
+    assert folder.request() == request
