@@ -44,7 +44,7 @@ def test_the_documentation_is_up_to_date() -> None:
     [
         (
             "docs/configuration.md",
-            "| `remind_after` | duration such as 45m or 3d, or null | `4h` |",
+            "| `remind_after` | duration such as 45s, 30m, 1h30m or 2d, or null | `4h` |",
             "| `remind_after` | text | `4h` |",
         ),
         ("docs/configuration.md", "| `TRIAGE_HOME` |", "| `TRIAGE_HOUSE` |"),
