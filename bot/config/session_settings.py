@@ -7,7 +7,7 @@ Values only; bot/config/settings.py reads them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +48,17 @@ class RotaSettings(SettingsBlock):
     """How long each turn is."""
     since: date
     """The day on which the first one's first turn began, in UTC."""
+
+    def on_duty(self, at: datetime) -> str:
+        """Return who is on duty at a moment; before `since` the turns are counted backwards.
+
+        >>> rota = RotaSettings(rota=("U1", "U2"), every=timedelta(days=7), since=date(2026, 1, 5))
+        >>> start = datetime(2026, 1, 5, tzinfo=UTC)
+        >>> [rota.on_duty(start + timedelta(days=days)) for days in (0, 6, 7, 14, -1)]
+        ['U1', 'U1', 'U2', 'U1', 'U2']
+        """
+        start = datetime.combine(self.since, time(), UTC)
+        return self.rota[(at - start) // self.every % len(self.rota)]
 
 
 def _kind_of_owner(value: object) -> str:

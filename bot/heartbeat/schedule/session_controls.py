@@ -173,7 +173,7 @@ def _row(
         last=last,
         next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
         open_findings=len(still),
-        owners=frozenset(session.rota.people) if session.rota else frozenset(),
+        owners=frozenset(session.rota.rota) if session.rota else frozenset(),
         open_pages=still.count(Severity.PAGE),
         most_urgent=highest(still) if still else None,
         notes=tuple(

@@ -36,7 +36,7 @@ class Owners:
     def includes(self, session: Session, user_id: str) -> bool:
         """Whether somebody is an owner: the person, one of the rota whoever is on duty, or a member of the group."""
         if session.rota is not None:
-            return user_id in session.rota.people
+            return user_id in session.rota.rota
         return bool(session.owner) and self._is(session.owner, user_id)
 
     def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:

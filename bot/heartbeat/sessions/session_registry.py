@@ -7,9 +7,10 @@ beat leaves, whatever happened, and the latest of them read back.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,25 +30,6 @@ PLAYBOOK: Final = "HEARTBEAT.md"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rota:
-    """People in their order, how long each is on duty, and when the first one's first turn began."""
-
-    people: Sequence[str]
-    every: timedelta
-    since: datetime
-
-    def on_duty(self, at: datetime) -> str:
-        """Return who is on duty at a moment; before `since` the turns are counted backwards.
-
-        >>> start = datetime(2026, 1, 5, tzinfo=UTC)
-        >>> rota = Rota(people=("U1", "U2"), every=timedelta(days=7), since=start)
-        >>> [rota.on_duty(start + timedelta(days=days)) for days in (0, 6, 7, 14, -1)]
-        ['U1', 'U1', 'U2', 'U1', 'U2']
-        """
-        return self.people[(at - self.since) // self.every % len(self.people)]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
     """One session, ready to use."""
 
@@ -59,7 +41,7 @@ class Session:
     channels: tuple[str, ...]
     is_master: bool
     beat: BeatSettings
-    rota: Rota | None = None
+    rota: RotaSettings | None = None
     """Its owners, where they take turns."""
     override: SessionOverride | None = None
     """What people switched by command; `beat` has it in already."""
@@ -87,16 +69,12 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         name=settings.name or session_id,
         cwd=settings.cwd,
         owner=settings.owner if isinstance(settings.owner, str) else "",
-        rota=_rota(settings.owner) if isinstance(settings.owner, RotaSettings) else None,
+        rota=settings.owner if isinstance(settings.owner, RotaSettings) else None,
         channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
         override=override,
     )
-
-
-def _rota(owners: RotaSettings) -> Rota:
-    return Rota(people=owners.rota, every=owners.every, since=datetime.combine(owners.since, time(), UTC))
 
 
 def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, SessionOverride]) -> dict[str, Session]:
@@ -200,9 +178,11 @@ class SessionMemory:
 
 log = logging.getLogger(__name__)
 
-FIRST_LOOK_BYTES: Final = 256 * 1024
-LOOK_FACTOR: Final = 16
-LAST_LOOK_BYTES: Final = 64 * 1024 * 1024
+LATEST_BYTES: Final = 4 * 1024 * 1024
+NEWEST_LINES: Final = 150_000
+"""How far back the beats of one session are looked for; about 64 MiB."""
+LONGEST_BEAT: Final = timedelta(hours=1)
+"""A beat is written down when it ends, under the time at which it began."""
 
 
 class BeatLog:
@@ -232,28 +212,23 @@ class BeatLog:
         self.append(envelope)
 
     def recent(self, session_id: str, count: int) -> list[Envelope]:
-        """Return the latest beats of a session, newest first; fewer where the last 64 MiB hold fewer."""
-        return self._newest(session_id, lambda found: len(found) >= count)[:count]
+        """Return the latest beats of a session, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
+        return list(islice(self._newest(session_id), count))
 
     def since(self, session_id: str, at: datetime) -> list[Envelope]:
-        """Return a session's beats from a moment on, newest first; fewer where the last 64 MiB hold fewer."""
-        found = self._newest(session_id, lambda found: bool(found) and found[-1].ts < at)
-        return [beat for beat in found if beat.ts >= at]
+        """Return a session's beats from a moment on, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
+        near = takewhile(lambda beat: beat.ts >= at - LONGEST_BEAT, self._newest(session_id))
+        return [beat for beat in near if beat.ts >= at]
 
     def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
         """Return the latest beat of every session among the newest lines, of those that are wanted."""
-        newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]
+        newest = map(_read, self._journal.records(last_bytes=LATEST_BYTES))
         return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
 
-    def _newest(self, session_id: str, is_enough: Callable[[list[Envelope]], bool]) -> list[Envelope]:
-        """Return a session's beats, newest first, from as much of the record's end as holds enough of them."""
-        look = FIRST_LOOK_BYTES
-        while True:
-            records = (r for r in self._journal.records(last_bytes=look) if r.get("session_id") == session_id)
-            found = [envelope for envelope in map(_read, records) if envelope is not None][::-1]
-            if is_enough(found) or look >= LAST_LOOK_BYTES:
-                return found
-            look *= LOOK_FACTOR
+    def _newest(self, session_id: str) -> Iterator[Envelope]:
+        records = islice(self._journal.newest_first(), NEWEST_LINES)
+        found = (_read(record) for record in records if record.get("session_id") == session_id)
+        return (beat for beat in found if beat is not None)
 
 
 def _read(record: dict[str, object]) -> Envelope | None:

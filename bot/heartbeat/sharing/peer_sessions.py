@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from bot.domain.heartbeats.beats import Receipt
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
@@ -24,6 +24,7 @@ from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_candidates import Candidate
 from bot.ports.collections import Collection
 
 MAX_CHARS: Final = 1_500
@@ -41,25 +42,14 @@ _SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
 _POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
 
 
-def daily_report(session: Session, ending: BeatEnd) -> tuple[str, dict[str, Any]]:
-    """Return the report as text, and the same as data, of a beat that carried out its tasks."""
-    assert ending.view is not None
+def daily_report(session: Session, ending: BeatEnd) -> str:
+    """Return the report of a beat that carried out its tasks."""
     receipts = ending.report.receipts if ending.report else ()
-    found = [_line(receipt.evidence) for receipt in receipts if receipt.status == "finding"][:LISTED]
+    found = [f"Found: {_line(one.evidence)}" for one in receipts if one.status == "finding"]
+    seen = [f"Saw: {_line(one.evidence)}" for one in receipts if one.status == "ok" and one.evidence.strip()]
     skipped = sum(receipt.status == "skipped" for receipt in receipts)
-    seen = [_line(one.evidence) for one in receipts if one.status == "ok" and one.evidence.strip()][:LISTED]
-    changed = [_line(result.command) for result in ending.view.changed][:LISTED]
-    lines = [
-        f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped.",
-        *(f"Found: {each}" for each in found),
-        *(f"Saw: {each}" for each in seen),
-    ]
-    return "\n".join(lines)[:MAX_CHARS], {
-        "result": str(ending.result),
-        "found": found,
-        "seen": seen,
-        "changed": changed,
-    }
+    head = f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."
+    return "\n".join([head, *found[:LISTED], *seen[:LISTED]])[:MAX_CHARS]
 
 
 def _line(text: str) -> str:
@@ -85,15 +75,25 @@ class PeerSessions:
         waiting = tuple(
             one for one in self._suggestions.all() if one.to == session.id and one.status is SuggestionStatus.OPEN
         )
-        offers = self._pollination.offers()[:OFFERS] if session.is_master and _due(tasks, _POLLINATE) else []
-        silent = self._silent(now) if session.is_master and _due(tasks, _SILENCE) else ()
-        pollinates = session.is_master and _due(tasks, _POLLINATE)
+        offers: list[Candidate] = []
+        playbooks: dict[str, str] = {}
+        silent: tuple[str, ...] = ()
+        receipts: list[Receipt] = []
+        if session.is_master and (task := _due(tasks, _POLLINATE)):
+            offers, playbooks = self._pollination.offers()[:OFFERS], self._playbooks()
+            said = f"{len(offers)} tasks could be suggested; code sends the best of them"
+            receipts.append(Receipt(task=task.id, status="ok", evidence=said))
+        if session.is_master and (task := _due(tasks, _SILENCE)):
+            silent = self._silent(now)
+            receipts.append(_silence(task, silent))
+        if not session.is_master and (task := _due(tasks, _REPORT)):
+            receipts.append(Receipt(task=task.id, status="ok", evidence="code sends the report"))
         return PeerData(
             offers=tuple(offers),
-            playbooks=self._playbooks() if pollinates else {},
+            playbooks=playbooks,
             silent=silent,
             offered=waiting,
-            receipts=_receipts(session, tasks, len(offers), silent),
+            receipts={one.task: one for one in receipts},
         )
 
     def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
@@ -112,21 +112,17 @@ class PeerSessions:
             (self._pollination.set_aside if has_model else self._pollination.run)()
 
     def _report(self, session: Session, ending: BeatEnd, now: datetime) -> None:
-        master = self._master()
+        master = next((one for one in self._sessions.all() if one.is_master), None)
         if master is None:
             return
-        text, data = daily_report(session, ending)
-        self._mail.send(
-            InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text, data=data)
-        )
+        text = daily_report(session, ending)
+        self._mail.send(InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text))
         self._states.evolve(session.id, report_awaited_since=now)
 
     def _playbooks(self) -> dict[str, str]:
         """Return what may be read of each worker's task lines, as far as they fit."""
         found: dict[str, str] = {}
-        for session in self._sessions.all():
-            if session.is_master or not session.beat.enabled or len(found) >= PLAYBOOKS:
-                continue
+        for session in self._pollination.workers()[:PLAYBOOKS]:
             try:
                 playbook = playbook_of(session).peek()
             except StoreError:
@@ -146,9 +142,7 @@ class PeerSessions:
     def _silent(self, now: datetime) -> tuple[str, ...]:
         """Return the workers without a report for too long; the first look only begins the wait."""
         silent = []
-        for session in self._sessions.all():
-            if session.is_master or not session.beat.enabled:
-                continue
+        for session in self._pollination.workers():
             since = self._states.load(session.id).report_awaited_since
             if since is None:
                 self._states.evolve(session.id, report_awaited_since=now)
@@ -156,27 +150,9 @@ class PeerSessions:
                 silent.append(session.id)
         return tuple(silent)
 
-    def _master(self) -> Session | None:
-        return next((session for session in self._sessions.all() if session.is_master), None)
-
 
 def _due(tasks: Sequence[PlaybookEntry], what: re.Pattern[str]) -> PlaybookEntry | None:
     return next((task for task in tasks if what.search(task.text)), None)
-
-
-def _receipts(
-    session: Session, tasks: Sequence[PlaybookEntry], offers: int, silent: Sequence[str]
-) -> dict[str, Receipt]:
-    """Return the receipts of the tasks that code carries out."""
-    found: dict[str, Receipt] = {}
-    if session.is_master and (task := _due(tasks, _POLLINATE)):
-        said = f"{offers} tasks could be suggested; code sends the best of them"
-        found[task.id] = Receipt(task=task.id, status="ok", evidence=said)
-    if session.is_master and (task := _due(tasks, _SILENCE)):
-        found[task.id] = _silence(task, silent)
-    if not session.is_master and (task := _due(tasks, _REPORT)):
-        found[task.id] = Receipt(task=task.id, status="ok", evidence="code sends the report")
-    return found
 
 
 def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:

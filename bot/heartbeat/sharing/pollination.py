@@ -62,7 +62,7 @@ class Pollination:
 
     def checks_to_share(self, team: str) -> list[TeamCheck]:
         """Return the good checks of this team's sessions; lines of a known form only, so no words of anybody."""
-        known = [each for each in map(self._known, self._workers()) if each is not None]
+        known = [each for each in map(self._known, self.workers()) if each is not None]
         found = {}
         for source, tier, task in good_checks(known):
             commands = self._commands(source.id)
@@ -112,7 +112,7 @@ class Pollination:
         return next((session.id for session in self._sessions.all() if session.is_master), TRIAGE)
 
     def _permitted(self, found: Sequence[Candidate]) -> list[Candidate]:
-        rooms = {session.id: self._room(session.id) for session in self._workers()}
+        rooms = {session.id: self._room(session.id) for session in self.workers()}
         return [each for each in found if rooms[each.to] > 0 and not self._suspicious(each)]
 
     def _set_aside(self, found: Sequence[Candidate]) -> list[Suggestion]:
@@ -131,12 +131,12 @@ class Pollination:
 
     def _new(self) -> list[Candidate]:
         """Return the candidates that were not offered to their session before, in whatever words."""
-        known = [each for each in map(self._known, self._workers()) if each is not None]
+        known = [each for each in map(self._known, self.workers()) if each is not None]
         own = candidates(known, _basics(), self.sender())
         of_teams = candidates_of_teams(known, self._of_teams, own)
         found = [*own, *(each for each in of_teams if self._code(each) is None)]
         past = self._suggestions.all()
-        places = {session.id: checkout_at(session.cwd) for session in self._workers()} if found else {}
+        places = {session.id: checkout_at(session.cwd) for session in self.workers()} if found else {}
         able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
         return [each for each in map(self._as_it_travels, able) if not _was_offered(each, past)]
 
@@ -149,7 +149,8 @@ class Pollination:
     def _commands(self, session_id: str) -> tuple[tuple[str, ...], ...]:
         return self._sessions.get(session_id).beat.commands
 
-    def _workers(self) -> list[Session]:
+    def workers(self) -> list[Session]:
+        """Return the sessions that learn from one another: those with beats, the master aside."""
         return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]
 
     def _known(self, session: Session) -> SessionPlaybook | None:
