@@ -42,6 +42,10 @@ _COMMANDS = {
     ),
     "migrate": ("bot.cli.storage.migrate:migrate_command", "move all state into PostgreSQL, or back into a directory"),
     "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
+    "eval": (
+        "bot.cli.evaluation.command:command",
+        "how good drafts and checks are: questions, planted errors, history",
+    ),
     "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
     "classify": ("bot.cli.classify:command", "events.ndjson on stdin, classified events on stdout"),
 }

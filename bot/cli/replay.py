@@ -21,7 +21,13 @@ from bot.adapters.storage.files.ndjson_journal import read_records
 from bot.casework.reports.acceptance import ACTIONABLE_AT_MOST
 from bot.casework.reports.measures import percent
 from bot.cli.data_directory import environment_at
-from bot.cli.investigate.local_investigation import LocalInvestigation, findings_json, investigate_locally, open_sources
+from bot.cli.investigate.local_investigation import (
+    LocalInvestigation,
+    findings_json,
+    investigate_locally,
+    open_sources,
+    without_model,
+)
 from bot.cli.options import FILE, config_option, json_option
 from bot.cli.output import WIDTH, to_json
 from bot.config.environment import Environment
@@ -49,8 +55,7 @@ def draft_past_questions(questions: Sequence[Event], settings: Settings, environ
     Raises:
         ConfigError: the codebase is no git checkout.
     """
-    offline = environment.model_copy(update={"anthropic_api_key": None})
-    sources = open_sources(settings.model_copy(update={"provider": "anthropic"}), offline)
+    sources = without_model(open_sources(settings, environment))
     drafts = []
     for number, event in enumerate(questions, 1):
         print(f"drafting {number} of {len(questions)} …", file=sys.stderr)

@@ -52,7 +52,7 @@ def command(
     """
     if not text.strip() and not batch:
         raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
-    codebases = _open_codebases(codebase, home, config)
+    codebases = open_codebases(codebase, home, config)
     for one in codebases:
         if gaps := one.index.refresh().gaps.words():
             print(f"not searched: {one.prefix}{gaps}; `triage doctor` says what to type", file=sys.stderr)
@@ -64,7 +64,7 @@ def command(
     return 0
 
 
-def _open_codebases(codebase: Path | None, home: Path | None, config: Path | None) -> Codebases:
+def open_codebases(codebase: Path | None, home: Path | None, config: Path | None) -> Codebases:
     """Return the bot's own codebases, or any other checkout, whose index is named after its path."""
     environment = environment_at(home)
     own = (

@@ -93,6 +93,7 @@ def assert_designed(done: Said) -> None:
         "verify THREAD",
         "replay HOME",
         "investigate How?",
+        "eval --limit 2",
         "heartbeat",
         "heartbeat list",
         "heartbeat log SESSION",

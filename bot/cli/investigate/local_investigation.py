@@ -6,17 +6,17 @@ What an investigation works with, opened for one process without Slack.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.agent.model_run import RunFailed, progress_line
+from bot.agent.model_run import RunFailed
 from bot.casework.checks.validation import Validation
-from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.evaluation.question_run import QuestionRunner, Say
+from bot.casework.investigate.assignment import Investigation
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
-from bot.composition.codebases import open_team_code
+from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment
@@ -24,7 +24,6 @@ from bot.config.settings import Settings
 from bot.domain.citations.citation_lines import outdated_words, telling_line
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
-from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
@@ -39,14 +38,12 @@ from bot.domain.returns import (
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
-from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
 from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
 SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,61 +77,28 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     try:
         for one in sources.code.codebases:
             one.index.refresh()
-        state = _state(question, sources)
-        run_id = f"{state.thread_id}-r1"
         say(f"investigating with {hired.described} …")
-        try:
-            found = _investigated(hired, state, run_id, sources, say)
-        except TriageError:
-            say(f"record: {sources.environment.home / 'runs' / run_id} (run.log has what happened)")
-            raise
-        ret = found.ret
-        say("checking citations, then validating the draft …")
-        known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
-        drafted = state.evolve(**known, usage=found.usage, rounds=(Round(round=1, investigator_return=ret),))
-        name = f"{state.thread_id}-v1"
-        with hired.runs.recording(name, "validation") as run:
-            validation = hired.validator.validate(drafted, run_id=name)
-            run.trace = validation.as_trace()
+        done = question_runner(hired, sources).run(question, say=say)
     finally:
         hired.close()
-    return LocalInvestigation(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
-
-
-def _investigated(
-    hired: CaseworkModels, state: ThreadState, run_id: str, sources: InvestigationInputs, say: Say
-) -> Investigation:
-    assignment = Assignment(
-        question=state.question,
-        question_type=state.question_type,
-        rubric=state.rubric or "",
-        round=1,
-        memory_hits=tuple(sources.memory.search(state.question)),
-    )
-    with hired.runs.recording(run_id, "round 1") as run:
-        found = hired.investigator.investigate(
-            assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
-        )
-        run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
-        run.products = found.as_products()
-    return found
-
-
-def _state(question: str, sources: InvestigationInputs) -> ThreadState:
-    """Return a thread that stands nowhere but here, for the validator to look at."""
-    now, kind = sources.clock.now(), question_type_of(question)
-    ts = f"{now.timestamp():.6f}"
-    return ThreadState(
-        thread_id=f"terminal.question.{ts}",
-        team_id="terminal",
-        chat_id="question",
-        original_message_id=ts,
-        original_sender_id="terminal",
+    return LocalInvestigation(
         question=question,
-        question_type=kind,
-        rubric=rubric_for(kind).render(),
-        started_at=now,
-        last_event_at=now,
+        run_id=done.run_id,
+        validation_id=done.validation_id,
+        found=done.found,
+        validation=done.validation,
+    )
+
+
+def question_runner(hired: CaseworkModels, sources: InvestigationInputs) -> QuestionRunner:
+    """Return what looks into a question with those who were hired."""
+    return QuestionRunner(
+        investigator=hired.investigator,
+        validator=hired.validator,
+        runs=hired.runs,
+        memory=sources.memory,
+        clock=sources.clock,
+        home=sources.environment.home,
     )
 
 
@@ -258,9 +222,15 @@ def _indented(text: str) -> str:
     return textwrap.indent(text.strip(), "  ")
 
 
-def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> InvestigationInputs:
-    """Return codebases, memory and clock; raises ConfigError where a codebase is no git checkout."""
-    code, storage = open_team_code(settings, environment), open_store(environment)
+def open_sources(
+    settings: Settings, environment: Environment, *, is_long: bool = False, code: TeamCode | None = None
+) -> InvestigationInputs:
+    """Return codebases (`code`, else those of the settings), memory and clock.
+
+    Raises:
+        ConfigError: a codebase is no git checkout.
+    """
+    code, storage = code or open_team_code(settings, environment), open_store(environment)
     return InvestigationInputs(
         settings=settings,
         environment=environment,
@@ -269,4 +239,13 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         memory=WordNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
         clock=SystemClock(),
         is_long=is_long,
+    )
+
+
+def without_model(sources: InvestigationInputs) -> InvestigationInputs:
+    """Return the same for an investigation by search and code checks, whatever keys there are."""
+    return replace(
+        sources,
+        settings=sources.settings.model_copy(update={"provider": "anthropic"}),
+        environment=sources.environment.model_copy(update={"anthropic_api_key": None}),
     )

@@ -1,0 +1,136 @@
+"""One question looked into without a chat: investigated, checked and validated, a second time where it came back.
+
+Each run leaves its record under runs/. Nothing is posted, and no thread is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.agent.model_run import progress_line
+from bot.agent.run_records import RunRecorder
+from bot.casework.checks.validation import Validation, Validator
+from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
+from bot.domain.questions.rubrics import question_type_of, rubric_for
+from bot.domain.returns import Usage, Verdict, total_usage
+from bot.domain.threads import Round, ThreadState
+from bot.errors import TriageError
+from bot.ports import Clock, NoteIndex
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionRun:
+    """What came of a question: of its last round, and in `state` of all of them."""
+
+    state: ThreadState
+    run_id: str
+    validation_id: str
+    found: Investigation
+    validation: Validation
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check and the validator let the draft through."""
+        return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
+
+    @property
+    def usage(self) -> Usage:
+        """What all runs cost."""
+        return total_usage(self.state.usage, self.validation.usage)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionRunner:
+    """Who investigates and who validates a question, and where that is recorded."""
+
+    investigator: Investigator
+    validator: Validator
+    runs: RunRecorder
+    memory: NoteIndex
+    clock: Clock
+    home: Path
+    """Of the records, to be named where a run fails."""
+
+    def run(self, question: str, *, say: Say, max_rounds: int = 1) -> QuestionRun:
+        """Return what came of a question after at most `max_rounds`, telling `say` how it goes.
+
+        Raises:
+            TriageError: as the investigator, the validator and the record do.
+        """
+        done = self._round(self._opened(question), say, feedback=None)
+        while len(done.state.rounds) < max_rounds and (feedback := _objection(done)) is not None:
+            done = self._round(done.state.evolve(usage=done.usage), say, feedback=feedback)
+        return done
+
+    def _round(self, state: ThreadState, say: Say, *, feedback: str | None) -> QuestionRun:
+        number = len(state.rounds) + 1
+        run_id, validation_id = f"{state.thread_id}-r{number}", f"{state.thread_id}-v{number}"
+        try:
+            found = self._investigated(state, run_id, number, say, feedback)
+        except TriageError:
+            say(f"record: {self.home / 'runs' / run_id} (run.log has what happened)")
+            raise
+        say("checking citations, then validating the draft …")
+        ret = found.ret
+        drafted = state.evolve(
+            investigator_task_id=run_id,
+            investigator_return=ret,
+            investigator_round=number,
+            usage=total_usage(state.usage, found.usage),
+            rounds=(*state.rounds, Round(round=number, investigator_return=ret)),
+        )
+        with self.runs.recording(validation_id, "validation") as run:
+            validation = self.validator.validate(drafted, run_id=validation_id)
+            run.trace = validation.as_trace()
+        return QuestionRun(
+            state=drafted, run_id=run_id, validation_id=validation_id, found=found, validation=validation
+        )
+
+    def _investigated(
+        self, state: ThreadState, run_id: str, number: int, say: Say, feedback: str | None
+    ) -> Investigation:
+        assignment = Assignment(
+            question=state.question,
+            question_type=state.question_type,
+            rubric=state.rubric or "",
+            round=number,
+            memory_hits=tuple(self.memory.search(state.question)),
+            feedback=feedback,
+            spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
+        )
+        with self.runs.recording(run_id, f"round {number}") as run:
+            found = self.investigator.investigate(
+                assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
+            )
+            run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
+            run.products = found.as_products()
+        return found
+
+    def _opened(self, question: str) -> ThreadState:
+        """Return a thread that stands nowhere but here, for the validator to look at."""
+        now, kind = self.clock.now(), question_type_of(question)
+        ts = f"{now.timestamp():.6f}"
+        return ThreadState(
+            thread_id=f"terminal.question.{ts}",
+            team_id="terminal",
+            chat_id="question",
+            original_message_id=ts,
+            original_sender_id="terminal",
+            question=question,
+            question_type=kind,
+            rubric=rubric_for(kind).render(),
+            started_at=now,
+            last_event_at=now,
+        )
+
+
+def _objection(done: QuestionRun) -> str | None:
+    """Return why a draft goes back to its investigator; None where it does not."""
+    verdict = done.validation.ret
+    if verdict is None or verdict.verdict is not Verdict.BOUNCE or not done.found.ret.draft_reply.strip():
+        return None
+    return verdict.bounce_feedback or "bounced"

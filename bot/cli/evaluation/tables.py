@@ -1,0 +1,197 @@
+"""What `triage eval` found, as text of 80 columns and as JSON: each figure with its count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.casework.evaluation.draft_history import Decisions, DraftGroup, DraftHistory
+from bot.casework.evaluation.planted_errors import PlantedKind
+from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
+from bot.casework.evaluation.question_scores import Answered, CalibrationError, Hits, QuestionScores
+from bot.casework.reports.measures import dollars, percent, seconds
+from bot.cli.output import WIDTH, cut, to_json, wrapped
+from bot.domain.text.sanitize import one_line
+
+ENOUGH: Final = 20
+"""Drafts; of fewer a share or a calibration error says little."""
+SHOWN: Final = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evaluation:
+    """All that was measured; `codebases` has the commit of each, `planted_in` says in which drafts errors were put."""
+
+    investigator: str
+    codebases: Mapping[str, str]
+    questions: QuestionScores | None
+    planted: PlantedScores
+    planted_in: str
+    history: DraftHistory
+    seed: int
+
+
+def render(done: Evaluation) -> str:
+    """Return the table."""
+    code = ", ".join(f"{name} at {commit[:8]}" for name, commit in done.codebases.items())
+    lines = [wrapped(f"Measured: {done.investigator}; {code}", indent="  "), "", "Questions"]
+    lines += _questions(done.questions) if done.questions else _no_questions()
+    lines += ["", f"Planted errors (seed {done.seed})", *_planted(done.planted, done.planted_in)]
+    lines += ["", "What people decided", *_history(done.history)]
+    return "\n".join(lines)
+
+
+def _no_questions() -> Iterator[str]:
+    yield "  none were given, so this part was not measured. Write a file like this:"
+    yield '    - {ask: "where are sessions signed?", files: [src/sessions.py]}'
+    yield '    - {ask: "what does a parking permit cost?", files: []}   # nothing answers'
+    yield "  Next: triage eval --questions FILE"
+
+
+def _questions(found: QuestionScores) -> Iterator[str]:
+    yield _figure("right file cited", _share(found.cited))
+    yield _figure("right file cited first", _share(found.first))
+    yield _figure("no draft where nothing answers", _share(found.no_draft))
+    yield _figure("drafts that passed all checks", _share(found.passed))
+    yield _figure("rounds of a question, on average", f"{found.rounds or 0:.1f}")
+    yield _figure("time of a question, the median", seconds(found.median_s))
+    yield _figure("cost of all", dollars(found.cost_usd) if found.cost_usd is not None else "unknown")
+    yield from _calibration("what cards said against what came", found.calibration)
+    wrong = [one for one in found.answered if not one.is_right]
+    yield from _list("Not right:", [(one.question.ask, _wrong(one)) for one in wrong])
+
+
+def _wrong(one: Answered) -> str:
+    if one.run is None:
+        return f"failed: {one_line(one.problem, WIDTH)}"
+    return f"cites {', '.join(one.cited[:2]) or 'no file'}" if one.has_draft else "no draft"
+
+
+def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
+    if not found.unharmed.of:
+        yield "  no draft could be made, so nothing was planted"
+        return
+    stating = found.unharmed.of - found.drafts
+    again = f", {stating} of them again with a true statement put in" if stating else ""
+    yield wrapped(f"in {found.drafts} {origin}{again}", lead="  ")
+    yield f"  {'':<33}{'planted':>8}{'checks':>8}{'validator':>11}{'passed':>8}"
+    for kind in PlantedKind:
+        planted, checks, validator, passed = found.of_kind(kind)
+        judged = f"{validator:>11}" if found.has_model else f"{'–':>11}"
+        yield (
+            f"  {kind.value:<33}{planted:>8}{checks:>8}{judged}{passed:>8}"
+            if planted
+            else f"  {kind.value:<33}{'none':>8}"
+        )
+    yield _figure("caught of all", _share(found.caught))
+    yield _figure("refused though nothing was wrong", _share(found.unharmed))
+    if unknown := sum(one.outcome is Outcome.UNKNOWN for one in found.judged):
+        yield f"  {unknown} came to no verdict and are not counted as caught or passed"
+    refused = [one for one in found.judged if one.kind is None and one.outcome is not Outcome.PASSED]
+    yield from _list("Refused:", [(one.question, one.reason) for one in refused])
+    passed_all = sorted({one.kind.value for one in found.judged if one.kind and one.outcome is Outcome.PASSED})
+    if passed_all and not found.has_model:
+        yield wrapped(
+            "Code compares places and quotes, not meaning: what passed is for a second model (--model) and for"
+            " whoever approves.",
+            lead="  ",
+        )
+
+
+def _history(found: DraftHistory) -> Iterator[str]:
+    groups = found.groups
+    if not groups:
+        yield "  no draft was decided yet: not enough data"
+        return
+    yield f"  {'':<24}{'as it was':>10}{'edited':>8}{'dismissed':>11}{'helpful':>9}{'not helpful':>13}"
+    for group, counts in groups.items():
+        approved, edited, dismissed, helpful, against = counts
+        few = "  *" if counts.drafts < ENOUGH else ""
+        yield f"  {_group(group):<24}{approved:>10}{edited:>8}{dismissed:>11}{helpful:>9}{against:>13}{few}"
+    if any(counts.drafts < ENOUGH for counts in groups.values()):
+        yield f"  * fewer than {ENOUGH} drafts: not enough data for a share"
+    yield from _calibration("what cards said against who took it", found.calibration)
+
+
+def _group(group: DraftGroup) -> str:
+    return f"{group.confidence}, {'by search' if group.is_search else 'by a model'}"
+
+
+def _calibration(name: str, found: CalibrationError) -> Iterator[str]:
+    if found.value is None:
+        yield _figure(name, "nothing was said")
+    elif found.drafts < ENOUGH:
+        yield _figure(name, f"not enough data ({found.drafts} drafts of {ENOUGH})")
+    else:
+        yield _figure(name, f"{found.value:.2f} apart, over {found.drafts} drafts")
+
+
+def _figure(name: str, said: str) -> str:
+    return f"  {name:<36}{said}"
+
+
+def _share(found: Hits) -> str:
+    return f"{found.hits} of {found.of} ({percent(found.share)})" if found.of else "none asked"
+
+
+def _list(title: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if found:
+        yield f"  {title}"
+    for asked, said in found[:SHOWN]:
+        yield from (cut(f"  - {one_line(asked, WIDTH)}"), cut(f"    {one_line(said, WIDTH)}"))
+    if len(found) > SHOWN:
+        yield f"    … and {len(found) - SHOWN} more; --json has all"
+
+
+def evaluation_json(done: Evaluation) -> str:
+    """Return all figures as one JSON object."""
+    planted = done.planted
+    facts: dict[str, Any] = {
+        "investigator": done.investigator,
+        "codebases": done.codebases,
+        "questions": _question_facts(done.questions) if done.questions else None,
+        "planted": {
+            "seed": done.seed,
+            "in": done.planted_in,
+            "kinds": {kind.value: planted.of_kind(kind)._asdict() for kind in PlantedKind},
+            "caught": planted.caught._asdict(),
+            "refused_unharmed": planted.unharmed._asdict(),
+            "judged": [one._asdict() for one in planted.judged],
+        },
+        "history": {
+            "groups": [_group_facts(group, counts) for group, counts in done.history.groups.items()],
+            "calibration": done.history.calibration._asdict(),
+        },
+    }
+    return to_json(facts)
+
+
+def _group_facts(group: DraftGroup, counts: Decisions) -> dict[str, Any]:
+    return {**group._asdict(), **counts._asdict(), "is_enough": counts.drafts >= ENOUGH}
+
+
+def _question_facts(found: QuestionScores) -> dict[str, Any]:
+    shares = {name: getattr(found, name)._asdict() for name in ("cited", "first", "no_draft", "passed", "calibration")}
+    return {
+        **shares,
+        "rounds": found.rounds,
+        "median_s": found.median_s,
+        "cost_usd": found.cost_usd,
+        "answers": [_answer_facts(one) for one in found.answered],
+    }
+
+
+def _answer_facts(one: Answered) -> dict[str, Any]:
+    return {
+        "ask": one.question.ask,
+        "files": one.question.files,
+        "cited": one.cited,
+        "is_right": one.is_right,
+        "has_draft": one.has_draft,
+        "confidence": one.run.found.ret.confidence if one.run else None,
+        "passed": one.run.passed if one.run else None,
+        "seconds": round(one.seconds, 3),
+        "run_id": one.run.run_id if one.run else None,
+        "problem": one.problem,
+    }

@@ -1,0 +1,59 @@
+"""What people decided, read from closed threads and votes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.evaluation.draft_history import Decisions, DraftGroup, read_history
+from bot.domain.questions.feedback import Feedback, Vote
+from bot.domain.returns import TrackRecord
+from bot.domain.threads import Resolution
+from bot.ports import Store
+from bot.ports.collections import FEEDBACK, Collection
+from tests.builders import NOW, a_return
+from tests.casework.four_weeks import live_four_weeks
+
+
+def vote(store: Store, thread_id: str, *helpful: bool) -> None:
+    votes = {f"U{number}": Vote(is_helpful=one, at=NOW) for number, one in enumerate(helpful)}
+    name = f"{abs(hash(thread_id)) % 16**16:016x}"
+    Collection(store.documents, FEEDBACK).add(name, Feedback(id=name, thread_id=thread_id, votes=votes))
+
+
+def test_decisions_are_counted_by_confidence_and_maker(tmp_path: Path) -> None:
+    """Automatic replies and threads that ended otherwise are nobody's decision; drafts of models stand apart."""
+    store = FileStore(tmp_path)
+    endings = {1: Resolution.EDITED, 2: Resolution.DISMISSED, 3: Resolution.AUTO, 4: Resolution.EXPIRED}
+    closed = live_four_weeks(store, NOW, endings, drafts=8, investigator="claude")
+    low = live_four_weeks(
+        store,
+        NOW - timedelta(days=60),
+        drafts=2,
+        investigator="offline",
+        investigator_return=a_return(confidence="low"),
+    )
+    vote(store, closed[0].thread_id, True, False, False)
+    found = read_history(store)
+    assert found.groups == {
+        DraftGroup(False, "high"): Decisions(4, 1, 1, 1, 2),
+        DraftGroup(True, "low"): Decisions(2, 0, 0, 0, 0),
+    }
+    approved = {one.thread_id for one in found.approved}
+    assert approved == {one.thread_id for one in (*closed[5:], *low)}, "voted down, edited and the others are left out"
+
+
+def test_promises_are_compared_with_what_people_took(tmp_path: Path) -> None:
+    """Only of drafts whose card said something."""
+    store = FileStore(tmp_path)
+    promised = a_return(track_record=TrackRecord(band="question", right=9, drafts=10, expected=0.9))
+    live_four_weeks(store, NOW, {0: Resolution.DISMISSED}, drafts=2, investigator_return=promised)
+    live_four_weeks(store, NOW - timedelta(days=60), drafts=3)
+    assert read_history(store).calibration == (0.4, 2)
+
+
+def test_an_empty_home_has_no_history(tmp_path: Path) -> None:
+    """And none is written."""
+    found = read_history(FileStore(tmp_path / "home"))
+    assert (found.groups, found.approved, found.calibration.value) == ({}, [], None)

@@ -1,0 +1,90 @@
+"""A file of questions: taken whole, or refused with every wrong line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.codebases import Codebases
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.evaluation.question_set import questions_on_files, read_questions
+from bot.errors import ConfigError
+from tests.gitrepo import make_repo
+from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+
+YAML = f"""# of the shop
+- {{ask: "{SESSIONS}", files: [shop/sessions.py]}}
+- ask: "{RETRIES}"
+  files: [shop/retry.py, README.md]
+- {{ask: "Who won?", files: []}}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Codebases:
+    """The shop's code."""
+    repo = GitRepo(make_repo(tmp_path / "shop", SHOP))
+    return Codebases.named([("", repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))])
+
+
+def written(folder: Path, text: str, name: str = "q.yml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_the_three_forms_of_a_file_say_the_same(shop: Codebases, tmp_path: Path) -> None:
+    """A list, a list under `questions`, and one object a line."""
+    found = read_questions(written(tmp_path, YAML), shop)
+    assert [one.ask for one in found] == [SESSIONS, RETRIES, "Who won?"]
+    assert [one.files for one in found] == [("shop/sessions.py",), ("shop/retry.py", "README.md"), ()]
+    under = "questions:\n" + "".join(f"  {line}\n" for line in YAML.splitlines())
+    assert read_questions(written(tmp_path, under), shop) == found
+    lines = "\n\n".join(json.dumps({"ask": one.ask, "files": one.files}) for one in found)
+    assert read_questions(written(tmp_path, lines, "q.ndjson"), shop) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is no list of questions"),
+        ("[]", "holds no question"),
+        ("just words", "is no list of questions"),
+        ("- [\n x: :", "not valid YAML at line"),
+        ("- {ask: a b, files: [README.md]}\n- {files: []}", "line 2: there is no question"),
+        ("\n\n- just words", "line 3: there is no question"),
+        ('- {ask: "Who?"}', "line 1: `files` is no list"),
+        ('- {ask: "Who?", files: README.md}', "line 1: `files` is no list"),
+        ("- ask: Who?\n  files:\n  - shop/none.py", "line 1: not committed in the codebase: shop/none.py"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line(shop: Codebases, tmp_path: Path, text: str, says: str) -> None:
+    """And with what would be right."""
+    with pytest.raises(ConfigError, match=says):
+        read_questions(written(tmp_path, text), shop)
+
+
+def test_every_wrong_line_is_named_at_once(shop: Codebases, tmp_path: Path) -> None:
+    """Up to ten, then how many are left; a line that is no JSON is named too."""
+    with pytest.raises(ConfigError) as refused:
+        read_questions(written(tmp_path, '- {ask: "Who?"}\n' * 12), shop)
+    assert len(refused.value.problems) == 11
+    assert "line 10:" in refused.value.problems[9]
+    assert "2 more" in refused.value.problems[10]
+    with pytest.raises(ConfigError, match="line 2 is no JSON"):
+        read_questions(written(tmp_path, '{"ask": "Who?", "files": []}\n{', "q.ndjson"), shop)
+    for name in ("none.yml", "latin.yml"):
+        (tmp_path / "latin.yml").write_bytes(b"- \xff")
+        with pytest.raises(ConfigError, match="cannot read"):
+            read_questions(tmp_path / name, shop)
+
+
+def test_questions_on_files_are_the_same_for_a_seed(shop: Codebases) -> None:
+    """Each names its file; of a small codebase there are as many as files."""
+    found = questions_on_files(shop, 2, seed=1)
+    assert found == questions_on_files(shop, 2, seed=1)
+    assert len(questions_on_files(shop, 100, seed=0)) == len({*questions_on_files(shop, 100, seed=3)}) <= len(SHOP)
+    assert all(one.files[0] in one.ask and one.files[0] in SHOP for one in found)
