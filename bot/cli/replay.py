@@ -17,7 +17,7 @@ from typing import Any, Final
 import click
 from pydantic import ValidationError
 
-from bot.adapters.storage.files.ndjson_journal import read_records
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.acceptance import ACTIONABLE_AT_MOST
 from bot.casework.reports.measures import percent
 from bot.cli.data_directory import environment_at
@@ -157,26 +157,19 @@ def _heard(path: Path, bot_id: str | None) -> tuple[list[ReplayedEvent], int]:
     if path.is_dir():
         export = SlackExport(path, bot_id=bot_id)
         return [ReplayedEvent(event=event) for event in export.events()], export.bad
-    bad: list[None] = []
-    heard = []
-    try:
-        known = _recorded(path)
-        for record in read_records(path, on_bad=lambda: bad.append(None)):
-            try:
-                event = Event.model_validate(record)
-            except ValidationError:
-                bad.append(None)
-                continue
-            heard.append(
-                ReplayedEvent(
-                    event=event, recorded=record if "classification" in record else known.get(_key(record), {})
-                )
-            )
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    known, journal = _recorded(path), NdjsonJournal(path)
+    heard, bad = [], 0
+    for record in journal.records():
+        try:
+            event = Event.model_validate(record)
+        except ValidationError:
+            bad += 1
+            continue
+        recorded = record if "classification" in record else known.get(_key(record), {})
+        heard.append(ReplayedEvent(event=event, recorded=recorded))
     if not heard and not path.is_file():
         raise InputError(f"there is no {path}; give an events.ndjson or the folder of a Slack export")
-    return heard, len(bad)
+    return heard, bad + journal.bad_lines
 
 
 def _recorded(path: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -185,7 +178,7 @@ def _recorded(path: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
     if path.name != "events.ndjson" or not beside.is_file():
         return {}
     kept = ("classification", "classifier_version", "is_bot_mention", "mentions_thread_with_inflight")
-    return {_key(record): {name: record.get(name) for name in kept} for record in read_records(beside)}
+    return {_key(record): {name: record.get(name) for name in kept} for record in NdjsonJournal(beside).records()}
 
 
 def _key(record: dict[str, Any]) -> tuple[Any, ...]:

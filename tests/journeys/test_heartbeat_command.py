@@ -90,7 +90,7 @@ def test_an_assignment_is_worked_on_and_its_sender_stands_on_the_record(running:
 def test_a_day_with_sessions(running: Running) -> None:
     """Listed, started, explained, paced by the owner, kept from others; a changed file is taken over under way."""
     running.answered("heartbeat list", CHLOE.user_id, "every 30m · 00:00-24:00 UTC")
-    assert "starts it in a few seconds" in running.typed("wake", "shop-api", "--reason", "automation")
+    assert "starts it in a few seconds" in running.typed("wake", "shop-api")
     [beat] = running.control.wait_for(running.beats, "a beat on record")
     assert beat["reason"] == "automation"
     assert beat["session_id"] == "shop-api"

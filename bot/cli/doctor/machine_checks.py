@@ -13,7 +13,6 @@ from typing import Final
 from bot.adapters.process.terminals import has_room_for_socket
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
-from bot.adapters.storage.files.retention import disk_used, size
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
 from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
@@ -112,7 +111,7 @@ def disk(patient: DoctorContext) -> HealthCheck:
     if not os.access(home, os.W_OK | os.X_OK):
         return wrong(f"cannot write to {home}", "run this, and the bot, as its owner")
     free = shutil.disk_usage(home).free
-    says = f"{size(free)} free at {home}" + (f", {disk_used(home)} used by triage" if home == patient.home else "")
+    says = f"{free / 1024**3:.2f} GiB free at {home}"
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
         return wrong(says, fix)

@@ -144,16 +144,10 @@ def run(bench: HeartbeatCli, session: str) -> str:
 
 @command.command("wake", help="run a beat now, recorded as asked by a program")
 @session_argument
-@click.option(
-    "--reason",
-    type=click.Choice([Wake.AUTOMATION.value, Wake.ON_DEMAND.value]),
-    default=Wake.AUTOMATION.value,
-    help="who asked, for the record (default: automation)",
-)
 @prints(HeartbeatCli)
-def wake(bench: HeartbeatCli, session: str, reason: str) -> str:
-    """Leave a wake of a kind."""
-    return bench.controls.run(session, Wake(reason))
+def wake(bench: HeartbeatCli, session: str) -> str:
+    """Leave a wake of a program."""
+    return bench.controls.run(session, Wake.AUTOMATION)
 
 
 @command.command("assign", help="give a session something to look into, now")

@@ -5,11 +5,10 @@ Reads the journals and the thread's file, and writes nothing. A message that no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -36,10 +35,9 @@ from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderErro
 from bot.intake.classifier.rules import Rules
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES
-from bot.ports.threads import Threads
 
-NEAR: Final = 5
 Record = dict[str, Any]
+_LISTS = "`triage status` lists the open threads"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +56,7 @@ def command(scope: Scope, thread: str, as_json: bool) -> int:
     """Print the chain; exit code 0. Of several teams it is the one that has the thread.
 
     Raises:
-        InputError: there is no such thread and no such message; near ones are named.
+        InputError: there is no such thread and no such message.
         StoreError: a file cannot be read.
     """
     name, home, found_there = in_its_team(scope.teams(), lambda at: find_message(store_at(at), thread))
@@ -111,10 +109,10 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
     """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
 
     Raises:
-        InputError: nothing was recorded; near ones are named.
+        InputError: nothing was recorded.
         StoreError: something cannot be read.
     """
-    place = _place(store, asked)
+    place = _place(asked)
     said = _said(store, place)
     if said and said[0].get("thread_id") and all(record.get("message_id") != record["thread_id"] for record in said):
         root = ThreadLocation(
@@ -124,7 +122,7 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
         place = root
     state = _state(store, asked, place, said)
     if state is None and not said:
-        raise InputError(f"there is no record of {asked[:200]!r} in {store.files}{_near(store, place)}")
+        raise InputError(f"there is no record of {asked[:200]!r} in {store.files}; {_LISTS}")
     thread_id = state.thread_id if state else None
     replies = [
         r
@@ -134,11 +132,11 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
     return said, state, replies
 
 
-def _place(store: Store, asked: str) -> ThreadLocation:
+def _place(asked: str) -> ThreadLocation:
     try:
         _, chat_id, ts = name_pattern(asked).split(".", 2)
     except InputError as error:
-        raise InputError(f"{error}, or is a link copied from Slack{_near(store, None)}") from error
+        raise InputError(f"{error}, or is a link copied from Slack; {_LISTS}") from error
     return ThreadLocation(chat_id=chat_id, ts=ts)
 
 
@@ -159,27 +157,3 @@ def _state(store: Store, asked: str, place: ThreadLocation, said: list[Record]) 
         except InputError:
             continue
     return None
-
-
-def _near(store: Store, place: ThreadLocation | None) -> str:
-    """Return the threads nearest in place and time, else the latest, for whoever mistyped."""
-    known = list(dict.fromkeys(_thread_ids(store)))
-
-    def distance(thread_id: str) -> tuple[bool, float]:
-        _, chat_id, ts = thread_id.split(".", 2)
-        if place is None:
-            return False, -float(ts)
-        return chat_id != place.chat_id, abs(float(ts) - float(place.ts))
-
-    nearest = sorted(known, key=distance)[:NEAR]
-    lead = "; near it" if place else "; the latest threads"
-    return (
-        f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; there are no threads yet"
-    )
-
-
-def _thread_ids(store: Store) -> Iterator[str]:
-    for thread_id in Threads(store.documents).ids():
-        parts = thread_id.split(".")
-        if len(parts) == 4 and parts[2].isdecimal() and parts[3].isdecimal():
-            yield thread_id

@@ -40,18 +40,8 @@ _COUNT: Final = click.IntRange(1, 520)
 _BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
 
 
-def _days(text: str) -> float:
-    try:
-        days = float(text)
-    except ValueError:
-        days = 0.0
-    if not 0 < days <= 3_660:
-        raise click.BadParameter(f"{text!r} is not a number of days; give one up to 3660")
-    return days
-
-
 @click.command("metrics", help="The measured value of each target.")
-@click.option("--days", type=_days, metavar="DAYS", default=7.0, help="how far back (default 7)")
+@click.option("--days", type=click.IntRange(1, 3_660), metavar="DAYS", default=7, help="how far back (default 7)")
 @click.option("--weeks", type=_COUNT, metavar="N", is_flag=False, flag_value=8, help="a line for each week (default 8)")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object; with --sample one line for each message")
 @click.option(
@@ -67,7 +57,7 @@ def _days(text: str) -> float:
 @scoped
 def command(
     scope: Scope,
-    days: float,
+    days: int,
     weeks: int | None,
     as_json: bool,
     sample: int | None,

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, overview, sessions_in_words
 from bot.cli.arguments import Scope, scoped
@@ -40,14 +39,13 @@ def status_command(scope: Scope, as_json: bool, check: bool) -> int:
     now = datetime.now(UTC)
 
     def report(of_team: Path) -> str:
-        disk = "" if check else disk_used(of_team)  # who checks every few seconds wants an exit code
         with reading(of_team) as store:
             seen = overview(
                 store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
             )
             if as_json:
                 return status_json(seen, of_team, connection_state(own_presence(store), now))
-            return render(seen, of_team, now, disk)
+            return render(seen, of_team, now)
 
     scope.print_each(report, as_json=as_json)
     with reading(home_of(scope.home)) as store:
@@ -91,8 +89,8 @@ def _replica_json(replica: Replica) -> dict[str, object]:
     }
 
 
-def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
-    """Return the report, at most 80 columns wide but for paths; `disk` is what the data directory uses."""
+def render(seen: Overview, home: Path, now: datetime) -> str:
+    """Return the report, at most 80 columns wide but for paths."""
     replies = counted(seen.posted_today, "reply", "replies")
     lines = [
         f"triage {program_version()} at {home}",
@@ -101,7 +99,6 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
         f"  {seen.connection}",
         f"  {seen.last_event}",
     ]
-    lines += [f"  {disk} on disk"] if disk else []
     lines += [f"  {seen.paused}; to resume: triage resume"] if seen.paused else []
     about = seen.codebases or ((seen.index,) if seen.index else ())
     lines += [wrapped(line, lead="  ", indent="    ") for line in about]

@@ -85,7 +85,7 @@ def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys
     lock = FileLeases(home).take(HOME)
     try:
         assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
-        assert "starts it" in typed(capsys, "wake", "tooling", "--reason", "on_demand")
+        assert "starts it" in typed(capsys, "run", "tooling")
     finally:
         lock.release()
     assert sorted(path.name for path in (home / "wakes").glob("[!.]*")) == [

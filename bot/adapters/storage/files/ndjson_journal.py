@@ -9,7 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -135,20 +135,6 @@ class NdjsonJournal:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
-
-
-def read_records(path: Path, *, on_bad: Callable[[], None] = lambda: None) -> Iterator[dict[str, Any]]:
-    """Yield every readable record of a journal, oldest first; `on_bad` is called for each line that is none.
-
-    Raises:
-        OSError: a file or its folder cannot be read.
-    """
-    for line in journal_lines(path):
-        record = _parsed(line)
-        if record is not None:
-            yield record
-        elif line.strip():
-            on_bad()
 
 
 def journal_lines(path: Path, last_bytes: int | None = None) -> Iterator[bytes]:

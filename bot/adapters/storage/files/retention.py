@@ -1,8 +1,7 @@
 """Removes old records of runs, so that years of work fit a disk: whole folders of runs/ and escalations/.
 
 What belongs to an open thread stays however old; journals, closed threads and memory are not touched. A folder is
-renamed before it is emptied, so a crash leaves none that looks whole. Links are not followed. Also counts the disk
-space a data directory uses.
+renamed before it is emptied, so a crash leaves none that looks whole. Links are not followed.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,41 +20,6 @@ from bot.errors import StoreError
 from bot.ports import Clock, RunFolders
 
 log = logging.getLogger(__name__)
-
-COUNT_FOR_S: Final = 0.25
-CLOCK_EVERY: Final = 500
-"""Files between two looks at the clock."""
-_UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
-
-
-def disk_used(home: Path, *, count_for_s: float = COUNT_FOR_S) -> str:
-    """Return what the files below a folder take, `at least` so much where there are too many to count them all."""
-    until, count, folders = time.monotonic() + count_for_s, 0, [os.fspath(home)]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:  # gone meanwhile, or not ours to see
-            for number, entry in enumerate(entries, 1):
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                    continue
-                with suppress(OSError):
-                    count += entry.stat(follow_symlinks=False).st_size
-                if number % CLOCK_EVERY == 0 and time.monotonic() > until:
-                    return f"at least {size(count)}"
-        if time.monotonic() > until:
-            return f"at least {size(count)}"
-    return size(count)
-
-
-def size(count: int) -> str:
-    """Return a number of bytes as people read it.
-
-    >>> size(2048), size(12)
-    ('2.0 KiB', '12 bytes')
-    """
-    for unit, name in _UNITS:
-        if count >= unit:
-            return f"{count / unit:.1f} {name}"
-    return f"{count} bytes"
 
 
 FOLDERS: Final = ("runs", "escalations")

@@ -44,17 +44,14 @@ class PostgresJournal:
         """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
         self.bad_lines = 0
         wanted = as_json(containing)[1:-1]
-        for _, record in self._after(self._start_of(last_bytes), containing=wanted):
-            yield from self._read(record)
+        for _, text in self._after(0, containing=wanted) if last_bytes is None else self._tail(last_bytes):
+            yield from self._read(text) if wanted in text else ()
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every record, newest first."""
         self.bad_lines = 0
-        before, page = None, _FIRST_PAGE
-        while rows := self._select(_BACKWARDS, before=before, page=page):
-            for _, record in rows:
-                yield from self._read(record)
-            before, page = rows[-1][0], min(2 * page, PAGE)
+        for _, record in self._backwards():
+            yield from self._read(record)
 
     def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
         """Yield every record after a place, oldest first, each with the place after it."""
@@ -75,12 +72,21 @@ class PostgresJournal:
             yield from rows
             number = rows[-1][0]
 
-    def _start_of(self, last_bytes: int | None) -> int:
-        """Return the number before the first record of about so many bytes at the end."""
-        if last_bytes is None:
-            return 0
-        [(number,)] = self._select(_TAIL, last_bytes=last_bytes)
-        return int(number)
+    def _tail(self, left: int) -> list[tuple[int, str]]:
+        """Return the newest records, oldest first: those whose lines in a file would take so many bytes in all."""
+        found: list[tuple[int, str]] = []
+        for one in self._backwards():
+            left -= len(one[1].encode()) + 1
+            if left < 0:
+                break
+            found.append(one)
+        return found[::-1]
+
+    def _backwards(self) -> Iterator[tuple[int, str]]:
+        before, page = None, _FIRST_PAGE
+        while rows := self._select(_BACKWARDS, before=before, page=page):
+            yield from rows
+            before, page = rows[-1][0], min(2 * page, PAGE)
 
     def _last(self) -> int:
         rows = self._select("SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s")
@@ -114,15 +120,4 @@ _BACKWARDS: Final = """
     WHERE namespace = %(namespace)s AND journal = %(journal)s
     AND (%(before)s::bigint IS NULL OR number < %(before)s)
     ORDER BY number DESC LIMIT %(page)s
-"""
-_TAIL: Final = """
-    WITH RECURSIVE tail (number, bytes) AS (
-        SELECT last + 1, 0::bigint FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s
-        UNION ALL
-        SELECT one.number, tail.bytes + octet_length(one.record::text) + 1
-        FROM tail JOIN triage_records AS one ON one.number = tail.number - 1
-        WHERE one.namespace = %(namespace)s AND one.journal = %(journal)s
-        AND tail.bytes + octet_length(one.record::text) + 1 <= %(last_bytes)s
-    )
-    SELECT coalesce(min(number), 1) - 1 FROM tail
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
-from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, RunRetention, disk_used
+from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, RunRetention
 from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, in_status
 from tests.fakes import FakeClock
@@ -144,12 +144,3 @@ def test_null_keeps_everything(tmp_path: Path) -> None:
     attic.run("beat-shop-1", days_old=4_000)
     attic.walk()
     assert attic.left == ["beat-shop-1"]
-
-
-def test_the_size_of_a_home_is_counted_or_at_least_begun(tmp_path: Path) -> None:
-    """Links are not followed; a count that takes too long says so."""
-    (tmp_path / "a").write_bytes(b"x" * 3_000)
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "b").write_bytes(b"x" * 1_096)
-    assert disk_used(tmp_path) == "4.0 KiB"
-    assert disk_used(tmp_path, count_for_s=-1.0) == "at least 2.9 KiB"
