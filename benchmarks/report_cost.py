@@ -25,7 +25,7 @@ from blocks.views.report_views import metrics_blocks, review_blocks, status_bloc
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.metrics_report import MetricsService
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.reports.status_overview import count_today, overview
 from bot.casework.reports.weekly_review import build_review
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -51,7 +51,7 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
         return home_view(data, user="U0ANA", may_approve=True)
 
     def review() -> object:
-        found = build_review(files, rollups, clock.now(), (), allow=Allowance.for_one_look())
+        found = build_review(files, rollups, clock.now(), (), at_most=THREADS_AT_ONCE)
         return review_blocks(found, may_see_drafts=True)
 
     return {

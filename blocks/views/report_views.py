@@ -15,7 +15,7 @@ from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
 from bot.casework.reports.classifier_samples import error_words
-from bot.casework.reports.measures import Measure, dollars, percent, seconds
+from bot.casework.reports.measures import Measure, dollars, seconds
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
 from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview
@@ -64,9 +64,6 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         f" · median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)}"
         f" · cost per posted reply {dollars(tally.cost_per_reply_usd)}",
         f"feedback: {votes_words(tally.votes)}",
-        f"automatic replies: people changed, dismissed or sent back {report.unattended.false} of "
-        f"{report.unattended.qualified} drafts that would qualify ({percent(report.unattended.rate)}):"
-        " `/triage autonomy`",
     ]
     told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
     untold = [each for each in report.criteria if each.ok is None]

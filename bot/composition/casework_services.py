@@ -29,7 +29,7 @@ from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.reports.report_schedules import BriefSchedule, ReviewSchedule
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
@@ -178,8 +178,8 @@ class ReviewServices:
         settings = on.settings.review
 
         def build() -> WeeklyReview:
-            allow, codebases = Allowance.for_one_look(), [one.id for one in on.code.codebases]
-            return build_review(on.storage, Rollups(on.storage), on.clock.now(), codebases, allow=allow)
+            rollups, codebases = Rollups(on.storage), [one.id for one in on.code.codebases]
+            return build_review(on.storage, rollups, on.clock.now(), codebases, at_most=THREADS_AT_ONCE)
 
         lead = ReviewMessages(on.slack.client, on.slack.poster, lead=settings.lead or "", team=on.team)
         stored, zone, hours = on.single(REVIEWS), on.zone(settings.timezone), on.working_hours()

@@ -127,8 +127,7 @@ class Documents(Protocol):
 
 
 Position = tuple[int, int]
-"""A place between two lines of a journal; a later place is greater, and rotation moves none."""
-JOURNAL_START: Final[Position] = (0, 0)
+"""A place in a journal: the number of its file, and an offset."""
 
 
 class Journal(Protocol):
@@ -150,11 +149,10 @@ class Journal(Protocol):
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first; whoever stops early has read little more than it took."""
 
-    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
-        """Yield every readable record after a place, oldest first, each with the place after it.
+    def end(self) -> Position:
+        """Return the place after the last record, greater with each record; (0, 0) of no journal.
 
-        A last line without its end is left for the next reading. Raises Conflict where the journal has no such place:
-        it is not the one that was read before.
+        The first number is that of the file, so that a journal that was deleted or rotated is told from one that grew.
         """
 
     def require_readable(self) -> None:

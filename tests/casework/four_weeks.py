@@ -35,11 +35,11 @@ def live_four_weeks(
     **changes: Any,
 ) -> list[ThreadState]:
     """Write drafts that qualify, a dozen a week, each approved unless `endings` says otherwise by its number."""
-    threads, heard, closed = Threads(store.documents), store.journal(CLASSIFIED), []
+    threads, closed = Threads(store.documents), []
+    store.journal(CLASSIFIED).append({"classified_at": now.isoformat()})
     for number in range(drafts):
         asked_at = now - (DRAFTS - number) * EVERY
         state = _ended(asked_at, (endings or {}).get(number, Resolution.APPROVED), team, channel, number, changes)
-        heard.append(mention_of(state))
         threads.put(state)
         threads.archive(state.thread_id)
         closed.append(state)
@@ -77,17 +77,3 @@ def _ended(
         "closed_at": shown + timedelta(minutes=1),
     }
     return a_thread(**{**known, **changes})
-
-
-def mention_of(state: ThreadState) -> dict[str, Any]:
-    """Return the record of a thread's question, which named the bot."""
-    return {
-        "create_time": state.started_at.isoformat(),
-        "classified_at": state.started_at.isoformat(),
-        "chat_id": state.chat_id,
-        "message_id": state.original_message_id,
-        "msg_type": "text",
-        "classification": "actionable",
-        "is_bot_mention": True,
-        "content": state.question,
-    }

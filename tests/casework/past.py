@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_history import HeardMessages, JournalHistory, MessagesOfDay, ReplyRecord
+from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
 from bot.casework.reports.measures import to_us
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
@@ -25,35 +25,16 @@ FALSE = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
 TONE = Check(name="tone", ok=False, reason="hedging")
 
 
-class EventRecord(NamedTuple):
-    """One message and what the rules made of it."""
-
-    at: datetime
-    chat_id: str
-    message_id: str
-    classification: str
-    is_bot_mention: bool
-
-
-def heard_messages(records: Iterable[EventRecord]) -> HeardMessages:
-    """Return single messages as a report counts them."""
-    known = list(records)
-    marks = "".join("a" if one.classification == "actionable" else "l" for one in known)
-    mentions = frozenset((one.chat_id, one.message_id) for one in known if one.is_bot_mention)
-    return HeardMessages(days=(MessagesOfDay([to_us(one.at) for one in known], marks),), mentions=mentions)
-
-
 def history(
     *,
     threads: Iterable[ThreadState] = (),
-    heard: Iterable[EventRecord] = (),
+    heard: Iterable[tuple[int, bool]] = (),
     runs: Mapping[str, LongRun] | None = None,
     **known: Any,
 ) -> JournalHistory:
     """Return what happened; `runs` has what is left of long runs, by thread."""
     facts = [facts_of(one, (runs or {}).get(one.thread_id)) for one in threads]
-    drafts = [one for one in facts if one.qualifies]
-    return JournalHistory(threads=facts, drafts=drafts, heard=heard_messages(heard), **known)
+    return JournalHistory(threads=facts, heard=list(heard), **known)
 
 
 def metrics_of(home: Path, clock: Clock) -> MetricsService:
@@ -62,10 +43,9 @@ def metrics_of(home: Path, clock: Clock) -> MetricsService:
     return MetricsService(store, Rollups(store), clock, baseline_reply_s=None)
 
 
-def heard(number: int, classification: str = "ambient", *, mention: bool = False, days_ago: float = 1) -> EventRecord:
-    return EventRecord(
-        NOW - timedelta(days=days_ago), "C1", f"{1_700_000_000 + number}.000100", classification, mention
-    )
+def heard(classification: str = "ambient", *, days_ago: float = 1) -> tuple[int, bool]:
+    """Return a message as a report counts it."""
+    return to_us(NOW - timedelta(days=days_ago)), classification == "actionable"
 
 
 def a_round(

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.errors import Conflict, StoreError
+from bot.errors import StoreError
 from bot.ports import Journal
-from bot.ports.storage import JOURNAL_START
 from tests.fakes import MemoryJournal
 from tests.postgres import new_namespace, shared_database
 from tests.sampling import examples
@@ -105,27 +104,15 @@ def test_the_newest_record_comes_first_on_the_way_back(reopen: Open) -> None:
     assert [record["n"] for record in reopen().newest_first()] == list(reversed(range(400)))
 
 
-def test_reading_goes_on_where_it_stopped(reopen: Open) -> None:
-    """Each record is read once over many readings, and each place is greater than the one before."""
-    place, seen = JOURNAL_START, []
-    assert list(reopen().read_from(place)) == []
-    for number in range(30):
+def test_the_end_of_a_journal_moves_with_each_record(reopen: Open) -> None:
+    """Whoever comes back sees whether it is the same journal, which has only grown."""
+    assert reopen().end() == (0, 0)
+    ends = []
+    for number in range(3):
         reopen().append({"n": number})
-        if number % 7 == 0:
-            for record, after in reopen().read_from(place):
-                assert after > place
-                place = after
-                seen.append(record["n"])
-    assert [*seen, *(record["n"] for record, _ in reopen().read_from(place))] == list(range(30))
-
-
-def test_a_place_that_the_journal_does_not_have_is_a_conflict(reopen: Open) -> None:
-    """A journal that was put back from a backup is not taken for the one that was read."""
-    reopen().append({"n": 1})
-    with pytest.raises(Conflict):
-        list(reopen().read_from((1, 5_000)))
-    with pytest.raises(Conflict):
-        list(reopen().read_from((9, 5_000)))
+        ends.append(reopen().end())
+    assert ends == sorted(set(ends))
+    assert len({file for file, _ in ends}) == 1
 
 
 def test_eight_threads_lose_and_tear_nothing(reopen: Open) -> None:
@@ -240,20 +227,15 @@ class TestOnDisk:
             assert tail == list(range(number + 1 - len(tail), number + 1))
             assert len(tail) >= min(number - 99, 4)
 
-    def test_the_way_back_and_a_place_lead_through_rotated_files(self, tmp_path: Path) -> None:
-        """A place read before a rotation is the same place after it."""
-        journal, place, seen = NdjsonJournal(tmp_path / "log.ndjson", rotate_bytes=100), JOURNAL_START, []
+    def test_the_way_back_leads_through_rotated_files(self, tmp_path: Path) -> None:
+        """And the end of the journal is in another file then."""
+        journal, files = NdjsonJournal(tmp_path / "log.ndjson", rotate_bytes=100), []
         for number in range(60):
             journal.append({"n": number})
             assert next(journal.newest_first())["n"] == number
-            if number % 3 == 0:
-                for record, after in journal.read_from(place):
-                    seen.append(record["n"])
-                    place = after
-        assert seen == list(range(58))
+            files.append(journal.end()[0])
         assert [record["n"] for record in journal.newest_first()] == list(reversed(range(60)))
-        (tmp_path / "log.ndjson.1").unlink()
-        assert [record["n"] for record, _ in journal.read_from(place)] == [58, 59]
+        assert set(files) == set(range(1, files[-1] + 1)) > {1}
 
     @pytest.mark.parametrize("is_kept", [True, False])
     def test_what_is_appended_after_somebody_moved_the_file_stands_in_a_new_one(
@@ -267,16 +249,6 @@ class TestOnDisk:
         journal.append({"n": 2})
         assert json.loads(path.read_text()) == {"n": 2}
         assert [record["n"] for record in journal.records()] == ([1, 2] if is_kept else [2])
-
-    def test_a_torn_line_is_left_for_the_next_reading(self, tmp_path: Path) -> None:
-        """What has no end yet is not passed over, and neither is the place in the middle of a line one."""
-        path = tmp_path / "log.ndjson"
-        path.write_bytes(b'{"n":1}\n{"n":2}')
-        [(_, place)] = NdjsonJournal(path).read_from(JOURNAL_START)
-        NdjsonJournal(path).append({"n": 3})
-        assert [record["n"] for record, _ in NdjsonJournal(path).read_from(place)] == [2, 3]
-        with pytest.raises(Conflict):
-            list(NdjsonJournal(path).read_from((place[0], place[1] - 3)))
 
     def test_other_files_beside_it_are_left_alone(self, tmp_path: Path) -> None:
         """Only `<name>.<number>` is a rotated file."""

@@ -206,7 +206,7 @@ def _metrics() -> list[Block]:
     rounds = (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.BOUNCE)
     threads = [decided(n, endings[n % 4], a_round(verdict=rounds[n % 4], checks=(GOOD,))) for n in range(24)]
     past = history(
-        heard=[heard(n, "actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
+        heard=[heard("actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
         threads=threads,
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
         recorded_since=NOW - timedelta(days=30),

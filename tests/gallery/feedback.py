@@ -68,7 +68,7 @@ def _review() -> WeeklyReview:
     window = Window.last(7, NOW)
     endings = (Resolution.APPROVED, Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
     past = history(
-        heard=[heard(number, "actionable", days_ago=1 + number % 6) for number in range(8)],
+        heard=[heard("actionable", days_ago=1 + number % 6) for number in range(8)],
         threads=[decided(number, endings[number % 4], a_round()) for number in range(8)],
         replies=[reply(number) for number in range(8) if endings[number % 4] is not Resolution.DISMISSED],
         votes=[Vote(is_helpful=number > 0, at=NOW - timedelta(days=1)) for number in range(4)],

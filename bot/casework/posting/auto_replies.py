@@ -17,8 +17,7 @@ from typing import Any, Final
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
-from bot.casework.reports.rollup_rows import MENTIONS, POSTED, utc_day
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import Arming, Look, arm, armed_condition, disarm, look, why_not
@@ -28,7 +27,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.presence import read_presence
 from bot.ports import AuditChat, Store
-from bot.ports.collections import Collection, SingleDocument
+from bot.ports.collections import CLASSIFIED, REPLIES, Collection, SingleDocument
 from bot.ports.replicas import Replicas
 
 log = logging.getLogger(__name__)
@@ -124,13 +123,13 @@ class ArmingService:
 
     def _see(self) -> Look:
         now = self._desk.clock.now()
-        record = read_record(self._store, self._rollups, now, self.hours, allow=Allowance.for_one_look())
+        record = read_record(self._store, self._rollups, now, self.hours, at_most=THREADS_AT_ONCE)
         return Look(
             now=now,
             mode=self.mode,
             process=self._process,
             is_first=not self._has_looked,
-            places={kind.journal: self._rollups.latest(kind, utc_day(now)).until for kind in (MENTIONS, POSTED)},
+            places={name: self._store.journal(name).end() for name in (CLASSIFIED, REPLIES)},
             weeks=record.weeks,
             uncounted=record.uncounted,
             newest=record.newest,

@@ -163,7 +163,7 @@ def _needs(n: int, least: int, of: str) -> str:
 
 def _actionable(past: JournalHistory, window: Window) -> Measure:
     """AC-01."""
-    heard, actionable = past.heard.count(window)
+    heard, actionable = past.count_heard(window)
     missing = "" if heard else "no message was recorded"
     if not missing and (past.recorded_since is None or past.recorded_since > window.start + timedelta(days=1)):
         since = past.recorded_since or window.end

@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from bot.casework.reports.journal_history import JournalHistory
-from bot.casework.reports.measures import Window, from_us, share
-from bot.casework.reports.rollup_rows import MENTIONS
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.measures import Window, from_us
+from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.arming import Arming
@@ -34,7 +32,6 @@ A_DAY: Final = timedelta(days=1)
 NAMED: Final = 10
 """False positives and automatic replies that a report names; the rest is counted."""
 QUESTION_CHARS: Final = 80
-_ANSWERS: Final = frozenset({ConditionCode.ENOUGH_DRAFTS, ConditionCode.EVERY_WEEK})
 
 
 class Outcome(StrEnum):
@@ -128,14 +125,12 @@ class AutonomyRecord:
 
 
 def read_record(
-    store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, allow: Allowance | None = None
+    store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, at_most: int | None = None
 ) -> AutonomyRecord:
     """Return what qualified in the last weeks, within working hours if there are any; raises StoreError."""
     since = now - SINCE
-    backlog = rollups.catch_up(now, since, allow=allow)
-    rows = [row for day in rollups.journal_days(MENTIONS, since, now) for row in day["rows"]]
-    mentions = {(row[1], row[2]) for row in rows}
-    found = [draft for draft in rollups.drafts(since, now + A_DAY) if (draft.chat_id, draft.message_id) in mentions]
+    uncounted = rollups.catch_up(since, at_most=at_most)
+    found = rollups.drafts(since, now + A_DAY)
     sent = Collection(store.documents, AUTO_REPLIES).all()[::-1]
     drafts = [
         draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us or draft.started_us))
@@ -143,7 +138,7 @@ def read_record(
     unknown = {draft.thread_id for draft in found if draft.resolution == Resolution.AUTO} - {s.thread_id for s in sent}
     damaged = rollups.thread_rows(since, now)[1]
     problems = (
-        backlog._replace(has_records=rollups.has_uncounted_records).words(),
+        uncounted_words(uncounted),
         f"{damaged} closed threads cannot be read" if damaged else "",
         f"the records of {len(unknown)} automatic replies are gone" if unknown else "",
     )
@@ -212,37 +207,3 @@ def week_records(
         false = [draft for draft, outcome in inside if outcome.is_false]
         weeks.append(WeekRecord(len(inside), len(false), sum(draft.is_risky for draft in false)))
     return weeks
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AutonomyMetrics:
-    """The measure over four weeks at any hour; `weekly` has a rate for each, the latest first, None for no drafts."""
-
-    qualified: int
-    false: int
-    risky_false: int
-    weekly: Sequence[float | None]
-    missing: str
-    ok: bool | None
-    """Whether the measure is good enough; None where it rests on too little."""
-
-    @property
-    def rate(self) -> float | None:
-        """The share of qualified drafts that a human did not send as they were."""
-        return share(self.false, self.qualified)
-
-
-def unattended(past: JournalHistory, window: Window) -> AutonomyMetrics:
-    """Return the measure of the four weeks up to a window's end."""
-    mentions = past.heard.mentions
-    weeks = week_records((d for d in past.drafts if (d.chat_id, d.message_id) in mentions), window, {})
-    missing = [one for one in judge_record(weeks) if not one.holds]
-    too_little = "; ".join(one.said for one in missing if one.code in _ANSWERS)
-    return AutonomyMetrics(
-        qualified=sum(week.drafts for week in weeks),
-        false=sum(week.false for week in weeks),
-        risky_false=sum(week.risky_false for week in weeks),
-        weekly=[week.rate for week in weeks],
-        missing=too_little,
-        ok=None if too_little else not missing,
-    )

@@ -6,7 +6,7 @@ that cannot be read is counted and left out; a missing journal is an empty one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -14,42 +14,13 @@ from typing import Any, NamedTuple
 from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
-from bot.casework.reports.rollup_rows import BEATS, MENTIONS, MESSAGES, POSTED, SPENT, RollupKind, utc_day
-from bot.casework.reports.rollups import COMPLETE, Allowance, Backlog, Rollups
+from bot.casework.reports.rollup_rows import BEATS, MESSAGES, POSTED, SPENT, RollupKind, Row
+from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.questions.feedback import Vote
 from bot.intake.presence import read_presence
 from bot.ports import Store
 from bot.ports.collections import HEARTBEATS, JUDGEMENTS, SPEND, THREADS, Collection
-
-
-class MessagesOfDay(NamedTuple):
-    """When messages were written (microseconds since 1970), and a mark for each, as rollup_rows.py sets it."""
-
-    at_us: Sequence[int]
-    marks: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HeardMessages:
-    """What was heard, to be counted; `mentions` has channel and ts of those that named the bot."""
-
-    days: Sequence[MessagesOfDay] = ()
-    mentions: frozenset[tuple[str, str]] = frozenset()
-
-    def count(self, window: Window) -> tuple[int, int]:
-        """Return how many messages a window holds, and how many of them are actionable."""
-        start, end = window.bounds_us
-        messages = actionable = 0
-        for at_us, marks in self.days:
-            if not at_us or max(at_us) < start or min(at_us) >= end:
-                continue
-            inside = marks
-            if min(at_us) < start or max(at_us) >= end:
-                inside = "".join(mark for at, mark in zip(at_us, marks, strict=True) if start <= at < end)
-            messages += len(inside)
-            actionable += inside.count("a")
-        return messages, actionable
 
 
 class ReplyRecord(NamedTuple):
@@ -76,12 +47,11 @@ class SpendRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalHistory:
-    """Everything that is measured; `recorded_since` is the time of the oldest message on record."""
+    """Everything that is measured; `recorded_since` is when the oldest message on record was written down."""
 
-    heard: HeardMessages = HeardMessages()
+    heard: Sequence[tuple[int, bool]] = ()
+    """Of each message that was heard: when (microseconds since 1970), and whether it is actionable."""
     threads: Sequence[ThreadFacts] = ()
-    drafts: Sequence[ThreadFacts] = ()
-    """Those whose first draft qualifies."""
     replies: Sequence[ReplyRecord] = ()
     spent: Sequence[SpendRecord] = ()
     judged: Sequence[Judgement] = ()
@@ -90,57 +60,46 @@ class JournalHistory:
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
-    backlog: Backlog = COMPLETE
-    """What is not in here, because only so much was to be read at once."""
+    uncounted: int = 0
+    """Closed threads that are not in here, because only so many were to be read at once."""
+
+    def count_heard(self, window: Window) -> tuple[int, int]:
+        """Return how many messages a window holds, and how many of them are actionable."""
+        start, end = window.bounds_us
+        inside = [is_actionable for at, is_actionable in self.heard if start <= at < end]
+        return len(inside), sum(inside)
 
 
 def count_past(
-    store: Store,
-    rollups: Rollups,
-    since: datetime,
-    now: datetime,
-    *,
-    drafts_since: datetime | None = None,
-    allow: Allowance | None = None,
+    store: Store, rollups: Rollups, since: datetime, now: datetime, *, at_most: int | None = None
 ) -> JournalHistory:
-    """Return what happened since then, with all counted first that is new, or as much of it as `allow` says.
-
-    Drafts and mentions, which tell how well the bot would do without a human, are read from `drafts_since` on.
+    """Return what happened since then; `at_most` is how many closed threads may be taken in for it.
 
     Raises:
         StoreError: the data directory cannot be read.
     """
-    backlog = rollups.catch_up(now, drafts_since or since, allow=allow)
-    days, longer = rollups.journal_days(MESSAGES, since, now), min(since, drafts_since or since)
+    uncounted = rollups.catch_up(since, at_most=at_most)
     threads, unreadable = rollups.thread_rows(since, now)
     open_threads, damaged = _open_threads(store, rollups)
     seen, judgements = read_presence(store.documents), store.journal(JUDGEMENTS).records()
+    messages = {place: (at, is_actionable) for at, is_actionable, place in rollups.journal_rows(MESSAGES, since, now)}
     return JournalHistory(
-        heard=HeardMessages(
-            days=[MessagesOfDay(day["at"], day["marks"]) for day in days],
-            mentions=frozenset((row[1], row[2]) for row in _rows(rollups, MENTIONS, longer, now)),
-        ),
+        heard=list(messages.values()),  # what a crash had journaled twice is one message
         threads=[*threads, *open_threads],
-        drafts=[*rollups.drafts(longer, now), *(one for one in open_threads if one.qualifies)],
         replies=[ReplyRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, POSTED, since, now)],
         spent=[SpendRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, SPENT, since, now)],
         votes=[vote for one in read_feedback(store) for vote in one.votes.values()],
         judged=[found for record in judgements if (found := Judgement.read(record))],
-        recorded_since=_oldest(rollups, MESSAGES, days, now),
+        recorded_since=rollups.journal_since(MESSAGES),
         bot_started_at=seen.started_at if seen else None,
         unreadable=unreadable + damaged,
-        backlog=backlog._replace(has_records=rollups.has_uncounted_records),  # last: reading may find a day to mend
+        uncounted=uncounted,
     )
 
 
-def _rows(rollups: Rollups, kind: RollupKind, since: datetime, now: datetime) -> list[list[Any]]:
+def _rows(rollups: Rollups, kind: RollupKind, since: datetime, now: datetime) -> list[Row]:
     start = to_us(since)
-    return [row for day in rollups.journal_days(kind, since, now) for row in day["rows"] if row[0] >= start]
-
-
-def _oldest(rollups: Rollups, kind: RollupKind, days: Sequence[Mapping[str, Any]], now: datetime) -> datetime | None:
-    oldest = days[-1]["oldest"] if days else rollups.latest(kind, utc_day(now)).oldest
-    return None if oldest is None else from_us(oldest)
+    return [row for row in rollups.journal_rows(kind, since, now) if row[0] >= start]
 
 
 def _open_threads(store: Store, rollups: Rollups) -> tuple[list[ThreadFacts], int]:
@@ -172,16 +131,13 @@ class BeatHistory:
 
     ran: Sequence[BeatSummary] = ()
     recorded_since: datetime | None = None
-    has_uncounted_records: bool = False
 
 
 def read_beats(rollups: Rollups, since: datetime, now: datetime) -> BeatHistory:
     """Return the beats since then, refused slots aside, without what they said. Raises StoreError."""
-    days, start = rollups.journal_days(BEATS, since, now), to_us(since)
-    rows = [row for day in days for row in day["rows"] if row[0] >= start]
+    rows = _rows(rollups, BEATS, since, now)
     ran = [BeatSummary(from_us(at), "", "", is_alert, is_failed) for at, is_alert, is_failed in rows]
-    oldest, is_behind = _oldest(rollups, BEATS, days, now), rollups.has_uncounted_records
-    return BeatHistory(ran=ran, recorded_since=oldest, has_uncounted_records=is_behind)
+    return BeatHistory(ran=ran, recorded_since=rollups.journal_since(BEATS))
 
 
 def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:

@@ -14,12 +14,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.casework.reports.acceptance import acceptance, errors_in, threads_of, waited_s
-from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
 from bot.casework.reports.classifier_samples import ErrorRate
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
-from bot.casework.reports.rollups import Allowance, Rollups
-from bot.domain.questions.auto_reply import WEEKS
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups, uncounted_words
 from bot.domain.questions.feedback import Votes, count_votes
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution
@@ -92,7 +90,6 @@ class MetricsReport:
     window: Window
     criteria: Sequence[Measure]
     tally: Tally
-    unattended: AutonomyMetrics
     weeks: Sequence[WeekFigures] = ()
     unreadable: int = 0
     uncounted: str = ""
@@ -111,10 +108,9 @@ def build_metrics(
         window=window,
         criteria=acceptance(past, window, baseline_reply_s=baseline_reply_s),
         tally=tally(past, window),
-        unattended=unattended(past, window),
         weeks=[WeekFigures(week, tally(past, week), errors_in(past, week)) for week in window.weeks(weeks)],
         unreadable=past.unreadable,
-        uncounted=past.backlog.words(),
+        uncounted=uncounted_words(past.uncounted),
     )
 
 
@@ -125,7 +121,7 @@ def tally(past: JournalHistory, window: Window) -> Tally:
     firsts = [verdict for each in threads for verdict in each.first_verdicts]
     pairs = [each.helped for each in threads if each.helped is not None]
     start, end = window.bounds_us
-    messages, actionable = past.heard.count(window)
+    messages, actionable = past.count_heard(window)
     waits = [each.decided_after_s for each in past.threads if each.approved_us and start <= each.approved_us < end]
     ends = [each.resolution for each in past.threads if each.closed_us and start <= each.closed_us < end]
     replies = [each for each in past.replies if window.holds(each.at)]
@@ -152,8 +148,6 @@ def tally(past: JournalHistory, window: Window) -> Tally:
 
 
 DAYS: Final = 7
-SINCE: Final = timedelta(days=7 * WEEKS + 1)
-"""What the report looks back on: the weeks of replies without a human, and a day."""
 REST: Final = timedelta(minutes=1)
 """Between two looks at what is new, once everything is counted."""
 
@@ -194,11 +188,11 @@ class MetricsService:
         if last is not None and timedelta() <= now - last < REST:
             return
         since = None if last is None else last - timedelta(days=1)
-        if not self._rollups.catch_up(now, since, allow=Allowance.for_one_look()):
+        if not self._rollups.catch_up(since, at_most=THREADS_AT_ONCE):
             self._counted_at = now
 
     def _report(self) -> MetricsReport:
         now = self._clock.now()
-        window, allow = Window.last(DAYS, now), Allowance.for_one_look()
-        past = count_past(self._store, self._rollups, window.start, now, drafts_since=now - SINCE, allow=allow)
+        window = Window.last(DAYS, now)
+        past = count_past(self._store, self._rollups, window.start, now, at_most=THREADS_AT_ONCE)
         return build_metrics(past, window, baseline_reply_s=self._baseline_reply_s)

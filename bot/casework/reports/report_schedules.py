@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
 from bot.casework.reports.measures import time_of
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.reports.week_report import read_week
 from bot.casework.reports.weekly_review import WeeklyReview
 from bot.casework.thread_service import ThreadService
@@ -85,8 +85,8 @@ class BriefSchedule:
             StoreError: the data directory cannot be read.
             ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
         """
-        now, allow = self._desk.clock.now(), Allowance.for_one_look()
-        self._pictures.show(read_week(self._store, Rollups(self._store), now, self._zone, allow=allow))
+        now, rollups = self._desk.clock.now(), Rollups(self._store)
+        self._pictures.show(read_week(self._store, rollups, now, self._zone, at_most=THREADS_AT_ONCE))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now."""

@@ -1,8 +1,8 @@
 """Days counted once: what reports need of closed threads and of journals, one document for each day and kind.
 
-A day of a journal holds the rows between two places of it, so that each record is counted in exactly one write; a day
-of threads names the closed threads it holds, and takes in those that it does not. Both can be made anew from the
-archive and the journals, and are where a document is missing or damaged. Why so: docs/decisions/rollups.md.
+A day of a journal is read once it is over and kept; the running day is read from the journal itself. A day of threads
+names the closed threads it holds, and takes in those that it does not. Both are made anew where a document is missing
+or damaged. Why so: docs/decisions/rollups.md.
 """
 
 from __future__ import annotations
@@ -10,24 +10,16 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bot.casework.escalate.long_run import EscalationFolder
-from bot.casework.reports.measures import to_us
-from bot.casework.reports.rollup_rows import (
-    FORMAT,
-    KINDS,
-    JournalDay,
-    RollupKind,
-    day_of,
-    days_between,
-    read_day,
-    utc_day,
-)
+from bot.casework.reports.measures import recent_records, time_of, to_us
+from bot.casework.reports.rollup_rows import FORMAT, RollupKind, Row, days_between, utc_day
 from bot.casework.reports.thread_facts import (
     THREAD_FORMAT,
     LongRun,
@@ -37,62 +29,24 @@ from bot.casework.reports.thread_facts import (
 )
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict
-from bot.ports import ArchivedDocument, Document, Store
+from bot.ports import ArchivedDocument, Store
 from bot.ports.collections import ROLLUPS, THREADS, Collection
 
 log = logging.getLogger(__name__)
 
 ALL_TEAMS: Final = "all"
 """The key between kind and day in a document's id."""
-LOOK_BACK: Final = timedelta(days=400)
-"""How far back the latest day of a journal is looked for; one that was idle for longer is counted anew."""
-RECORDS_AT_ONCE: Final = 2_000
-"""Between two writes: what a kill in the middle costs."""
+LATE: Final = timedelta(hours=1)
+"""How long after its end a day is kept: another process, whose clock is behind, may still write into it."""
 THREADS_AT_ONCE: Final = 300
-MENDED_AT_ONCE: Final = 5_000
-_JOURNAL_FIELDS: Final = {"format", "day", "start", "until", "before", "oldest"}
+"""What somebody who waits lets be taken in, about 0.2 s: more is left to the ticks that follow."""
+_JOURNAL_FIELDS: Final = {"format", "rows"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}
 
 
-class _Outrun(Exception):
-    """Another process stored the same day first."""
-
-
-class Backlog(NamedTuple):
-    """What is not counted yet, because only so much was to be done at once."""
-
-    threads: int = 0
-    has_records: bool = False
-
-    def __bool__(self) -> bool:
-        """Whether anything is left."""
-        return bool(self.threads or self.has_records)
-
-    def names(self) -> str:
-        """Return what is left in a few words, nothing where nothing is."""
-        parts = [f"{self.threads:,} closed threads"] if self.threads else []
-        parts += ["records of the journals"] if self.has_records else []
-        return f"not counted yet: {' and '.join(parts)}" if parts else ""
-
-    def words(self) -> str:
-        """Return what is left in words, and what to do; nothing where nothing is left."""
-        return f"{self.names()}; triage is counting them, ask again in a minute" if self else ""
-
-
-COMPLETE: Final = Backlog()
-
-
-class Allowance:
-    """How many threads and how many records of journals one call may still take in; None: as many as there are."""
-
-    def __init__(self, threads: int | None = None, records: int | None = None) -> None:
-        self.threads = threads
-        self.records = records
-
-    @classmethod
-    def for_one_look(cls) -> Allowance:
-        """Return what somebody who waits lets be taken in, about 0.2 s each: more is left to the ticks that follow."""
-        return cls(threads=THREADS_AT_ONCE, records=MENDED_AT_ONCE)
+def uncounted_words(threads: int) -> str:
+    """Return what is not counted yet, because only so much was to be done at once; nothing where all is."""
+    return f"not counted yet: {threads:,} closed threads" if threads else ""
 
 
 class Rollups:
@@ -105,53 +59,47 @@ class Rollups:
         self._store, self._documents, self._saves = store, store.documents, saves
         self._threads = Collection(store.documents, THREADS)
         self._unsaved: dict[str, Mapping[str, Any]] = {}
-        self._forgotten: set[str] = set()
-        self._behind: set[str] = set()
-        self.threads_read = self.records_read = 0
-        """What was read from the archive and the journals, not from rollups."""
+        self.threads_read = 0
+        """How many were read from the archive, not from rollups."""
         self._lock = threading.Lock()
 
-    @property
-    def has_uncounted_records(self) -> bool:
-        """Whether the latest look at a journal, to take in what is new or to mend a day, ended before its end."""
-        return bool(self._behind)
+    def catch_up(self, since: datetime | None = None, *, at_most: int | None = None) -> int:
+        """Take in threads that were closed, and return how many are left where only so many were to be taken in.
 
-    def catch_up(self, now: datetime, since: datetime | None = None, *, allow: Allowance | None = None) -> Backlog:
-        """Take in what was closed and appended; `since` leaves out threads that closed on earlier days.
+        `since` leaves out those that closed on earlier days.
 
         Raises:
             StoreError: something cannot be read or written.
         """
-        allow = allow or Allowance()
         while True:
-            with self._lock, suppress(_Outrun):
-                for kind in KINDS:
-                    self._follow(kind, utc_day(now), allow)
-                threads = self._take_threads(since, allow)
-                return Backlog(threads=threads, has_records=self.has_uncounted_records)
+            with self._lock, suppress(Conflict):  # another process stored the same day first
+                return self._take_threads(since, at_most)
 
-    def rebuild(self, now: datetime) -> None:
-        """Forget every day and count anew; killed in the middle, the next `catch_up` goes on. Raises StoreError."""
-        with self._lock:
-            for document in sorted(self._documents.list(ROLLUPS), key=lambda one: one.id, reverse=True):
-                self._forget(document)
-        self.catch_up(now)
+    def rebuild(self) -> None:
+        """Forget every day and take in the closed threads anew; raises StoreError."""
+        for document in self._documents.list(ROLLUPS):
+            self._documents.delete(ROLLUPS, document.id, version=document.version)
+        self.catch_up()
 
-    def journal_days(self, kind: RollupKind, since: datetime, now: datetime) -> list[Mapping[str, Any]]:
-        """Return the days of a journal that hold records from a moment on, oldest first; raises StoreError.
+    def journal_rows(self, kind: RollupKind, since: datetime, now: datetime) -> list[Row]:
+        """Return a row for each record of a journal that was written from a day on, oldest first; raises StoreError."""
+        days, over = days_between(utc_day(since), utc_day(now)), utc_day(now - LATE)
+        stored = {day: self._content(_id(kind.name, day), _JOURNAL_FIELDS, FORMAT) for day in days if day < over}
+        rows: dict[str, list[Row]] = {day: json.loads(one["rows"]) for day, one in stored.items() if one is not None}
+        missing = [day for day in days if day not in rows]
+        read = self._read_days(kind, missing[0], missing[-1])
+        for day in missing:
+            rows[day] = read[day]
+            if day < over:
+                kept = {"format": FORMAT, "kind": kind.name, "day": day, "rows": _packed(rows[day])}
+                with suppress(Conflict):  # another process has kept the same
+                    self._put(_id(kind.name, day), kept)
+        return [row for day in days for row in rows[day]]
 
-        Where one was deleted or damaged, it and those after it are counted anew first, at most `MENDED_AT_ONCE`
-        records; more are left to `catch_up`, and `has_uncounted_records` says so.
-        """
-        found, gap = self._without_gap(kind, since, now)
-        if gap is None:
-            return found
-        with self._lock:
-            log.warning("%s from %s on are counted anew", kind.name, gap, extra={"action": "rollups_anew"})
-            self._forget_from(kind, gap, utc_day(now))
-            records = MENDED_AT_ONCE if self._saves else None
-            self._follow(kind, utc_day(now), Allowance(records=records))
-        return self._without_gap(kind, since, now)[0]
+    def journal_since(self, kind: RollupKind) -> datetime | None:
+        """Return when the oldest record of a journal was written; None where it has none."""
+        times = (time_of(record.get(kind.written_key)) for record in self._store.journal(kind.journal).records())
+        return next(filter(None, times), None)
 
     def thread_rows(self, since: datetime, now: datetime) -> tuple[list[ThreadFacts], int]:
         """Return the threads that closed on a day or later, and how many cannot be read."""
@@ -161,10 +109,7 @@ class Rollups:
 
     def closed_since(self, since: datetime, now: datetime) -> list[ThreadFacts]:
         """Return the threads that closed from a moment on, all of them; raises StoreError."""
-        while True:
-            with self._lock, suppress(_Outrun):
-                self._take_threads(since, Allowance())
-                break
+        self.catch_up(since)
         return [one for one in self.thread_rows(since, now)[0] if (one.closed_us or 0) >= to_us(since)]
 
     def drafts(self, since: datetime, now: datetime) -> list[ThreadFacts]:
@@ -172,8 +117,11 @@ class Rollups:
         return [from_row(row) for content in self._thread_days(since, now) for row in content["drafts"]]
 
     def _thread_days(self, since: datetime, now: datetime) -> list[Mapping[str, Any]]:
-        found = (self._content(_id("threads", day)) for day in days_between(utc_day(since), utc_day(now)))
+        found = map(self._thread_day, days_between(utc_day(since), utc_day(now)))
         return [content for content in found if content is not None]
+
+    def _thread_day(self, day: str) -> Mapping[str, Any] | None:
+        return self._content(_id("threads", day), _THREAD_FIELDS, THREAD_FORMAT)
 
     def facts(self, state: ThreadState) -> ThreadFacts:
         """Return the row of a thread as it stands, with what is left of its long run."""
@@ -184,97 +132,32 @@ class Rollups:
             return facts_of(state)
         return facts_of(state, LongRun(folder.is_done(), folder.returned() is not None))
 
-    # Journals.
-
-    def _follow(self, kind: RollupKind, today: str, allow: Allowance) -> None:
-        """Take in what was appended since, and remember whether more is left than was allowed."""
-        try:
-            is_behind = self._append(kind, today, allow)
-        except Conflict:  # the journal is another one: put back from a backup, say
-            log.warning("%s is counted anew: its journal is another", kind.name, extra={"action": "rollups_anew"})
-            self._forget_from(kind, "0001-01-01", today)
-            is_behind = self._append(kind, today, allow)
-        (self._behind.add if is_behind else self._behind.discard)(kind.name)
-
-    def _append(self, kind: RollupKind, today: str, allow: Allowance) -> bool:
-        part, taken = self.latest(kind, today), 0
-        for record, after in self._store.journal(kind.journal).read_from(part.until):
-            if allow.records is not None and allow.records <= 0:
-                self._save(kind, part, taken)
-                return True
-            day = min(max(day_of(kind, record, part.day or today), part.day), max(today, part.day))
-            if not part.day:
-                part = JournalDay(day=day)
-            elif day != part.day or (taken and taken % RECORDS_AT_ONCE == 0):
-                self._save(kind, part, taken)
-                part, taken = (part.next(kind, day) if day != part.day else part), 0
-            part.take(kind, record, after)
-            taken += 1
-            self.records_read += 1
-            allow.records = None if allow.records is None else allow.records - 1
-        self._save(kind, part, taken)
-        return False
-
-    def _save(self, kind: RollupKind, part: JournalDay, taken: int) -> None:
-        if taken:
-            part.version = self._put(_id(kind.name, part.day), part.content(kind), part.version)
-
-    def latest(self, kind: RollupKind, today: str) -> JournalDay:
-        """Return the latest day of a journal that is counted, up to `today` (yyyy-mm-dd); an empty one without any."""
-        found = (self._day(kind, day) for day in reversed(days_between(_first_day(today), today)))
-        return next((day for day in found if day is not None), JournalDay(day=""))
-
-    def _day(self, kind: RollupKind, day: str) -> JournalDay | None:
-        name = _id(kind.name, day)
-        if name in self._unsaved:
-            return read_day(kind, self._unsaved[name], 0)
-        document = self._find(name)
-        found = read_day(kind, document.value or {}, document.version) if document else None
-        if document is not None and found is None:
-            self._set_aside(name)
+    def _read_days(self, kind: RollupKind, first: str, last: str) -> Mapping[str, list[Row]]:
+        """Return the rows of a journal by the day they were written on; what is later than `last` is of that day."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for record in recent_records(
+            self._store, kind.journal, kind.written_key, datetime.fromisoformat(f"{first}T00:00+00:00")
+        ):
+            at, row = time_of(record.get(kind.written_key)), kind.row_of(record)
+            if at is not None and row is not None:
+                found[min(utc_day(at), last)].append(row)
         return found
 
-    def _without_gap(
-        self, kind: RollupKind, since: datetime, now: datetime
-    ) -> tuple[list[Mapping[str, Any]], str | None]:
-        """Return the days of a journal, and the first one whose predecessor is not the one it followed."""
-        first = utc_day(since)
-        found: list[Mapping[str, Any]] = []
-        for day in days_between(first, utc_day(now)):
-            content = self._content(_id(kind.name, day), is_journal=True)
-            if content is None:
-                continue
-            before = content["before"]
-            latest = found[-1] if found else None
-            is_first = latest is None and (before is None or before < first)
-            if not is_first and (latest is None or (latest["day"], latest["until"]) != (before, content["start"])):
-                return found, day
-            found.append(content)
-        return found, None
-
-    def _forget_from(self, kind: RollupKind, first: str, today: str) -> None:
-        """Forget the days of a journal from one on, the latest first: what is left is always without a gap."""
-        for day in reversed(days_between(max(first, _first_day(today)), today)):
-            if (document := self._find(_id(kind.name, day))) is not None:
-                self._forget(document)
-
-    # Closed threads.
-
-    def _take_threads(self, since: datetime | None, allow: Allowance) -> int:
+    def _take_threads(self, since: datetime | None, at_most: int | None) -> int:
         """Take in closed threads, those of the latest day first; return how many are left."""
         left = 0
         for day, closed in self._closed_by_day(since):
-            held = self._content(_id("threads", day))
+            held = self._thread_day(day)
             if held and held["count"] == len(closed):
                 continue
             names = set(held["names"].split("\n")) if held else set()
             missing = [one for one in closed if one.name not in names]
             if len(closed) - len(missing) != len(names):  # a file was taken away
                 held, missing = None, list(closed)
-            room = len(missing) if allow.threads is None else min(allow.threads, len(missing))
+            room = len(missing) if at_most is None else min(at_most, len(missing))
             if room:
                 self._add_threads(day, held, missing[:room])
-                allow.threads = None if allow.threads is None else allow.threads - room
+                at_most = None if at_most is None else at_most - room
             left += len(missing) - room
         return left
 
@@ -284,7 +167,6 @@ class Rollups:
             yield str(day), list(closed)
 
     def _add_threads(self, day: str, held: Mapping[str, Any] | None, missing: Sequence[ArchivedDocument]) -> None:
-        name = _id("threads", day)
         rows = json.loads(held["rows"]) if held else []
         drafts = list(held["drafts"]) if held else []
         unreadable = held["unreadable"] if held else 0
@@ -297,7 +179,6 @@ class Rollups:
                 drafts += [facts] if facts.qualifies else []
         self.threads_read += len(missing)
         names = [*(held["names"].split("\n") if held else []), *(one.name for one in missing)]
-        stored = self._find(name)
         content = {
             "format": THREAD_FORMAT,
             "kind": "threads",
@@ -305,58 +186,39 @@ class Rollups:
             "count": len(names),
             "names": "\n".join(names),
             "drafts": drafts,
-            "rows": json.dumps(rows, separators=(",", ":")),  # a text: most reports need the drafts only
+            "rows": _packed(rows),
             "unreadable": unreadable,
         }
-        self._put(name, content, stored.version if stored else 0)
+        self._put(_id("threads", day), content)
 
-    # Documents.
-
-    def _content(self, name: str, *, is_journal: bool = False) -> Mapping[str, Any] | None:
+    def _content(self, name: str, fields: set[str], form: int) -> Mapping[str, Any] | None:
         """Return a day as it is stored; None where there is none that can be used."""
         if name in self._unsaved:
             return self._unsaved[name]
-        document = self._find(name)
+        document = self._documents.get(ROLLUPS, name)
         if document is None:
             return None
         value = document.value or {}
-        fields, form = (_JOURNAL_FIELDS, FORMAT) if is_journal else (_THREAD_FIELDS, THREAD_FORMAT)
-        if not fields <= value.keys() or value["format"] != form:
-            self._set_aside(name)
-            return None
-        return value
-
-    def _find(self, name: str) -> Document | None:
-        return None if name in self._forgotten else self._documents.get(ROLLUPS, name)
-
-    def _put(self, name: str, content: Mapping[str, Any], version: int) -> int:
-        """Store a day and return its version; raises _Outrun where somebody else was faster, whose day stays."""
-        if not self._saves:
-            self._unsaved[name] = content
-            return 0
-        try:
-            self._documents.put(ROLLUPS, name, content, version=version)
-        except Conflict as error:
-            raise _Outrun(name) from error
-        return version + 1
-
-    def _forget(self, document: Document) -> None:
-        self._unsaved.pop(document.id, None)
-        if not self._saves:
-            self._forgotten.add(document.id)
-        else:
-            self._documents.delete(ROLLUPS, document.id, version=document.version)
-
-    def _set_aside(self, name: str) -> None:
-        if self._saves:
+        if fields <= value.keys() and value["format"] == form:
+            return value
+        if self._saves and document.value is None:  # what is of another format is written over
             where = self._documents.set_aside(ROLLUPS, name)
             log.warning("a rollup cannot be read, is counted anew: %s", where, extra={"action": "rollups_anew"})
+        return None
+
+    def _put(self, name: str, content: Mapping[str, Any]) -> None:
+        """Store a day; raises Conflict where somebody else was faster, whose day stays."""
+        if not self._saves:
+            self._unsaved[name] = content
+            return
+        stored = self._documents.get(ROLLUPS, name)
+        self._documents.put(ROLLUPS, name, content, version=stored.version if stored else 0)
 
 
 def _id(kind: str, day: str) -> str:
     return f"{kind}.{ALL_TEAMS}.{day}"
 
 
-def _first_day(today: str) -> str:
-    """Return the day up to which the latest one of a journal is looked for."""
-    return str(date.fromisoformat(today) - LOOK_BACK)
+def _packed(rows: Sequence[Any]) -> str:
+    """Return rows as one text: whoever needs something else of the document does not pay for them."""
+    return json.dumps(rows, separators=(",", ":"))

@@ -20,7 +20,7 @@ from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 4
+THREAD_FORMAT: Final = 5
 """Of the rows; days of another format are counted anew."""
 REASON_CHARS: Final = 90
 
@@ -69,7 +69,7 @@ class ThreadFacts(NamedTuple):
     posted_as: str | None
     draft_hash: str | None
     qualifies: bool
-    """Whether the first draft might have been sent without a human, were the bot mentioned, at work."""
+    """Whether the bot was mentioned and the first draft might have been sent without a human, at work."""
     is_risky: bool
     is_sent_back: bool
     """Whether there was another draft after the first one."""
@@ -89,7 +89,7 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
     pair = _second_round(state.rounds)
     checked = [each for each in state.rounds if each.checks]
     false = [each for each in checked if fabrications([each])]
-    qualifies = has_what_it_takes(state)
+    qualifies = state.mentions_bot and has_what_it_takes(state)
     return ThreadFacts(
         thread_id=state.thread_id,
         chat_id=state.chat_id,

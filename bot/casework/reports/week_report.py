@@ -14,7 +14,7 @@ from bot.casework.reports.acceptance import BAND, first_round_passes
 from bot.casework.reports.journal_history import BeatHistory, JournalHistory, count_past, read_beats
 from bot.casework.reports.measures import Window, dollars, from_us, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadStatus
@@ -24,17 +24,16 @@ DAYS: Final = 7
 
 
 def read_week(
-    store: Store, rollups: Rollups, now: datetime, zone: tzinfo, *, allow: Allowance | None = None
+    store: Store, rollups: Rollups, now: datetime, zone: tzinfo, *, at_most: int | None = None
 ) -> WeekSummary:
     """Return the week before now, its days named in a zone, and what of it is not counted yet.
 
-    Without `allow` all that is new is counted first. Raises StoreError for what cannot be read.
+    `at_most` is how many closed threads may be taken in for it. Raises StoreError for what cannot be read.
     """
     window = Window.last(DAYS, now)
-    past = count_past(store, rollups, window.start, now, allow=allow)
+    past = count_past(store, rollups, window.start, now, at_most=at_most)
     beats = read_beats(rollups, window.start, now)
-    backlog = past.backlog._replace(has_records=past.backlog.has_records or beats.has_uncounted_records)
-    return replace(build_week(past, beats, window, zone), uncounted=backlog.names())
+    return replace(build_week(past, beats, window, zone), uncounted=uncounted_words(past.uncounted))
 
 
 def build_week(past: JournalHistory, beats: BeatHistory, window: Window, zone: tzinfo) -> WeekSummary:

@@ -20,7 +20,7 @@ from bot.casework.reports.classifier_samples import ErrorRate, Judgement
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Window, dollars, seconds, to_us
 from bot.casework.reports.metrics_report import Tally, tally
-from bot.casework.reports.rollups import Allowance, Rollups
+from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
@@ -142,11 +142,11 @@ class WeeklyReview:
 
 
 def build_review(
-    store: Store, rollups: Rollups, now: datetime, codebases: Sequence[str] = (), *, allow: Allowance | None = None
+    store: Store, rollups: Rollups, now: datetime, codebases: Sequence[str] = (), *, at_most: int | None = None
 ) -> WeeklyReview:
     """Return the week before now; `codebases` are those that the team may see, by id. Raises StoreError."""
     window = Window.last(DAYS, now)
-    past = count_past(store, rollups, window.start, now, allow=allow)
+    past = count_past(store, rollups, window.start, now, at_most=at_most)
     week = ClosedWeek(store, past.threads, window)
     dismissed, edited, auto = map(week.ended, (Resolution.DISMISSED, Resolution.EDITED, Resolution.AUTO))
     bounced = [one for one in week.threads if one.facts.objections]
@@ -166,7 +166,7 @@ def build_review(
         parts=[part for part in parts if part.count],
         errors=[errors_in(past, week) for week in window.weeks(WEEKS)],
         unread=week.unread,
-        uncounted=past.backlog.words(),
+        uncounted=uncounted_words(past.uncounted),
     )
 
 

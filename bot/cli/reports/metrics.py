@@ -17,7 +17,6 @@ import click
 from click.core import ParameterSource
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
-from bot.casework.reports.autonomy_metrics import AutonomyMetrics
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
@@ -31,7 +30,6 @@ from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
 from bot.config.environment import process_home
 from bot.config.settings import find_config
-from bot.domain.questions.auto_reply import LIMIT, WEEKS
 from bot.domain.questions.feedback import votes_words
 from bot.errors import ConfigError, InputError
 
@@ -84,7 +82,7 @@ def command(
         return scope.print_each(report, as_json=as_json)
     home = scope.one_team()
     if rebuild:
-        print(_rebuild(home, now))
+        print(_rebuild(home))
     elif train:
         print(train_team_weights(home, scope.config))
     elif picture:
@@ -105,19 +103,17 @@ def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
 
 
 def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
-    since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
+    since = min(window.start, window.end - timedelta(weeks=weeks))
     with reading(home) as store:
-        rollups, now = Rollups(store, saves=False), datetime.now(UTC)
-        recent = min(window.start, window.end - timedelta(weeks=weeks))
-        past = count_past(store, rollups, recent, now, drafts_since=since)
+        past = count_past(store, Rollups(store, saves=False), since, datetime.now(UTC))
     return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
 
 
-def _rebuild(home: Path, now: datetime) -> str:
-    """Write all rollups anew and say what they hold; works beside a running bot."""
+def _rebuild(home: Path) -> str:
+    """Count all closed threads anew and say how many there are; works beside a running bot."""
     rollups = Rollups(store_at(home, is_reader=False))
-    rollups.rebuild(now)
-    return f"counted anew: {rollups.threads_read:,} closed threads, {rollups.records_read:,} records of journals"
+    rollups.rebuild()
+    return f"counted anew: {rollups.threads_read:,} closed threads; days of journals follow when a report needs them"
 
 
 def _baseline(config: Path | None, home: Path) -> float | None:
@@ -135,7 +131,7 @@ def render(done: MetricsReport) -> str:
     """Return the report, one screen of at most 80 columns."""
     lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
     lines += [line for each in done.criteria for line in _criterion(each)]
-    lines += ["", *_tally(done.tally), *_unattended(done.unattended)]
+    lines += ["", *_tally(done.tally)]
     if done.weeks:
         lines += ["", *_weeks(done.weeks)]
     if done.uncounted:
@@ -147,13 +143,11 @@ def render(done: MetricsReport) -> str:
 
 def report_json(done: MetricsReport) -> str:
     """Return the report as one JSON object."""
-    loose = done.unattended
     facts: dict[str, Any] = {
         "since": done.window.start.isoformat(),
         "until": done.window.end.isoformat(),
         "criteria": {each.name: asdict(each) for each in done.criteria},
         "counts": _facts(done.tally),
-        "unattended": {**asdict(loose), "rate": loose.rate, "ok": loose.ok},
         "weeks": [_week_facts(one) for one in done.weeks],
         "unreadable": done.unreadable,
         "uncounted": done.uncounted,
@@ -188,17 +182,6 @@ def _tally(tally: Tally) -> list[str]:
         f"  median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
         f" cost per reply {dollars(tally.cost_per_reply_usd)}",
         f"  feedback: {votes_words(tally.votes)}",
-    ]
-
-
-def _unattended(loose: AutonomyMetrics) -> list[str]:
-    risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
-    said = f"not enough data: {loose.missing}" if loose.missing else f"target ≤ {percent(LIMIT)} in every week"
-    return [
-        f"{MARKS[loose.ok]} automatic replies: {loose.qualified} drafts in {WEEKS} weeks would qualify;",
-        f"    people changed, dismissed or sent back {loose.false} of them{risky} ({percent(loose.rate)})",
-        wrapped(said, lead="    "),
-        "    the whole case: triage autonomy",
     ]
 
 

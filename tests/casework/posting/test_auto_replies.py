@@ -18,11 +18,11 @@ from bot.domain.questions.conditions import ConditionCode
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
-from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, Collection
+from bot.ports.collections import AUTO_REPLIES, Collection
 from bot.ports.replicas import Replica
 from bot.ports.threads import Threads
 from tests.builders import THREAD_ID, a_return
-from tests.casework.four_weeks import AT_WORK, live_four_weeks, mention_of
+from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import FakeClock, Faults
 
@@ -61,7 +61,6 @@ def on_record(made: Office) -> Office:
     threads = Threads(made.past.documents)
     threads.put(made.ended.model_copy(update={"version": 0}))
     threads.archive(made.ended.thread_id)
-    made.past.journal(CLASSIFIED).append(mention_of(made.ended))
     return made
 
 

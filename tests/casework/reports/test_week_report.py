@@ -61,7 +61,7 @@ def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
 
 def test_a_day_before_the_record_is_no_day_without_messages() -> None:
     """The record begins two and a half days ago: three bars, of which the first counted half a day."""
-    said = [heard(1, "actionable", days_ago=0.5), heard(2, days_ago=0.4), heard(3, days_ago=2.5)]
+    said = [heard("actionable", days_ago=0.5), heard(days_ago=0.4), heard(days_ago=2.5)]
     bars = seen(history(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
     assert bars == DailyCounts(
         title="Messages",
@@ -141,7 +141,7 @@ def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last
 def test_the_days_add_up_to_what_metrics_say(said: list[tuple[float, str]]) -> None:
     """No message is lost between two days, and none counted twice."""
     past = history(
-        heard=[heard(n, kind, days_ago=ago) for n, (ago, kind) in enumerate(said)],
+        heard=[heard(kind, days_ago=ago) for ago, kind in said],
         replies=[reply(n, at=NOW - timedelta(days=ago)) for n, (ago, _) in enumerate(said)],
         recorded_since=LONG_AGO,
     )
@@ -155,7 +155,9 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
     """What waits and what beats came to over a day is what the brief of that day says."""
     at = (NOW - timedelta(hours=1)).isoformat()
     event = an_event("why?", ts=f"{NOW.timestamp() - 60:.6f}").model_dump(mode="json")
-    NdjsonJournal(tmp_path / "events-classified.ndjson").append({**event, "classification": "actionable"})
+    NdjsonJournal(tmp_path / "events-classified.ndjson").append(
+        {**event, "classification": "actionable", "classified_at": at}
+    )
     NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": at})
     NdjsonJournal(tmp_path / "spend.ndjson").append({"at": at, "run_id": "beat-shop", "cost_usd": 0.25})
     beats = NdjsonJournal(tmp_path / "heartbeats.ndjson")
@@ -178,7 +180,7 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
 
 def test_the_words_for_who_cannot_see_it_hold_every_number() -> None:
     """Well within what Slack takes as a description."""
-    found = seen(history(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), BeatHistory())
+    found = seen(history(heard=[heard("actionable")], recorded_since=LONG_AGO), BeatHistory())
     words = found.in_words()
     assert words.startswith(
         f"The last 7 days, to {found.until}. Drafts: 0 replies posted, 0 dismissed; none waits now."

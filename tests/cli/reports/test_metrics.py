@@ -31,7 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for number in range(20):
         at = now - timedelta(minutes=number + 1)
         event = an_event(f"note \x1b[31m{number}\u202e", ts=f"{at.timestamp():.6f}").model_dump(mode="json")
-        journal.append({**event, "classification": "actionable" if number < 5 else "ambient"})
+        classification = "actionable" if number < 5 else "ambient"
+        journal.append({**event, "classification": classification, "classified_at": at.isoformat()})
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
     Threads(FileDocuments(tmp_path)).put(state)
     return tmp_path

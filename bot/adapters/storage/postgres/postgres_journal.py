@@ -11,8 +11,8 @@ from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
-from bot.errors import Conflict, StoreError
-from bot.ports.storage import JOURNAL_START, Position
+from bot.errors import StoreError
+from bot.ports.storage import Position
 
 PAGE: Final = 500
 """How many records one statement reads; nothing is held open between two."""
@@ -53,15 +53,9 @@ class PostgresJournal:
         for _, record in self._backwards():
             yield from self._read(record)
 
-    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
-        """Yield every record after a place, oldest first, each with the place after it."""
-        self.bad_lines = 0
-        engine, after = position
-        if engine != JOURNAL_START[0] or after > self._last():
-            raise Conflict(f"the journal {self._name} is not the one that was read before")
-        for number, text in self._after(after):
-            for record in self._read(text):
-                yield record, (engine, number)
+    def end(self) -> Position:
+        """Return the place after the last record."""
+        return 0, self._last()
 
     def require_readable(self) -> None:
         """Raise StoreError where the database does not answer."""

@@ -97,7 +97,7 @@ def test_a_message_is_stored_with_its_class_and_its_job_and_only_once(store: Pos
     assert store.take(again, is_in_flight=False) is Taken.KNOWN
     assert store.take(a_message(3, work=None), is_in_flight=False) is Taken.FIRST
     assert stored(store) == (2, 2, 1)
-    assert [place for _, place in store.journal(EVENTS).read_from((0, 0))] == [(0, 1), (0, 2)]
+    assert store.journal(EVENTS).end() == (0, 2)
 
 
 def test_a_message_whose_thread_is_worked_on_is_stored_as_such_only(store: PostgresStore) -> None:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import Conflict
-from bot.ports.storage import JOURNAL_START
 from tests.postgres import cut_connections, new_namespace, shared_database, until_somebody_waits
 
 if TYPE_CHECKING:
@@ -34,12 +32,12 @@ def test_a_reader_misses_no_record_that_commits_late(journal: PostgresJournal) -
         second.start()
         until_somebody_waits()
         seen: list[object] = []
-        reader = threading.Thread(target=lambda: seen.extend(journal.read_from(JOURNAL_START)))
+        reader = threading.Thread(target=lambda: seen.extend(journal.records()))
         reader.start()
         reader.join()
         assert seen == []
     second.join()
-    assert [(record["n"], place) for record, place in journal.read_from(JOURNAL_START)] == [(1, (0, 1)), (2, (0, 2))]
+    assert ([record["n"] for record in journal.records()], journal.end()) == ([1, 2], (0, 2))
 
 
 def test_what_is_known_by_one_of_its_names_is_not_journaled_again(journal: PostgresJournal) -> None:
@@ -47,7 +45,7 @@ def test_what_is_known_by_one_of_its_names_is_not_journaled_again(journal: Postg
     assert journal.append_once({"n": 1}, [("C1", "1.1"), ("C1", "client", "\x00\ud800")])
     assert not journal.append_once({"n": 2}, [("C1", "1.2"), ("C1", "client", "\x00\ud800")])
     assert journal.append_once({"n": 3}, [("C1", "1.2"), ("C1", "1.2")])
-    assert [(record["n"], place) for record, place in journal.read_from(JOURNAL_START)] == [(1, (0, 1)), (3, (0, 2))]
+    assert ([record["n"] for record in journal.records()], journal.end()) == ([1, 3], (0, 2))
 
 
 def test_of_eight_that_deliver_one_message_one_journals_it(journal: PostgresJournal) -> None:
@@ -82,7 +80,7 @@ def test_what_fails_in_a_transaction_takes_everything_back(journal: PostgresJour
         journal.append({"n": 1})
         _ = 1 / 0
     journal.append({"n": 2})
-    assert list(journal.read_from(JOURNAL_START)) == [({"n": 2}, (0, 1))]
+    assert (list(journal.records()), journal.end()) == ([{"n": 2}], (0, 1))
 
 
 def test_many_pages_are_read_both_ways(journal: PostgresJournal) -> None:
@@ -92,13 +90,6 @@ def test_many_pages_are_read_both_ways(journal: PostgresJournal) -> None:
             journal.append({"n": number})
     assert [record["n"] for record in journal.records()] == list(range(1_203))
     assert [record["n"] for record in journal.newest_first()] == list(range(1_202, -1, -1))
-
-
-def test_a_place_in_a_file_is_none_here(journal: PostgresJournal) -> None:
-    """After a move to the database nobody reads on from a number of bytes."""
-    journal.append({"n": 1})
-    with pytest.raises(Conflict):
-        list(journal.read_from((1, 1)))
 
 
 def test_what_somebody_wrote_by_hand_and_is_no_record_is_counted(journal: PostgresJournal) -> None:
