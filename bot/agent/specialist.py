@@ -7,7 +7,7 @@ and are the same for every case of a kind, so that they are read from the cache.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,18 +17,6 @@ from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import OnProgress, RunLimits, Runner, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelTask:
-    """What one run is about: its rubric, its data, what its case has cost so far."""
-
-    run_id: str
-    rubric: str
-    sections: Sequence[PromptSection]
-    spent_usd: float
-    on_progress: OnProgress | None = None
-    cancel: threading.Event | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,21 +43,36 @@ class Specialist:
     read: Callable[[str], BaseModel] | None = None
     token: Token = random_token
 
-    def run(self, brief: ModelTask, tools: Sequence[Tool]) -> RunResult:
-        """Return the answer; raises RunFailed with the usage so far, StoreError if that cannot be written down."""
+    def run(
+        self,
+        run_id: str,
+        rubric: str,
+        sections: Iterable[PromptSection],
+        tools: Sequence[Tool],
+        *,
+        spent_usd: float,
+        on_progress: OnProgress | None = None,
+        cancel: threading.Event | None = None,
+    ) -> RunResult:
+        """Return the answer to a case's data, `sections`; `spent_usd` is what the case has cost so far.
+
+        Raises:
+            RunFailed: with the usage so far.
+            StoreError: what the run cost cannot be written down.
+        """
         request = RunRequest(
             model=self.model,
             system=self.system,
-            prefix=(f"# Rubric\n\n{brief.rubric}",),
-            prompt=delimit(brief.sections, token=self.token),
+            prefix=(f"# Rubric\n\n{rubric}",),
+            prompt=delimit(tuple(sections), token=self.token),
             tools=tools,
             answer=self.answer,
             read=self.read,
             limits=self.limits,
-            folder=self.access.runs / brief.run_id,
-            on_progress=brief.on_progress,
-            cancel=brief.cancel,
+            folder=self.access.runs / run_id,
+            on_progress=on_progress,
+            cancel=cancel,
         )
         return self.access.spending.run(
-            self.access.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd, allowance=self.allowance
+            self.access.runner, request, run_id=run_id, spent_usd=spent_usd, allowance=self.allowance
         )

@@ -19,7 +19,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import Conflict, InputError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import finding_alert
+from bot.heartbeat.alerts.notifications import alert_about
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
@@ -148,7 +148,7 @@ class AlertButtons:
         known = ((finding.place or "", finding.reference or ""), *finding.copies)
         others = [each for each in known if each != clicked and each[0][:1] in _SLACK and not finding.is_listed]
         at, zone = self._desk.clock.now(), self._desk.zone_of(session)
-        alert = finding_alert(session, finding, at=at, wake=Wake.ON_DEMAND, zone=zone)
+        alert = alert_about(session, finding, at=at, wake=Wake.ON_DEMAND, zone=zone)
         self._desk.show(Posted(*clicked, tuple(others)), alert)
 
 

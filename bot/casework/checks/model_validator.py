@@ -15,7 +15,7 @@ from typing import Final
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
-from bot.agent.specialist import ModelTask, Specialist
+from bot.agent.specialist import Specialist
 from bot.casework.checks.validation import CodeValidator, Validation, enforce_checks
 from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
@@ -53,16 +53,13 @@ class ModelValidator:
         assert state.investigator_return is not None
         checks = self._code.validate(state, run_id=run_id).checks
         ledger = Ledger()
-        brief = ModelTask(
-            run_id=run_id,
-            rubric=state.rubric or "",
-            sections=tuple(_sections(state, state.investigator_return, checks, summaries)),
-            spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
-            on_progress=on_progress,
-        )
+        spent_usd = (state.usage.cost_usd if state.usage else None) or 0.0
+        sections = _sections(state, state.investigator_return, checks, summaries)
         tools = [tool for tool in self._tools_for(ledger) if tool.name == ONLY_TOOL]
         try:
-            result = self._specialist.run(brief, tools)
+            result = self._specialist.run(
+                run_id, state.rubric or "", sections, tools, spent_usd=spent_usd, on_progress=on_progress
+            )
         except RunStopped:
             raise
         except RunFailed as error:

@@ -19,7 +19,7 @@ from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.agent.prompts.prompt_sections import PromptSection
-from bot.agent.specialist import ModelTask, Specialist
+from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.citations.citation_lines import parse_lines
@@ -98,14 +98,14 @@ class ModelInvestigator:
             ConfigError: the codebase has no commit.
         """
         ledger, at_head = Ledger(), pin_at_head(self._repos)
-        brief = ModelTask(
-            run_id=run_id,
-            rubric=assignment.rubric,
-            sections=tuple(sections_of(assignment)),
+        result = self._specialist.run(
+            run_id,
+            assignment.rubric,
+            sections_of(assignment),
+            self._tools_for(ledger),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
         )
-        result = self._specialist.run(brief, self._tools_for(ledger))
         assert isinstance(result.answer, InvestigatorAnswer)
         ret = pinned_return(result.answer, ledger, at_head, assignment.round)
         return Investigation(

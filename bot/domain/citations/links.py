@@ -74,17 +74,10 @@ _SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _ADDRESS: Final = re.compile(r".+\.(?:[a-z]{2,}|xn--[a-z0-9-]+|\d{1,3})")
 """A host that is no alias of somebody's ssh config, as `work` and `github.com-work` are."""
-_PATH: Final = re.compile(r"/(?:~?[\w.-]+/)+[\w.-]+", re.ASCII)
+_SCHEMES: Final = frozenset({"http", "https", "ssh", "git", "git+ssh", "ssh+git"})
+_PATH: Final = re.compile(r"(?:~?[\w.-]+/)+[\w.-]+", re.ASCII)
 _SHA: Final = re.compile(r"[0-9a-f]{7,64}")
 _RENDERED: Final = re.compile(r"\.(?:md|markdown|mdx|mdown|mkd|rst|adoc|asciidoc|textile|org)$", re.IGNORECASE)
-
-
-class _Remote(NamedTuple):
-    """Where a repository is: `origin` has scheme, host and port, `path` begins with a slash."""
-
-    origin: str
-    host: str
-    path: str
 
 
 def code_links(remote: str | None, kind: CodeHost | None = None) -> LinkTo:
@@ -100,12 +93,10 @@ def code_links(remote: str | None, kind: CodeHost | None = None) -> LinkTo:
     >>> code_links("ssh://git@git.acme.io:7999/web/shop.git", "bitbucket-server")(ref)
     'https://git.acme.io/projects/web/repos/shop/browse/a/b.py?at=f00dfeed#3-9'
     """
-    found = _parse(remote or "")
-    kind = kind or _kind_of(found)
-    base = _page(found, kind) if found and kind else None
-    if base is None or kind is None:
+    repository = code_repository(remote, kind)
+    if repository is None:
         return lambda _: None
-    form = _FORMS[kind]
+    base, form = _page(repository), _FORMS[repository.kind]
 
     def link(ref: EvidenceRef) -> str | None:
         rest = _of_file(form, ref) if ref.kind is EvidenceKind.FILE else _of_commit(form, ref)
@@ -128,9 +119,11 @@ def code_repository(remote: str | None, kind: CodeHost | None = None) -> CodeRep
     >>> code_repository("git@github.com:acme/shop.git")
     CodeRepository(kind='github', origin='https://github.com', path='acme/shop')
     """
-    found = _parse(remote or "")
-    kind = kind or _kind_of(found)
-    return CodeRepository(kind, found.origin, found.path.strip("/")) if found and kind else None
+    place = _place(remote or "")
+    if place is None:
+        return None
+    kind = kind or next((one for name, one in _NAMES if name in place[0]), None)
+    return CodeRepository(kind, *place) if kind else None
 
 
 def _of_file(form: _Form, ref: EvidenceRef) -> str | None:
@@ -150,49 +143,36 @@ def _of_commit(form: _Form, ref: EvidenceRef) -> str | None:
     return form.commit.format(commit=sha) if ref.kind is EvidenceKind.GIT_COMMIT and _SHA.fullmatch(sha) else None
 
 
-def _parse(remote: str) -> _Remote | None:
-    """Return where a remote is; None for a folder, an alias of somebody's ssh config, or what is no remote at all."""
+def _place(remote: str) -> tuple[str, str] | None:
+    """Return scheme, host and port of a remote's pages, and its path.
+
+    None for a folder, an alias of somebody's ssh config, or what is no remote at all.
+    """
+    scheme, port = "ssh", None
     if "://" in remote:
-        return _parse_url(remote)
-    match = _SCP.fullmatch(remote)
-    if match is None:
+        try:
+            url = urlsplit(remote)
+            scheme, host, port, path = url.scheme, url.hostname or "", url.port, url.path
+        except ValueError:
+            return None
+    elif match := _SCP.fullmatch(remote):
+        host, path = match["host"].lower(), match["path"]
+    else:
         return None
-    return _remote("https", match["host"], None, match["path"], by_ssh=True)
-
-
-def _parse_url(remote: str) -> _Remote | None:
-    try:
-        url = urlsplit(remote)
-        host, port = url.hostname or "", url.port
-    except ValueError:
+    path = path.strip("/").removesuffix(".git")
+    is_place = _HOST.fullmatch(host) and _PATH.fullmatch(path) and {".", ".."}.isdisjoint(path.split("/"))
+    if not is_place or scheme not in _SCHEMES or ("ssh" in scheme and not _ADDRESS.fullmatch(host)):
         return None
-    if url.scheme in ("http", "https"):
-        return _remote(url.scheme, host, port, url.path, by_ssh=False)
-    if url.scheme in ("ssh", "git", "git+ssh", "ssh+git"):  # their ports are not those of the pages
-        return _remote("https", host, None, url.path, by_ssh=url.scheme != "git")
-    return None
+    host, is_web = _SSH_DOORS.get(host, host), scheme in ("http", "https")
+    door = f":{port}" if port and is_web else ""  # other ports are not those of the pages
+    return f"{scheme if is_web else 'https'}://{host}{door}", path
 
 
-def _remote(scheme: str, host: str, port: int | None, path: str, *, by_ssh: bool) -> _Remote | None:
-    host = host.lower()
-    path = "/" + path.strip("/").removesuffix(".git")
-    if not _HOST.fullmatch(host) or not _PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
-        return None
-    if by_ssh and not _ADDRESS.fullmatch(host):
-        return None
-    host = _SSH_DOORS.get(host, host)
-    return _Remote(f"{scheme}://{host}" + (f":{port}" if port else ""), host, path)
-
-
-def _kind_of(remote: _Remote | None) -> CodeHost | None:
-    return next((kind for name, kind in _NAMES if remote and name in remote.host), None)
-
-
-def _page(remote: _Remote, kind: CodeHost) -> str | None:
+def _page(repository: CodeRepository) -> str:
     """Return the address of the repository's own page."""
-    if kind != "bitbucket-server":
-        return remote.origin + remote.path
-    *above, project, repository = remote.path.split("/")
+    if repository.kind != "bitbucket-server":
+        return f"{repository.origin}/{repository.path}"
+    *above, project, name = repository.path.split("/")
     above = above[:-1] if above[-1:] == ["scm"] else above  # what clones over HTTP have, below the server's own folder
     owner = f"users/{project[1:]}" if project.startswith("~") else f"projects/{project}"
-    return f"{remote.origin}{'/'.join(above)}/{owner}/repos/{repository}"
+    return "/".join([repository.origin, *above, owner, "repos", name])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from bot.domain.search.trace_lines import trace_text
+from bot.domain.search.report_parts import trace_text
 from bot.domain.tables import Parts, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
-from bot.domain.heartbeats.beats import Delivered, Finding, Wake
+from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState, is_snoozed
 from bot.errors import ProviderError, StoreError, Unavailable, failure_kind
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import (
     BeatOutcome,
     DeliveryResult,
+    alert_about,
     as_seen,
     destination,
     digest_text,
     ended,
-    finding_alert,
     is_private_route,
     preview_of,
     redact_route,
@@ -114,16 +115,11 @@ class AlertRouter:
         surface = self.surface(route)
         if surface is None or route.mode == "none":
             raise ProviderError(f"{session.id} has no owner who can be told: {text}")
-        at, name = self._clock.now(), session.name
-        alert = Alert(session_id=session.id, session_name=name, text=text, at=at, wake=Wake.INTERVAL)
-        surface.send(str(route.to), alert)
+        surface.send(str(route.to), alert_about(session, text, at=self._clock.now(), wake=Wake.INTERVAL))
 
     def _remember(self, session: Session, outcome: BeatOutcome) -> None:
-        reasoned = session.beat.include_reasoning
-
         def note(state: SessionState) -> SessionState:
-            known = state.findings
-            found = (as_seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
+            found = (as_seen(each, outcome, state.findings.get(each.key)) for each in outcome.findings)
             return state.with_findings(*ended(state, outcome), *found)
 
         self._store.save(session.id, note)
@@ -152,7 +148,8 @@ class Notifier:
 
     def notify(self) -> DeliveryResult:
         """Say, update and close; returns what was said."""
-        known = [self._save(found.key, self._as_seen(found)) for found in self._outcome.findings]
+        outcome = self._outcome
+        known = [self._save(each.key, partial(as_seen, each, outcome)) for each in outcome.findings]
         ringing = [] if self._route.channel == "webhook" else [each for each in known if not self._is_quiet(each)]
         listed = split_for_digest(ringing)[1]
         if listed:
@@ -173,10 +170,6 @@ class Notifier:
             problem=str(self._problem) if self._problem else None,
             problem_kind=failure_kind(self._problem) if self._problem else "",
         )
-
-    def _as_seen(self, found: Finding) -> Callable[[OpenFinding | None], OpenFinding]:
-        reasoned = self._session.beat.include_reasoning
-        return lambda known: as_seen(known, found, self._outcome, reasoned=reasoned)
 
     def _tell(self, finding: OpenFinding) -> None:
         if finding.sent_at == self._outcome.at:  # said by this very beat, before a crash
@@ -268,28 +261,15 @@ class Notifier:
         return closed
 
     def _say_ok(self) -> None:
-        reasoning = self._outcome.reasoning if self._session.beat.include_reasoning else None
-        self._send(self._line(self._outcome.ok_text).evolve(reasoning=reasoning, notes=self._outcome.notes))
-
-    def _alert(self, finding: OpenFinding) -> Alert:
         outcome = self._outcome
-        alert = finding_alert(self._session, finding, at=outcome.at, wake=outcome.wake, zone=self._zone)
-        return alert.evolve(tier=outcome.tier)
+        self._send(self._alert(outcome.ok_text).evolve(reasoning=outcome.reasoning, notes=outcome.notes))
 
-    def _line(self, text: str) -> Alert:
-        """Return an alert that is about no finding of its own."""
-        return Alert(
-            session_id=self._session.id,
-            session_name=self._session.name,
-            text=text,
-            at=self._outcome.at,
-            wake=self._outcome.wake,
-            tier=self._outcome.tier,
-            zone=self._zone,
-        )
+    def _alert(self, about: OpenFinding | str) -> Alert:
+        outcome = self._outcome
+        return alert_about(self._session, about, at=outcome.at, wake=outcome.wake, tier=outcome.tier, zone=self._zone)
 
     def _list(self, listed: list[OpenFinding]) -> Alert:
-        return self._line(digest_text(self._session.id, listed)).evolve(listed=tuple(listed))
+        return self._alert(digest_text(self._session.id, listed)).evolve(listed=tuple(listed))
 
     def _send(self, alert: Alert) -> Posted | None:
         try:

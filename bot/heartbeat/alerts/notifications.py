@@ -131,16 +131,17 @@ class DeliveryResult:
         return self.delivered is None
 
 
-def as_seen(known: OpenFinding | None, found: Finding, outcome: BeatOutcome, *, reasoned: bool) -> OpenFinding:
+def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
     One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back.
     A beat that has nothing to add leaves the small print of an earlier one.
     """
-    at, print_ = outcome.at, _small_print(outcome, reasoned=reasoned)
+    at, print_ = outcome.at, _small_print(outcome)
     same = {"text": found.text, "check": found.check or (known.check if known else "")}
     if known is None or not known.is_remembered:
-        opened = (*(_openings(known) if known else ()), at)[-KEPT_OPENINGS:]
+        before = (known.opened or (known.first_at,)) if known else ()  # a record of 1.0.0 knows the last time only
+        opened = (*before, at)[-KEPT_OPENINGS:]
         return OpenFinding(
             key=found.key,
             task=found.task or "",
@@ -153,11 +154,6 @@ def as_seen(known: OpenFinding | None, found: Finding, outcome: BeatOutcome, *, 
         )
     severity = highest([known.severity, found.severity])  # other words make it no less urgent
     return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **same, **print_)
-
-
-def _openings(known: OpenFinding) -> tuple[datetime, ...]:
-    """Return when a finding was opened before; a record of an older version knows the last time only."""
-    return known.opened or (known.first_at,)
 
 
 def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
@@ -179,10 +175,10 @@ def _removal(finding: OpenFinding, outcome: BeatOutcome) -> Removal:
     return Removal(at=outcome.at, by=known.by if known else "")
 
 
-def _small_print(outcome: BeatOutcome, *, reasoned: bool) -> dict[str, Any]:
+def _small_print(outcome: BeatOutcome) -> dict[str, Any]:
     notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
-    reasoning = (outcome.reasoning or "")[:REASONING_CHARS] if reasoned else ""
-    return {**({"notes": notes} if notes else {}), **({"reasoning": reasoning} if reasoning else {})}
+    print_ = {"notes": notes, "reasoning": (outcome.reasoning or "")[:REASONING_CHARS]}
+    return {name: said for name, said in print_.items() if said}
 
 
 def preview_of(outcome: BeatOutcome) -> str:
@@ -190,16 +186,11 @@ def preview_of(outcome: BeatOutcome) -> str:
     return outcome.findings[0].text if outcome.findings else outcome.ok_text
 
 
-def finding_alert(session: Session, finding: OpenFinding, *, at: datetime, wake: Wake, zone: str) -> Alert:
-    """Return the alert of a known finding as it stands now, outside the beat that reported it."""
-    return Alert(
-        session_id=session.id,
-        session_name=session.name,
-        text=finding.text,
-        finding=finding,
-        reasoning=finding.reasoning,
-        notes=finding.notes,
-        at=at,
-        wake=wake,
-        zone=zone,
-    )
+def alert_about(
+    session: Session, about: OpenFinding | str, *, at: datetime, wake: Wake, tier: Tier | None = None, zone: str = "UTC"
+) -> Alert:
+    """Return the alert of a finding as it stands now, or of a text that is about no finding of its own."""
+    said: dict[str, Any] = {"text": about}
+    if isinstance(about, OpenFinding):
+        said = {"text": about.text, "finding": about, "reasoning": about.reasoning, "notes": about.notes}
+    return Alert(session_id=session.id, session_name=session.name, at=at, wake=wake, tier=tier, zone=zone, **said)

@@ -19,7 +19,7 @@ from bot.domain.text.humanize import duration
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
-from bot.heartbeat.alerts.notifications import destination, finding_alert
+from bot.heartbeat.alerts.notifications import alert_about, destination
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Surface, Workspace
 
@@ -150,7 +150,7 @@ class Rings:
             log.warning("a page was not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
 
     def _alert(self, session: Session, finding: OpenFinding, now: datetime) -> Alert:
-        return finding_alert(session, finding, at=now, wake=Wake.INTERVAL, zone=self._zone_of(session))
+        return alert_about(session, finding, at=now, wake=Wake.INTERVAL, zone=self._zone_of(session))
 
 
 def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:

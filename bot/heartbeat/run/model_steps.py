@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
-from bot.agent.specialist import ModelTask, Specialist
+from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
@@ -132,14 +132,10 @@ class ModelFullRun:
 
     def run(self, view: BeatView) -> BeatReport:
         """Return the report; raises as FullRun says."""
-        brief = ModelTask(
-            run_id=view.run_id,
-            rubric=rubric(view.session),
-            sections=tuple(build_sections(view, only_changed=False)),
-            spent_usd=view.spent_usd,
-            cancel=view.cancel,
+        said, tools = build_sections(view, only_changed=False), self._tools_for(view)
+        result = self._specialist_for(view.session).run(
+            view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel
         )
-        result = self._specialist_for(view.session).run(brief, self._tools_for(view))
         assert isinstance(result.answer, BeatAnswer)
         return BeatReport(
             message=result.answer.message,
@@ -210,16 +206,11 @@ class PrescreenStep:
         Raises:
             RunCancelled: the view's `cancel` was set.
         """
-        brief = ModelTask(
-            run_id=f"{view.run_id}-pre",
-            rubric=RUBRIC,
-            sections=tuple(build_sections(view, only_changed=True)),
-            spent_usd=view.spent_usd,
-            cancel=view.cancel,
-        )
-        specialist = self._specialist_for(view.session)
+        said, tools = build_sections(view, only_changed=True), self._tools_for(view)
         try:
-            result = specialist.run(brief, self._tools_for(view))
+            result = self._specialist_for(view.session).run(
+                f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel
+            )
         except RunCancelled:
             raise
         except RunFailed as error:

@@ -196,7 +196,7 @@ class BeatPipeline:
             judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             judged.checked,
             ok_text="" if late else judged.ack.text or f"OK: no problem found in {view.session.name}.",
-            reasoning=report.reasoning,
+            reasoning=report.reasoning if view.session.beat.include_reasoning else None,
             notes=(*late, *notes(view, report, judged)),
         )
         sent = self._alerts.deliver(view.session, outcome)

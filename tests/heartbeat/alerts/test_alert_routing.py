@@ -432,7 +432,7 @@ class TestSmallPrint:
 
     def test_a_beat_that_says_nothing_of_itself_leaves_the_notes(self, tmp_path: Path) -> None:
         """The card is drawn again with them; a beat with notes of its own replaces them."""
-        desk = Desk(tmp_path, include_reasoning=True)
+        desk = Desk(tmp_path)
         desk.beat(RED, notes=("Ran late.",), reasoning="The log says so.")
         desk.later(minutes=30)
         desk.beat(RED)
@@ -441,8 +441,3 @@ class TestSmallPrint:
         desk.later(minutes=30)
         desk.beat(RED, notes=("Ran early.",))
         assert desk.slack.updated[-1][1].notes == ("Ran early.",)
-
-    def test_a_reasoning_nobody_asked_for_is_not_kept(self, desk: Desk) -> None:
-        """It would come to light later."""
-        desk.beat(RED, reasoning="The log says so.")
-        assert (desk.state().reasoning, desk.slack.sent[0][1].reasoning) == (None, None)

@@ -80,6 +80,17 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     assert len(room.surface.sent) == 1
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_reasoning_is_told_and_kept_only_where_it_was_asked_for(tmp_path: Path, asked: bool) -> None:
+    """Else it would come to light later."""
+    red = report(status="finding", finding="red", evidence="Main is red.")
+    room = BeatRoom(tmp_path, lambda view: red(view).evolve(reasoning="The log says so."), include_reasoning=asked)
+    room.beat()
+    (found,) = room.state.findings.values()
+    told = "The log says so." if asked else None
+    assert (found.reasoning, room.surface.sent[0][1].reasoning) == (told, told)
+
+
 def test_an_urgent_flag_is_never_hidden_by_a_token(tmp_path: Path) -> None:
     """Whatever the model thinks of it."""
     room = BeatRoom(tmp_path)
