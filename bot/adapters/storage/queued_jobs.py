@@ -1,4 +1,4 @@
-"""What stands in a queue for a job, which job comes next, and what becomes of one that is given back: in every engine.
+"""What stands in a queue for a job, which comes next, and what becomes of those that were claimed: in every engine.
 
 A record holds the class of the work by name. Before the first release it held `{"investigate": …}` or another form: the
 former is read, too; the others are no jobs, and questions in them are queued anew from the journal.
@@ -6,10 +6,13 @@ former is read, too; the others are no jobs, and questions in them are queued an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
 
 from bot.domain.jobs import WORK_CLASSES, ContinueThread, Job, JobKind, Work
+from bot.ports import Clock
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
@@ -75,8 +78,79 @@ def next_job(
     return None
 
 
-def returned_job(job: Job, why: str, *, count: bool) -> Job:
-    """Return a claimed job as it waits again; with `count=False` the attempt is not held against it."""
-    if not count:
-        return job.model_copy(update={"attempts": job.attempts - 1})
-    return job.model_copy(update={"failures": (*job.failures, why[:_MAX_REASON])})
+Claim = TypeVar("Claim")
+
+
+class ClaimedJobs(Generic[Claim]):
+    """The jobs that run here, by name, and how they end; an engine says what it keeps of each.
+
+    `changed` is notified of new work. `corrupt` names what holds no job. What the store refuses is tried again before
+    anything else; until then a job keeps its key and its place.
+    """
+
+    def __init__(self, clock: Clock, *, max_running: int, changed: threading.Condition | None) -> None:
+        self._clock, self._max_running = clock, max_running
+        self._changed = changed or threading.Condition()
+        self._running: dict[str, Claim] = {}
+        self._put_off: set[str] = set()
+        self._owed: dict[str, Callable[[], None]] = {}
+        self._given_up: list[Job] = []
+        self.corrupt: list[str] = []
+
+    def look_again(self) -> None:
+        """Have whoever waits for work look again: what is wanted has changed."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job."""
+
+        def forget(claim: Claim) -> None:
+            self._forget(claim)
+            self._put_off.discard(job.key)
+
+        self._owe(job, forget)
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place, or keep it as failed after its last attempt; True if it will run again.
+
+        With `count=False` the attempt is not held against it.
+        """
+        changes = {"failures": (*job.failures, why[:_MAX_REASON])} if count else {"attempts": job.attempts - 1}
+        returned = job.model_copy(update=changes)
+
+        def put_back(claim: Claim) -> None:
+            self._put_back(claim, returned)
+            (self._put_off.discard if count else self._put_off.add)(job.key)
+
+        self._owe(job, put_back)
+        return not returned.has_failed
+
+    def take_given_up(self) -> list[Job]:
+        """Return, once each, the jobs that were found to have killed their process too often."""
+        taken = []
+        while self._given_up:
+            taken.append(self._given_up.pop(0))
+        return taken
+
+    def _owe(self, job: Job, deed: Callable[[Claim], None]) -> None:
+        with self._changed:
+            if (claim := self._running.get(job.name)) is not None:
+                self._owed[job.name] = partial(deed, claim)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Do what is owed to the store."""
+        for name, deed in list(self._owed.items()):
+            deed()
+            del self._owed[name]
+            self._running.pop(name, None)
+            self._changed.notify()
+
+    def _forget(self, claim: Claim) -> None:
+        """Remove a job that is done; raises StoreError."""
+        raise NotImplementedError
+
+    def _put_back(self, claim: Claim, returned: Job) -> None:
+        """Let a job wait again, or keep it where it has failed; raises StoreError."""
+        raise NotImplementedError

@@ -21,7 +21,7 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.adapters.storage.queued_jobs import decode_job, encode_job, next_job, returned_job
+from bot.adapters.storage.queued_jobs import ClaimedJobs, decode_job, encode_job, next_job
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.errors import StoreError, refused
 from bot.ports import Clock, any_job
@@ -36,11 +36,8 @@ def job_files(folder: Path) -> list[Path]:
     return list_files(folder, "*_*_*.json")
 
 
-class SpoolQueue:
-    """Port JobQueue over a folder.
-
-    `changed` is notified of new work. `corrupt` names what the start found beyond repair.
-    """
+class SpoolQueue(ClaimedJobs[Job]):
+    """Port JobQueue over a folder; `corrupt` names what the start found beyond repair."""
 
     def __init__(
         self,
@@ -50,19 +47,12 @@ class SpoolQueue:
         max_running: int = 2,
         changed: threading.Condition | None = None,
     ) -> None:
+        super().__init__(clock, max_running=max_running, changed=changed)
         self._waiting_dir = make_folder(folder)
         self._running_dir = make_folder(folder / "running")
         self._failed_dir = make_folder(folder / "failed")
-        self._clock = clock
-        self._max_running = max_running
-        self._changed = changed or threading.Condition()
         self._last_ms = 0
         self._sequence = 0
-        self._running: dict[str, Job] = {}
-        self._put_off: set[str] = set()
-        self._owed: dict[str, Callable[[], None]] = {}
-        self._given_up: list[Job] = []
-        self.corrupt: list[str] = []
         self._recover()
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
@@ -93,26 +83,6 @@ class SpoolQueue:
             self._running[job.name] = claimed
             return claimed
 
-    def look_again(self) -> None:
-        """Have whoever waits for work look again: what is wanted has changed."""
-        with self._changed:
-            self._changed.notify_all()
-
-    def done(self, job: Job) -> None:
-        """Forget a claimed job; where the disk refuses that, `claim` tries again before anything else."""
-        with self._changed:
-            self._owed[job.name] = lambda: self._forget(job)
-            self._settle()
-
-    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
-        """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
-        with self._changed:
-            returned = returned_job(job, why, count=count)
-            again = not returned.has_failed
-            self._owed[job.name] = lambda: self._put_back(returned, again=again, count=count)
-            self._settle()
-            return again
-
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
         with self._changed:
@@ -123,12 +93,6 @@ class SpoolQueue:
         with self._changed:
             return self._in_order()
 
-    def take_given_up(self) -> list[Job]:
-        """Return, once each, the jobs of which the process died too often."""
-        with self._changed:
-            taken, self._given_up = self._given_up, []
-            return taken
-
     def close(self) -> None:
         """Nothing is open."""
 
@@ -137,24 +101,13 @@ class SpoolQueue:
         names = [path.name for folder in (self._waiting_dir, self._running_dir) for path in folder.glob("*.corrupt")]
         return min((int(found[1]) for name in names if (found := _USER_JOB.match(name))), default=None)
 
-    def _settle(self) -> None:
-        """Do what is owed to the disk; a job it is owed for keeps its key and its place until then."""
-        for name, deed in list(self._owed.items()):
-            deed()
-            del self._owed[name]
-            self._changed.notify()
+    def _forget(self, claim: Job) -> None:
+        remove_file(self._running_dir / claim.name)
 
-    def _forget(self, job: Job) -> None:
-        remove_file(self._running_dir / job.name)
-        self._running.pop(job.name, None)
-        self._put_off.discard(job.key)
-
-    def _put_back(self, returned: Job, *, again: bool, count: bool) -> None:
+    def _put_back(self, claim: Job, returned: Job) -> None:
         self._note(returned)
-        self._move(returned.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
-        self._running.pop(returned.name, None)
-        (self._put_off.discard if count else self._put_off.add)(returned.key)
-        if again:
+        self._move(claim.name, self._running_dir, self._failed_dir if returned.has_failed else self._waiting_dir)
+        if not returned.has_failed:
             self._waiting[returned.name] = returned
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:

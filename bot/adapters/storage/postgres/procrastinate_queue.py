@@ -16,7 +16,7 @@ from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database, Violated
 from bot.adapters.storage.postgres.procrastinate_tables import JobRow
 from bot.adapters.storage.postgres.queue_worker import BEAT_EVERY_S, SILENT_S, QueueWorker
-from bot.adapters.storage.queued_jobs import next_job, returned_job
+from bot.adapters.storage.queued_jobs import ClaimedJobs, next_job
 from bot.domain.jobs import Job, Work
 from bot.errors import ConfigError, StoreError
 from bot.ports import Clock, any_job
@@ -38,11 +38,8 @@ class _Claim(NamedTuple):
     worker_id: int
 
 
-class ProcrastinateQueue:
-    """The queue of one namespace.
-
-    `changed` is notified of new work. `corrupt` names the rows that hold no job.
-    """
+class ProcrastinateQueue(ClaimedJobs[_Claim]):
+    """The queue of one namespace; `corrupt` names the rows that hold no job."""
 
     def __init__(
         self,
@@ -57,16 +54,10 @@ class ProcrastinateQueue:
     ) -> None:
         if len(namespace.encode()) > MAX_NAMESPACE_BYTES:
             raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
-        self._database, self._namespace, self._clock = database, namespace, clock
-        self._max_running = max_running
-        self._changed = changed or threading.Condition()
+        super().__init__(clock, max_running=max_running, changed=changed)
+        self._database, self._namespace = database, namespace
         self._known: dict[tuple[int, int], JobRow] = {}
-        self._running: dict[str, _Claim] = {}
-        self._put_off: set[str] = set()
-        self._owed: dict[str, Callable[[], None]] = {}
         self._unanswered: set[int] = set()
-        self._given_up: list[Job] = []
-        self.corrupt: list[str] = []
         self._worker = QueueWorker(
             database,
             namespace,
@@ -88,26 +79,6 @@ class ProcrastinateQueue:
             self._settle()
             return self._take(wanted)
 
-    def look_again(self) -> None:
-        """Have whoever waits for work look again: what is wanted has changed."""
-        with self._changed:
-            self._changed.notify_all()
-
-    def done(self, job: Job) -> None:
-        """Forget a claimed job; where the database refuses that, `claim` tries again before anything else."""
-        with self._changed:
-            self._owe(job, self._forget)
-            self._settle()
-
-    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
-        """Return a claimed job to its place, or keep it as failed after its last attempt; True if it will run again."""
-        with self._changed:
-            returned = returned_job(job, why, count=count)
-            again = not returned.has_failed
-            self._owe(job, lambda claim: self._put_back(claim, returned, again=again, count=count))
-            self._settle()
-            return again
-
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs, in any process."""
         found = self._database.read(
@@ -120,13 +91,6 @@ class ProcrastinateQueue:
         """Return the jobs that nobody works on yet, in order."""
         with self._changed:
             return [row.job for row in self._look()[0]]
-
-    def take_given_up(self) -> list[Job]:
-        """Return, once each, the jobs that this process found that processes died of too often."""
-        taken = []
-        while self._given_up:
-            taken.append(self._given_up.pop(0))
-        return taken
 
     def lost_since_ms(self) -> None:
         """Return None: a row that holds no job says nothing of when it was put."""
@@ -196,20 +160,10 @@ class ProcrastinateQueue:
             self._running[job.name] = _Claim(row._replace(job=job), worker_id)
         return is_ours
 
-    def _owe(self, job: Job, deed: Callable[[_Claim], None]) -> None:
-        claim = self._running.get(job.name)
-        if claim is not None:
-            self._owed[job.name] = lambda: deed(claim)
-
     def _settle(self) -> None:
-        """Do what is owed to the database; a job it is owed for keeps its place until then."""
         if self._unanswered:
             self._take_back()
-        for name, deed in list(self._owed.items()):
-            deed()
-            del self._owed[name]
-            self._running.pop(name, None)
-            self._changed.notify()
+        super()._settle()
 
     def _take_back(self) -> None:
         """Let wait again what a claim took whose answer was lost: its worker lives, so nobody else returns it."""
@@ -224,15 +178,15 @@ class ProcrastinateQueue:
         with self._database.transaction() as connection:
             if self._is_held(connection, claim):
                 tables.forget(connection, self._namespace, claim.row.number)
-        self._put_off.discard(claim.row.job.key)
 
-    def _put_back(self, claim: _Claim, returned: Job, *, again: bool, count: bool) -> None:
+    def _put_back(self, claim: _Claim, returned: Job) -> None:
         with self._database.transaction() as connection:
-            if self._is_held(connection, claim) and again:
-                tables.put_back(connection, self._namespace, claim.row.number, returned, at=self._clock.now())
-            elif self._is_held(connection, claim):
+            if not self._is_held(connection, claim):
+                return
+            if returned.has_failed:
                 tables.give_up(connection, self._namespace, claim.row.number, returned)
-        (self._put_off.discard if count else self._put_off.add)(returned.key)
+            else:
+                tables.put_back(connection, self._namespace, claim.row.number, returned, at=self._clock.now())
 
     def _is_held(self, connection: tables.Connection, claim: _Claim) -> bool:
         """Whether a claim still stands: a process that was taken for dead has lost its jobs to others."""
