@@ -1,7 +1,8 @@
 """Finds thousands of literal phrases in a text in one pass.
 
 A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either, a
-leading `^` for "only where a clause begins". A table finds phrases by their first words.
+leading `^` for "only where a clause begins". One pass tells which keywords a text may hold; only their phrases are
+spelled out and looked for, by their first words.
 
 The word lists that ship with the classifier.
 
@@ -19,11 +20,13 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from bot.domain.table_files import load_table
+from bot.domain.text.linear_patterns import LinearSet
 from bot.errors import ConfigError
 
 _CLAUSE_MARKS: Final = ".!?¡¿:;,()\n-–—"
 _NONE: Final[frozenset[str]] = frozenset()
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_BLANKS = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
 _BEGIN = re.compile(r"(?<!\w)")
 _END = re.compile(r"(?!\w)")
@@ -73,14 +76,19 @@ class Keywords:
     def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
         self._spaced = _Index(_words, whole=True)
         self._unspaced = _Index(list, whole=False)
-        for kind, keywords in lists.items():
-            for text in itertools.chain.from_iterable(map(expand, keywords)):
-                phrase = Phrase(text.removeprefix("^"), kind, text.startswith("^"))
-                is_unspaced = not text.isascii() and _UNSPACED.search(text)
-                (self._unspaced if is_unspaced else self._spaced).add(phrase)
+        keywords = [(kind, keyword) for kind, listed in lists.items() for keyword in listed]
+        self._candidates = LinearSet([_pattern(keyword) for _, keyword in keywords])
+        self._unread = dict(enumerate(keywords))
 
     def kinds_in(self, text: str) -> frozenset[str]:
         """Return the kinds found in lower-case text, in which runs of blanks are one blank."""
+        candidates = self._candidates.found_in(text)
+        if not candidates:
+            return _NONE
+        for number in candidates:
+            if number in self._unread:
+                self._read(*self._unread[number])
+                self._unread.pop(number, None)  # afterwards, and perhaps twice: threads share it
         hits = self._spaced.hits(text)
         if not text.isascii() and _UNSPACED.search(text):
             hits += self._unspaced.hits(text)
@@ -88,6 +96,27 @@ class Keywords:
             return _NONE
         excepted = {place for hit in hits if hit.kind == "except" for place in range(hit.start, hit.end)}
         return frozenset(hit.kind for hit in hits if excepted.isdisjoint(range(hit.start, hit.end)))
+
+    def _read(self, kind: str, keyword: str) -> None:
+        """Spell out the phrases of a keyword."""
+        for text in expand(keyword):
+            phrase = Phrase(text.removeprefix("^"), kind, text.startswith("^"))
+            is_unspaced = not text.isascii() and _UNSPACED.search(text)
+            (self._unspaced if is_unspaced else self._spaced).add(phrase)
+
+
+def _pattern(keyword: str) -> str:
+    r"""Return a pattern of RE2 that finds every phrase of a keyword, and perhaps more: any blank or `^` may be absent.
+
+    >>> _pattern("^Is {it,the api} down")
+    '(?:\\^?is ?)(?:it|the ?api)(?: ?down)'
+    """
+    parts = (part.split(",") for part in _BRACES.split(keyword.lower()))
+    return "".join(f"(?:{'|'.join(map(_loose, choices))})" for choices in parts)
+
+
+def _loose(text: str) -> str:
+    return " ?".join(map(re.escape, _BLANKS.split(text))).replace(r"\^", r"\^?")
 
 
 class _Index:
