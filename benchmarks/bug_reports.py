@@ -32,10 +32,10 @@ import yaml
 from benchmarks.offline_answers import QUESTIONS, cited_files, draft
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo, split_lines
-from bot.casework.investigate.offline_draft import Counted
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.questions.calibration import Measured
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
@@ -274,7 +274,7 @@ def print_bands(found: Mapping[str, Sequence[Result]]) -> None:
         promised = []
         for name, _ in of_band:
             others = [is_right for other, is_right in of_band if other != name]
-            promised.append(Counted(sum(others), len(others)).share)
+            promised.append(Measured(right=sum(others), drafts=len(others)).share)
         right = sum(is_right for _, is_right in of_band)
         missed += abs(sum(promised) - right)
         print(f"{band}: {{right: {right}, drafts: {len(of_band)}}}  # promised {_mean(promised):.2f}")

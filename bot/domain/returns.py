@@ -102,6 +102,13 @@ class TrackRecord(FrozenValue):
     right: int
     drafts: int
     expected: float
+    is_own: bool = False
+    """Whether these were tests of the team itself, not the shipped ones."""
+    decided: int = 0
+    """How many such drafts people of the team decided on; 0 where that is not enough to tell."""
+    approved: int = 0
+    """How many of them were approved as they were."""
+    edited: int = 0
 
 
 class AgedClone(FrozenValue):

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
+from bot.domain.questions.calibration import Measured
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
@@ -215,19 +216,7 @@ class DraftSigns(NamedTuple):
     lead: float = 0.0
 
 
-class Counted(NamedTuple):
-    """How many drafts of a band there were, and how many of them named a right file."""
-
-    right: int
-    drafts: int
-
-    @property
-    def share(self) -> float:
-        """The share to expect of the next ones, by Laplace's rule of succession: few drafts prove little."""
-        return (self.right + 1) / (self.drafts + 2)
-
-
-COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Counted])
+COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Measured])
 
 
 def band_of(signs: DraftSigns) -> Band:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
 from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.evaluation.calibration import write_calibration
 from bot.casework.evaluation.draft_history import DraftHistory, read_history
 from bot.casework.evaluation.planted_citations import Source
 from bot.casework.evaluation.planted_scores import Judges, judge_planted
@@ -52,6 +54,7 @@ _SHARES: Final[Mapping[str, Callable[[Evaluation], float | None]]] = {
 @click.option("--codebase", type=FILE, metavar="DIR", help="a git checkout (default: those of triage.yml)")
 @click.option("--limit", type=click.IntRange(1, 10_000), metavar="N", help="at most N questions and drafts")
 @click.option("--model", is_flag=True, help="ask the configured models; costs money")
+@click.option("--calibrate", is_flag=True, help="have cards say what was measured here, once it is enough")
 @click.option("--seed", type=int, default=0, show_default=True, help="which errors are planted")
 @click.option("--require", metavar="NAME=SHARE,…", help=f"exit code 1 below these: {', '.join(_SHARES)}; cited=0.8")
 @json_option
@@ -62,6 +65,7 @@ def command(
     codebase: Path | None,
     limit: int | None,
     model: bool,
+    calibrate: bool,
     seed: int,
     require: str | None,
     as_json: bool,
@@ -74,11 +78,17 @@ def command(
         StoreError: the data directory cannot be used.
     """
     required = _required(require)
+    if calibrate and codebase is not None:
+        raise click.UsageError("--calibrate is about the codebases of triage.yml; leave out --codebase")
     sources = _open(scope, codebase, is_model_asked=model)
     asked = read_questions(questions, sources.code.codebases)[:limit] if questions else None
     with reading(sources.environment.home) as store:
         history = read_history(store)
     done = _measure(sources, asked, history if codebase is None else None, history, model=model, limit=limit, seed=seed)
+    if calibrate:
+        documents, now = sources.storage.documents, sources.clock.now()
+        calibration = write_calibration(documents, done.questions, history, now, is_model=model)
+        done = replace(done, calibration=calibration)
     print(evaluation_json(done) if as_json else render(done))
     missed = [
         f"{name} is {_said(share)}, required {least:g}"

@@ -12,10 +12,9 @@ from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Answered, CalibrationError, Hits, QuestionScores
 from bot.casework.reports.measures import dollars, percent, seconds
 from bot.cli.output import WIDTH, cut, to_json, wrapped
+from bot.domain.questions.calibration import ENOUGH, Calibration, Decided, Measured
 from bot.domain.text.sanitize import one_line
 
-ENOUGH: Final = 20
-"""Drafts; of fewer a share or a calibration error says little."""
 SHOWN: Final = 10
 
 
@@ -30,6 +29,8 @@ class Evaluation:
     planted_in: str
     history: DraftHistory
     seed: int
+    calibration: Calibration | None = None
+    """What is on file from now on; None where nothing was to be written."""
 
 
 def render(done: Evaluation) -> str:
@@ -39,6 +40,8 @@ def render(done: Evaluation) -> str:
     lines += _questions(done.questions) if done.questions else _no_questions()
     lines += ["", f"Planted errors (seed {done.seed})", *_planted(done.planted, done.planted_in)]
     lines += ["", "What people decided", *_history(done.history)]
+    if done.calibration is not None:
+        lines += ["", "What cards say from now on of drafts like theirs", *_calibrated(done.calibration)]
     return "\n".join(lines)
 
 
@@ -114,6 +117,23 @@ def _history(found: DraftHistory) -> Iterator[str]:
     yield from _calibration("what cards said against who took it", found.calibration)
 
 
+def _calibrated(known: Calibration) -> Iterator[str]:
+    bands = sorted({*known.tests, *known.people})
+    for band in bands:
+        tested, decided = known.tests.get(band, Measured()), known.people.get(band, Decided())
+        marks = [f"{tested.right} of {tested.drafts} named a right file{_few(tested.drafts)}"] if tested.drafts else []
+        marks += [f"{decided.approved} of {decided.drafts} approved{_few(decided.drafts)}"] if decided.drafts else []
+        yield wrapped(f"{band.replace('_', ' '):<20}{'; '.join(marks)}", lead="  ", indent=" " * 22)
+    if not bands:
+        yield "  nothing: no draft was measured or decided"
+    elif min(one.drafts for counts in (known.tests, known.people) for one in counts.values()) < ENOUGH:
+        yield f"  * fewer than {ENOUGH}: not shown on cards yet"
+
+
+def _few(drafts: int) -> str:
+    return " *" if drafts < ENOUGH else ""
+
+
 def _group(group: DraftGroup) -> str:
     return f"{group.confidence}, {'by search' if group.is_search else 'by a model'}"
 
@@ -163,6 +183,7 @@ def evaluation_json(done: Evaluation) -> str:
             "groups": [_group_facts(group, counts) for group, counts in done.history.groups.items()],
             "calibration": done.history.calibration._asdict(),
         },
+        "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)
 

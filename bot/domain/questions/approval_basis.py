@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
+from bot.domain.questions.calibration import ENOUGH
 from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, TrackRecord, Usage
 from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
@@ -91,19 +92,31 @@ def passed_words(basis: Basis, *, judge: str, matches: str, read: Collection[str
     return (SEARCH_RESULT if basis is Basis.SEARCH else CODE_ALONE), matches
 
 
-FEW: Final = 20
-"""Drafts; fewer prove little, and the words say so."""
-
-
 def track_record_words(record: TrackRecord) -> str:
-    """Return the counts as one sentence.
+    """Return the counts in a sentence or two: what people of the team did first, then the tests and whose they were.
 
     >>> track_record_words(TrackRecord(band="question", right=117, drafts=132, expected=0.88))
     'In our tests 117 of 132 drafts like this one named a right file (9 of 10).'
     >>> track_record_words(TrackRecord(band="frame", right=6, drafts=6, expected=0.88))
     'In our tests 6 of 6 drafts like this one named a right file; so few tests prove little.'
+    >>> decided = TrackRecord(band="model_high", right=0, drafts=0, expected=0, decided=31, approved=22, edited=6)
+    >>> track_record_words(decided)
+    'In your team 22 of 31 drafts like this one were approved as they were, 6 were edited.'
     """
-    counts = f"In our tests {record.right} of {record.drafts} drafts like this one named a right file"
-    if record.drafts < FEW:
+    said = []
+    if record.decided:
+        said.append(
+            f"In your team {record.approved} of {record.decided} drafts like this one were approved as they were,"
+            f" {record.edited} were edited."
+        )
+    if record.drafts:
+        said.append(_tests_words(record))
+    return " ".join(said)
+
+
+def _tests_words(record: TrackRecord) -> str:
+    whose = "your team's" if record.is_own else "our"
+    counts = f"In {whose} tests {record.right} of {record.drafts} drafts like this one named a right file"
+    if record.drafts < ENOUGH:
         return f"{counts}; so few tests prove little."
     return f"{counts} ({round(10 * record.expected)} of 10)."

@@ -28,3 +28,12 @@ def test_a_draft_for_an_alarm_has_no_such_count() -> None:
     measured = state.evolve(investigator_return=a_return(track_record=RECORD))
     assert "drafts like this one" not in said(measured.evolve(severity=Severity.PAGE))
     assert "drafts like this one" not in said(measured.evolve(original_sender_id="B0ALERTS"))
+
+
+def test_a_card_says_whose_counts_they_are() -> None:
+    """What people of the team did stands first, for drafts of models as well."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    own = RECORD.model_copy(update={"is_own": True, "decided": 30, "approved": 22, "edited": 5})
+    words = said(state.evolve(investigator_return=a_return(track_record=own)))
+    assert "In your team 22 of 30 drafts like this one were approved as they were, 5 were edited. In your team" in words
+    assert "tests 116 of 130 drafts like this one named a right file" in words

@@ -137,3 +137,16 @@ def test_what_people_decided_is_counted(terminal: Terminal) -> None:
     assert "* fewer than 20 drafts: not enough data for a share" in done.stdout
     (group,) = terminal.measured("--limit", "1")["history"]["groups"]
     assert (group["approved"], group["dismissed"], group["is_enough"]) == (4, 1, False)
+
+
+def test_cards_say_what_was_measured_here(terminal: Terminal) -> None:
+    """Once it is enough; for another codebase than the team's it is refused."""
+    (terminal.folder / "triage.yml").write_text("codebase: shop\nops_channel: C0OPS\n")
+    live_four_weeks(FileStore(terminal.home), datetime.now(UTC), drafts=24, investigator="m")
+    done = terminal.eval("--questions", "q.ndjson", "--calibrate")
+    assert done.returncode == 0, done.stderr
+    assert "  model high          24 of 24 approved" in done.stdout
+    assert "named a right file *" in done.stdout
+    assert json.loads((terminal.home / "calibration.json").read_text())["people"]["model_high"]["approved"] == 24
+    refused = terminal.eval("--codebase", "shop", "--calibrate")
+    assert (refused.returncode, "the codebases of triage.yml" in refused.stderr) == (2, True)

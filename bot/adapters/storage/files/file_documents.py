@@ -35,6 +35,7 @@ FILES: Final[Mapping[str, str]] = {
     "auto_replies": "auto_replies/*.json",
     "feedback": "feedback/*.json",
     "autonomy": "autonomy.json",
+    "calibration": "calibration.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
