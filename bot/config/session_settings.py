@@ -52,10 +52,10 @@ class RotaSettings(SettingsBlock):
     def on_duty(self, at: datetime) -> str:
         """Return who is on duty at a moment; before `since` the turns are counted backwards.
 
-        >>> rota = RotaSettings(rota=("U1", "U2"), every=timedelta(days=7), since=date(2026, 1, 5))
+        >>> rota = RotaSettings(rota=("U0ANN", "U0BOB"), every=timedelta(days=7), since=date(2026, 1, 5))
         >>> start = datetime(2026, 1, 5, tzinfo=UTC)
         >>> [rota.on_duty(start + timedelta(days=days)) for days in (0, 6, 7, 14, -1)]
-        ['U1', 'U1', 'U2', 'U1', 'U2']
+        ['U0ANN', 'U0ANN', 'U0BOB', 'U0ANN', 'U0BOB']
         """
         start = datetime.combine(self.since, time(), UTC)
         return self.rota[(at - start) // self.every % len(self.rota)]
