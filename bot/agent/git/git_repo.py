@@ -268,10 +268,9 @@ class GitRepo:
                 process.stdin.write(blob.encode() + b"\n")
                 process.stdin.flush()
                 header = process.stdout.readline().split()
-                if len(header) != 3:
-                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
-                content = process.stdout.read(int(header[2]))
-                if len(content) < int(header[2]):
+                size = int(header[2]) if len(header) == 3 else -1
+                content = process.stdout.read(size) if size >= 0 else b""
+                if len(content) != size:
                     raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
                 process.stdout.read(1)
                 yield blob, (is_pointer(content) and fetched(content, self._lfs_store)) or content

@@ -89,16 +89,17 @@ def has_what_it_takes(state: ThreadState) -> bool:
 def judge_draft(state: ThreadState, *, is_working: bool | None) -> tuple[Condition, ...]:
     """Return each condition of a draft that waits; `is_working` is None where no working hours are set."""
     told = {None: "`working_hours` is not set in triage.yml", True: "inside working hours", False: "outside them"}
+    is_touched = len(state.rounds) != 1 or state.has_edited_draft
     return (
         _condition(ConditionCode.MENTIONED, state.mentions_bot, "the question mentions the bot", "no mention of it"),
         *_of_draft(state),
         _condition(
             ConditionCode.UNTOUCHED,
-            not (_has_been_touched(state) or state.stale_reasons or state.human_context or state.followups),
+            not (is_touched or state.stale_reasons or state.human_context or state.followups),
             "nobody wrote, added or changed anything since the question",
             "somebody wrote in the thread, added context, or sent the draft back",
         ),
-        Condition(code=ConditionCode.WORKING_HOURS, holds=is_working is True, said=told[is_working]),
+        _condition(ConditionCode.WORKING_HOURS, is_working is True, told[is_working]),
     )
 
 
@@ -113,37 +114,17 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     drafts, false = sum(week.drafts for week in weeks), sum(week.false for week in weeks)
     risky, idle = sum(week.risky_false for week in weeks), sum(not week.drafts for week in weeks)
     worst = max((rate for week in weeks if (rate := week.rate) is not None), default=0.0)
+    decided = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
+    every_week = f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week"
+    wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {worst:.1%} in the worst week, "
+    touching = f"{risky} of these {'touches' if risky == 1 else 'touch'} production"
     return (
-        Condition(
-            code=ConditionCode.ENOUGH_DRAFTS,
-            holds=drafts >= ENOUGH,
-            said=f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks",
-        ),
-        Condition(
-            code=ConditionCode.EVERY_WEEK,
-            holds=len(weeks) >= WEEKS and not idle,
-            said=f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week",
-        ),
-        Condition(
-            code=ConditionCode.FALSE_POSITIVES,
-            holds=worst <= LIMIT,
-            said=f"{false} of {drafts} drafts changed, dismissed or taken back; {worst:.1%} in the worst week, "
-            f"at most {LIMIT:.0%}".replace("%", " %"),
-        ),
-        Condition(
-            code=ConditionCode.PRODUCTION,
-            holds=not risky,
-            said=f"{risky} of these {'touches' if risky == 1 else 'touch'} production"
-            if risky
-            else "none of these touches production",
-        ),
-        Condition(code=ConditionCode.COUNTED, holds=not uncounted, said=uncounted or "everything on record is counted"),
+        _condition(ConditionCode.ENOUGH_DRAFTS, drafts >= ENOUGH, decided),
+        _condition(ConditionCode.EVERY_WEEK, len(weeks) >= WEEKS and not idle, every_week),
+        _condition(ConditionCode.FALSE_POSITIVES, worst <= LIMIT, f"{wrong}at most {LIMIT:.0%}".replace("%", " %")),
+        _condition(ConditionCode.PRODUCTION, not risky, "none of these touches production", touching),
+        _condition(ConditionCode.COUNTED, not uncounted, "everything on record is counted", uncounted),
     )
-
-
-def _has_been_touched(state: ThreadState) -> bool:
-    """Whether the draft is another one than that of the first round."""
-    return len(state.rounds) != 1 or state.has_edited_draft
 
 
 def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
@@ -153,14 +134,12 @@ def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
     passed = not state.is_escalated and verdict is not None and verdict.verdict is Verdict.PASS
     gate = verdict.risk_gate_check if verdict else "not asked"
     return (
-        Condition(
-            code=ConditionCode.QUESTION_TYPE, holds=state.question_type in TYPES, said=f"type {state.question_type}"
-        ),
-        Condition(code=ConditionCode.CONFIDENCE, holds=confidence == "high", said=f"confidence {confidence}"),
+        _condition(ConditionCode.QUESTION_TYPE, state.question_type in TYPES, f"type {state.question_type}"),
+        _condition(ConditionCode.CONFIDENCE, confidence == "high", f"confidence {confidence}"),
         _condition(ConditionCode.FIRST_ROUND, passed, "passed in round 1", "did not pass in round 1"),
-        Condition(code=ConditionCode.RISK_GATE, holds=gate == "passes", said=f"risk gate {gate}"),
+        _condition(ConditionCode.RISK_GATE, gate == "passes", f"risk gate {gate}"),
     )
 
 
-def _condition(code: ConditionCode, holds: bool, yes: str, no: str) -> Condition:
-    return Condition(code=code, holds=holds, said=yes if holds else no)
+def _condition(code: ConditionCode, holds: bool, yes: str, no: str | None = None) -> Condition:
+    return Condition(code=code, holds=holds, said=yes if holds or no is None else no)

@@ -56,24 +56,21 @@ def end_of(
     view: BeatView, sent: DeliveryResult, *, quiet: BeatResult, step: BeatStep | None = None, detail: str = ""
 ) -> BeatEnd:
     """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
-    good = sent.problem is None
-    if not good and sent.silent:
+    if sent.problem is not None and sent.silent:
         return BeatEnd(result=BeatResult.FAILED, error=sent.problem, failure=sent.problem_kind, view=view, sent=sent)
-    if not sent.silent:
-        return BeatEnd(
-            result=BeatResult.SENT,
-            step=step,
-            detail=detail,
-            error=sent.problem,
-            view=view,
-            sent=sent,
-            good=good,
-            says_ok=sent.says_ok,
-        )
-    if quiet is BeatResult.SKIPPED:
+    if sent.silent and quiet is BeatResult.SKIPPED:
         step, unsaid = _unsaid(view)
         detail = _joined(unsaid, detail)
-    return BeatEnd(result=quiet, step=step, detail=detail, view=view, sent=sent, good=True)
+    return BeatEnd(
+        result=quiet if sent.silent else BeatResult.SENT,
+        step=step,
+        detail=detail,
+        error=sent.problem,
+        view=view,
+        sent=sent,
+        good=sent.problem is None,
+        says_ok=sent.says_ok,
+    )
 
 
 def _unsaid(view: BeatView) -> tuple[BeatStep, str]:

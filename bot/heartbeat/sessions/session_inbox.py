@@ -14,7 +14,6 @@ from typing import Final
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import SESSION_ID, ChangedBy, InboxMessage, MessageKind, check_session_id
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import Conflict, InputError
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
@@ -57,7 +56,7 @@ class SessionInbox:
         """Put an assignment into the session's inbox and wake it; return what was queued and what to type next.
 
         Raises:
-            InputError: there is no such session, or the text is empty, too long or holds characters nobody sees.
+            InputError: there is no such session, or the text is empty or too long.
             StoreError: the disk refuses it.
         """
         session = self._sessions.get(session_id)
@@ -87,24 +86,18 @@ def sender(by: ChangedBy) -> str:
 
 
 def _checked(text: str, session_id: str) -> str:
-    """Return the text, stripped, if every character of it is one that its readers see."""
-    check_whole(text)
-    lines, hidden = strip_hidden(text)
-    if hidden:
-        raise InputError(
-            f"The text contains {counted(hidden, 'invisible character')}, so nothing was assigned;",
-            next_step=f"type it by hand instead of pasting it: /triage heartbeat assign {session_id} <text>",
-        )
-    if not has_visible(lines):
+    """Return the text, stripped, without characters that its readers do not see."""
+    said = strip_hidden(check_whole(text))[0].strip()
+    if not has_visible(said):
         raise InputError(
             "What is to be done?", next_step=f"Type /triage heartbeat assign {session_id} Look at the error rate"
         )
-    if len(lines.strip()) > MAX_CHARS:
+    if len(said) > MAX_CHARS:
         raise InputError(
-            f"The text has {len(lines.strip()):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
+            f"The text has {len(said):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
             next_step=f"/triage heartbeat assign {session_id} <text>",
         )
-    return lines.strip()
+    return said
 
 
 class WakeBox:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -77,23 +76,23 @@ class SuggestionDecisions:
             StoreError: the disk refuses; where the decision is on file it is carried out later.
         """
 
-        def accepted(now: Suggestion) -> Suggestion:
-            after = now.decided(SuggestionStatus.ACCEPTED, by, self._clock.now(), reason)
+        return self._decide(suggestion_id, SuggestionStatus.ACCEPTED, by, reason, has_read=has_read)
+
+    def reject(self, suggestion_id: str, by: DecidedBy, reason: str | None = None) -> Suggestion:
+        """Remember that the session does not want it; raises as `accept` does."""
+        return self._decide(suggestion_id, SuggestionStatus.REJECTED, by, reason, has_read=True)
+
+    def _decide(
+        self, suggestion_id: str, status: SuggestionStatus, by: DecidedBy, reason: str | None, *, has_read: bool
+    ) -> Suggestion:
+        def decided(now: Suggestion) -> Suggestion:
+            after = now.decided(status, by, self._clock.now(), reason)
             if now.status is SuggestionStatus.QUARANTINED and not has_read:
                 raise InputError(f"{now.id} was not accepted: {READ_IT_FIRST}.")
             return after
 
         with self._one_at_a_time:
-            return self._settled(self._suggestions.change(suggestion_id, accepted))
-
-    def reject(self, suggestion_id: str, by: DecidedBy, reason: str | None = None) -> Suggestion:
-        """Remember that the session does not want it; raises as `accept` does."""
-        with self._one_at_a_time:
-            return self._settled(
-                self._suggestions.change(
-                    suggestion_id, lambda now: now.decided(SuggestionStatus.REJECTED, by, self._clock.now(), reason)
-                )
-            )
+            return self._settled(self._suggestions.change(suggestion_id, decided))
 
     def settle(self) -> None:
         """Carry out what was decided and not carried out: by a process that died, or while the disk refused."""
@@ -172,32 +171,41 @@ class SharingTools:
 
     def tools_for(self, view: BeatView) -> list[Tool]:
         """Return the tools this beat has a use for."""
-        send = [Tool(name="send_message", description=_SEND, arguments=Choice, call=lambda c: self._send(view, c))]
+
+        def tool(name: str, description: str, act: Callable[[BeatView, Choice], str]) -> Tool:
+            return Tool(name=name, description=description, arguments=Choice, call=lambda c: _answer(act, view, c))
+
         decide = [
-            Tool(name="accept_suggestion", description=_ACCEPT, arguments=Choice, call=lambda c: self._accept(view, c)),
-            Tool(name="reject_suggestion", description=_REJECT, arguments=Choice, call=lambda c: self._reject(view, c)),
+            tool("accept_suggestion", _ACCEPT, self._accept),
+            tool("reject_suggestion", _REJECT, self._reject),
         ]
+        send = [tool("send_message", _SEND, self._send)]
         return [*(send if view.exchange.offers else []), *(decide if view.exchange.offered else [])]
 
     def _send(self, view: BeatView, choice: Choice) -> str:
         offer = next((each for each in view.exchange.offers if each.id == choice.suggestion), None)
         if offer is None:
             raise ToolProblem("no suggestion to send has that id")
-        return _said(lambda: f"Sent to {self._pollination.send(offer).to}.")
+        return f"Sent to {self._pollination.send(offer).to}."
 
     def _accept(self, view: BeatView, choice: Choice) -> str:
-        own = _own(view, choice)
-
-        def accept() -> str:
-            taken = self._desk.accept(own.id, _by(view), choice.reason)
-            view.edits.made.append(_edit(taken, taken.decided_at or view.started_at))
-            return "Accepted: it is in your playbook."
-
-        return _said(accept)
+        taken = self._desk.accept(_own(view, choice).id, _by(view), choice.reason)
+        what = EditKind.MOVE_TASK if taken.moves_from else EditKind.ADD_TASK
+        at = taken.decided_at or view.started_at
+        view.edits.made.append(
+            PlaybookEdit(what=what, text=taken.task, at=at, tier=taken.tier, before=taken.moves_from)
+        )
+        return "Accepted: it is in your playbook."
 
     def _reject(self, view: BeatView, choice: Choice) -> str:
-        own = _own(view, choice)
-        return _said(lambda: f"{self._desk.reject(own.id, _by(view), choice.reason).id} is not offered again.")
+        return f"{self._desk.reject(_own(view, choice).id, _by(view), choice.reason).id} is not offered again."
+
+
+def _answer(act: Callable[[BeatView, Choice], str], view: BeatView, choice: Choice) -> str:
+    try:
+        return act(view, choice)
+    except (InputError, StoreError) as error:
+        raise ToolProblem(str(error)) from error
 
 
 def _own(view: BeatView, choice: Choice) -> Suggestion:
@@ -207,18 +215,5 @@ def _own(view: BeatView, choice: Choice) -> Suggestion:
     return found
 
 
-def _edit(taken: Suggestion, at: datetime) -> PlaybookEdit:
-    """Return the acceptance as one of the beat's own edits."""
-    what = EditKind.MOVE_TASK if taken.moves_from else EditKind.ADD_TASK
-    return PlaybookEdit(what=what, text=taken.task, at=at, tier=taken.tier, before=taken.moves_from)
-
-
 def _by(view: BeatView) -> DecidedBy:
     return DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
-
-
-def _said(act: Callable[[], str]) -> str:
-    try:
-        return act()
-    except (InputError, StoreError) as error:
-        raise ToolProblem(str(error)) from error

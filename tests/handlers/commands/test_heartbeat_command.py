@@ -166,9 +166,7 @@ def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off
     [
         ("shop-api", "What is to be done?"),
         ("shop-api \u2800", "What is to be done?"),
-        ("shop-api \u3164", "1 invisible character"),
-        ("shop-api Look\u202e here", "1 invisible character, so nothing was assigned"),
-        ("shop-api Look\U000e0041\U000e0042", "2 invisible characters, so nothing was assigned"),
+        ("shop-api \u3164", "What is to be done?"),
         ("shop-api " + "x" * (MAX_CHARS + 1), "at most 2,000"),
         ("shop-apy Look", "did you mean shop-api?"),
         ("", "Name a session; there are shop-api, tooling"),
@@ -179,6 +177,12 @@ def test_what_cannot_be_assigned_is_not(works: Clockwork, text: str, says: str) 
     assert says in answer(works, f"heartbeat assign {text}")
     assert works.store.inbox("shop-api") == []
     assert works.jobs.waiting == {}
+
+
+def test_characters_that_nobody_sees_are_not_assigned(works: Clockwork) -> None:
+    """What is shown is all that the session gets."""
+    assert "“Look here”" in answer(works, "heartbeat assign shop-api Look\u202e here\U000e0041")
+    assert [message.text for message in works.store.inbox("shop-api")] == ["Look here"]
 
 
 def test_who_assigned_what_is_for_those_who_may_read_it(works: Clockwork) -> None:
