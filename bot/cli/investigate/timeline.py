@@ -23,7 +23,7 @@ from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Resolution, Round, ThreadState, Transition
+from bot.domain.threads import Resolution, Round, ThreadState
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import shown_why
@@ -127,10 +127,9 @@ def _history(state: ThreadState, names: Names) -> Iterator[str]:
     shown: set[int] = set()
     for step in state.status_history[-MAX_STEPS:]:
         yield from _line(_clock(step.at), f"→ {step.to}: {names.text(step.why)}")
-        number = _round_of(step)
-        if number in rounds and number not in shown:
-            shown.add(number)
-            yield from _round_lines(rounds[number])
+        if step.round in rounds and step.round not in shown:
+            shown.add(step.round)
+            yield from _round_lines(rounds[step.round])
     for number in sorted(set(rounds) - shown):
         yield from _round_lines(rounds[number])
 
@@ -155,14 +154,6 @@ def _auto(state: ThreadState, names: Names) -> Iterator[str]:
     yield from _line(_clock(state.auto.at), f"automatic reply (autonomy: {state.auto.mode}): {said}")
     for one in state.auto.conditions:
         yield from _line("", f"{MARKS[one.holds]} {names.text(one.said)}")
-
-
-def _round_of(step: Transition) -> int:
-    """Return the round whose draft arrived with a step; 0 for the others. In older records the words alone say so."""
-    if step.round is not None:
-        return step.round
-    last = step.why.rpartition("draft of round ")[2]
-    return int(last) if last.isdecimal() and len(last) < 4 else 0
 
 
 def _round_lines(each: Round) -> Iterator[str]:

@@ -39,13 +39,14 @@ def answered() -> ThreadState:
     false = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
     bounced = a_verdict(Verdict.BOUNCE, reasons=("the quote is not there",))
     ways = [
-        (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, "draft of round 1"),
-        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED, "- the quote is not there"),
-        (ThreadStatus.BOUNCED, ThreadStatus.AWAITING_VALIDATION, "draft of round 2"),
-        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.PENDING_USER, "validated"),
+        (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, "draft of round 1", 1),
+        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED, "- the quote is not there", None),
+        (ThreadStatus.BOUNCED, ThreadStatus.AWAITING_VALIDATION, "draft of round 2", 2),
+        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.PENDING_USER, "validated", None),
     ]
     steps = tuple(
-        Transition(at=NOW + timedelta(seconds=n), from_=a, to=b, why=why) for n, (a, b, why) in enumerate(ways)
+        Transition(at=NOW + timedelta(seconds=n), from_=a, to=b, why=why, round=number)
+        for n, (a, b, why, number) in enumerate(ways)
     )
     good = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
     state = in_status(ThreadStatus.PENDING_USER, status_history=steps).evolve(

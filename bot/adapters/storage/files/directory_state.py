@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bot.adapters.storage.files.atomic_write import read_json
 from bot.adapters.storage.files.directory_writer import QUEUES, DirectoryWriter
-from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
+from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS, FileDocuments
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path
-from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp, list_names
+from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import journal_lines
 from bot.adapters.storage.files.note_files import note_files, read_note
 from bot.adapters.storage.files.retention import last_touched, run_folders
 from bot.adapters.storage.files.spool_queue import job_files
-from bot.adapters.storage.files.tinydb_documents import archive_order, archived_document
 from bot.adapters.storage.queued_jobs import decode_job
 from bot.adapters.storage.state_rows import (
     CLOSED,
@@ -47,9 +46,8 @@ from bot.domain.memory.notes import RETIRED, StoredNote
 from bot.errors import StoreError, refused
 from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES, THREADS, inbox_of
 from bot.ports.migrations import sealed
-from bot.ports.storage import ArchivedDocument
+from bot.ports.storage import Document
 
-_KEPT_AS: Final[Mapping[str, type[JsonFiles]]] = {"overrides": OneJsonFile, "wakes": EmptyFiles}
 _JOURNAL: Final = re.compile(r"(.+)\.ndjson(?:\.\d+)?")
 
 
@@ -68,9 +66,10 @@ class DirectoryState:
         """Count names and lines; of all there is only the jobs are read."""
         home, found = self.home_of(namespace), Counter[str]()
         with _readable(home):
-            for collection, shelf in self._shelves(namespace):
-                found[collection] = sum(file_stamp(shelf.found_at(doc_id)) is not None for doc_id in shelf.ids())
-            found[CLOSED] = sum(len(_month(home, month)) for month in _months(home))
+            documents = FileDocuments(home, is_reader=True)
+            for collection in _collections(namespace):
+                found[collection] = len(documents.list(collection))
+            found[CLOSED] = len(documents.archived(THREADS.name))
             found[HANDED_OVER] = int(namespace == DEFAULT_TEAM and bool(found[HANDED_OVER] or self._linked()))
             found[NOTES.name] = len(_notes(home))
             found[DECISIONS] = len(_decisions(home))
@@ -85,8 +84,10 @@ class DirectoryState:
         """Yield everything that moves; raises StoreError also for a job that cannot be read."""
         home = self.home_of(namespace)
         with _readable(home):
-            for collection, shelf in self._shelves(namespace):
-                yield from _documents(collection, shelf)
+            documents = FileDocuments(home, is_reader=True)
+            for collection in _collections(namespace):
+                for one in documents.list(collection):
+                    yield _stored(collection, one, documents.place(collection, one.id))
             for team in (
                 self._linked() if namespace == DEFAULT_TEAM and not (home / FILES[HANDED_OVER]).exists() else ()
             ):
@@ -96,10 +97,9 @@ class DirectoryState:
                 note = StoredNote(whole=read_note(path), is_retired=is_retired)
                 text = json.dumps(sealed(note.model_dump()), ensure_ascii=False)
                 yield StoredDocument(NOTES.name, doc_id, 1, text, _written_at(path))
-            for month in _months(home):
-                for one in _month(home, month):
-                    path = home / "closed" / one.name
-                    yield ArchivedRow(one.at, _document(THREADS.name, one.doc_id, path))
+            for closed in reversed(documents.archived(THREADS.name)):
+                if (ended := documents.read_archived(THREADS.name, closed)) is not None:
+                    yield ArchivedRow(closed.at, _stored(THREADS.name, ended, str(home / "closed" / closed.name)))
             for path, collection, doc_id in self._set_aside(namespace):
                 text = damaged_text(path.read_bytes())
                 yield DamagedRow(StoredDocument(collection, doc_id, 1, text, _written_at(path)))
@@ -129,17 +129,10 @@ class DirectoryState:
         folder = self._home / TEAMS
         return [path.name for path in folder.glob("*") if path.is_dir() and path.resolve() == self._home.resolve()]
 
-    def _shelves(self, namespace: str) -> Iterator[tuple[str, JsonFiles]]:
-        """Yield each collection that moves, and how it lies here."""
-        for collection, pattern in FILES.items():
-            if collection not in STAYS and (namespace == DEFAULT_TEAM or collection not in OF_PROCESS):
-                kept_as = _KEPT_AS.get(collection, JsonFiles)
-                yield collection, kept_as(self.home_of(namespace), collection, pattern)
-
     def _set_aside(self, namespace: str) -> list[tuple[Path, str, str]]:
         """Return the path, collection and id of each document that was set aside, oldest first."""
         home, found = self.home_of(namespace), []
-        for collection, _ in self._shelves(namespace):
+        for collection in _collections(namespace):
             name = re.compile(re.escape(FILES[collection]).replace(r"\*", "([^/]+?)") + r"(?:\.\d+)?\.corrupt")
             for path in home.glob(f"{FILES[collection]}.*"):
                 if path.is_file() and (is_ours := name.fullmatch(path.relative_to(home).as_posix())):
@@ -151,31 +144,22 @@ def _readable(home: Path) -> AbstractContextManager[None]:
     return refused(f"cannot read {home}", "run this as the user who runs triage")
 
 
-def _documents(collection: str, shelf: JsonFiles) -> Iterator[StoredDocument]:
-    for doc_id in shelf.ids():
-        path = shelf.found_at(doc_id)
-        if file_stamp(path) is None:
-            continue
-        if isinstance(shelf, EmptyFiles):
-            yield StoredDocument(collection, doc_id, 1, "{}", _written_at(path))
-        elif isinstance(shelf, OneJsonFile) and (whole := read_json(path)) is not None:
-            yield _stored(collection, doc_id, whole[doc_id], json.dumps(whole[doc_id]).encode(), _written_at(path))
-        else:
-            yield _document(collection, doc_id, path)
+def _collections(namespace: str) -> list[str]:
+    """Return the collections that move."""
+    return [name for name in FILES if name not in STAYS and (namespace == DEFAULT_TEAM or name not in OF_PROCESS)]
 
 
-def _document(collection: str, doc_id: str, path: Path) -> StoredDocument:
-    """Return what a file holds; something that is no file holds nothing."""
-    raw = path.read_bytes() if path.is_file() else b""
-    return _stored(collection, doc_id, parsed(raw, str(path)), raw, _written_at(path))
-
-
-def _stored(collection: str, doc_id: str, content: Any, raw: bytes, at: datetime) -> StoredDocument:
-    version = content.get("version", 1) if isinstance(content, dict) else None
-    if not isinstance(version, int):
-        return StoredDocument(collection, doc_id, 1, damaged_text(raw), at)
-    value = {key: held for key, held in content.items() if key != "version"}
-    return StoredDocument(collection, doc_id, version, json.dumps(value, ensure_ascii=False), at)
+def _stored(collection: str, one: Document, place: str) -> StoredDocument:
+    """Return a document as a row; of what holds none, the bytes that stand in its place."""
+    raw = Path(place).read_bytes() if Path(place).is_file() else b""
+    content = parsed(raw, place)
+    if one.value is not None:
+        return StoredDocument(
+            collection, one.id, one.version, json.dumps(one.value, ensure_ascii=False), one.written_at
+        )
+    if content is not None and one.id in content:  # a file of several documents
+        raw = json.dumps(content[one.id]).encode()
+    return StoredDocument(collection, one.id, 1, damaged_text(raw), one.written_at)
 
 
 def _written_at(path: Path) -> datetime:
@@ -200,16 +184,6 @@ def _decisions(home: Path) -> list[str]:
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     lines = (line.strip().removeprefix("- ") for line in text.splitlines())
     return [line for line in lines if line and line not in HEAD]
-
-
-def _months(home: Path) -> list[str]:
-    return sorted(name for name in list_names(home / "closed") if (home / "closed" / name).is_dir())
-
-
-def _month(home: Path, month: str) -> list[ArchivedDocument]:
-    """Return what was archived in a month, oldest first."""
-    names = (f"{month}/{name}" for name in list_names(home / "closed" / month))
-    return sorted(filter(None, map(archived_document, names)), key=archive_order)
 
 
 def _journals(home: Path) -> list[str]:
