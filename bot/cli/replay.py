@@ -7,12 +7,11 @@ investigator's. Each leaves its record under runs/, as `triage investigate` does
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from pydantic import ValidationError
@@ -23,13 +22,12 @@ from bot.casework.reports.measures import percent
 from bot.cli.data_directory import environment_at
 from bot.cli.investigate.local_investigation import (
     LocalInvestigation,
-    findings_json,
     investigate_locally,
     open_sources,
     without_model,
 )
-from bot.cli.options import FILE, config_option, json_option
-from bot.cli.output import WIDTH, to_json
+from bot.cli.options import FILE, config_option
+from bot.cli.output import WIDTH
 from bot.config.environment import Environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.events import Event
@@ -45,11 +43,8 @@ DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000
 REFS: Final = 3
 
-Draft = tuple[str, str]
-"""A draft to read, and as JSON."""
 
-
-def draft_past_questions(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[Draft]:
+def draft_past_questions(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[str]:
     """Return a draft for each question; one that fails says why and stops no other.
 
     Raises:
@@ -62,10 +57,9 @@ def draft_past_questions(questions: Sequence[Event], settings: Settings, environ
         try:
             found = investigate_locally(event.content, sources, say=lambda _: None)
         except TriageError as error:
-            failed = json.dumps({"question": event.content, "problem": str(error)})
-            drafts.append((f"{_head(event)}\n  failed: {one_line(str(error), WIDTH - 10)}", failed))
+            drafts.append(f"{_head(event)}\n  failed: {one_line(str(error), WIDTH - 10)}")
             continue
-        drafts.append((_shown(event, found), findings_json(found)))
+        drafts.append(_shown(event, found))
     return drafts
 
 
@@ -100,8 +94,7 @@ MAX_DRAFTS: Final = 100
 )
 @click.option("--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)")
 @config_option
-@json_option
-def command(events: Path | None, shadow: int | None, bot_id: str | None, config: Path | None, as_json: bool) -> int:
+def command(events: Path | None, shadow: int | None, bot_id: str | None, config: Path | None) -> int:
     """Print what would be actionable, what changed, and drafts; exit code 0.
 
     Raises:
@@ -124,18 +117,7 @@ def command(events: Path | None, shadow: int | None, bot_id: str | None, config:
     drafts = []
     if settings and shadow:
         drafts = draft_past_questions(done.questions[:shadow], settings, environment)
-    if as_json:
-        print(
-            to_json(
-                {
-                    **_facts(done, rules, bad),
-                    "thresholds": _threshold_facts(others),
-                    "drafts": [json.loads(draft[1]) for draft in drafts],
-                }
-            )
-        )
-    else:
-        print("\n".join([render(done, rules, bad), *_threshold_lines(others, rules), *(draft[0] for draft in drafts)]))
+    print("\n".join([render(done, rules, bad), *_threshold_lines(others, rules), *drafts]))
     return 0
 
 
@@ -157,7 +139,8 @@ def _heard(path: Path, bot_id: str | None) -> tuple[list[ReplayedEvent], int]:
     if path.is_dir():
         export = SlackExport(path, bot_id=bot_id)
         return [ReplayedEvent(event=event) for event in export.events()], export.bad
-    known, journal = _recorded(path), NdjsonJournal(path)
+    beside = path.with_name("events-classified.ndjson")
+    journal = NdjsonJournal(beside if path.name == "events.ndjson" and beside.is_file() else path)
     heard, bad = [], 0
     for record in journal.records():
         try:
@@ -165,24 +148,10 @@ def _heard(path: Path, bot_id: str | None) -> tuple[list[ReplayedEvent], int]:
         except ValidationError:
             bad += 1
             continue
-        recorded = record if "classification" in record else known.get(_key(record), {})
-        heard.append(ReplayedEvent(event=event, recorded=recorded))
+        heard.append(ReplayedEvent(event=event, recorded=record))
     if not heard and not path.is_file():
         raise InputError(f"there is no {path}; give an events.ndjson or the folder of a Slack export")
     return heard, bad + journal.bad_lines
-
-
-def _recorded(path: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return what stands beside events.ndjson in events-classified.ndjson."""
-    beside = path.with_name("events-classified.ndjson")
-    if path.name != "events.ndjson" or not beside.is_file():
-        return {}
-    kept = ("classification", "classifier_version", "is_bot_mention", "mentions_thread_with_inflight")
-    return {_key(record): {name: record.get(name) for name in kept} for record in NdjsonJournal(beside).records()}
-
-
-def _key(record: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(record.get(name) for name in ("team_id", "chat_id", "message_id", "msg_type"))
 
 
 def render(done: ReplayReport, rules: Rules, bad: int) -> str:
@@ -224,37 +193,3 @@ def _threshold_lines(others: Mapping[float, ReplayReport], rules: Rules) -> list
             f" {questions}{used}"
         )
     return lines
-
-
-def _threshold_facts(others: Mapping[float, ReplayReport]) -> list[dict[str, Any]]:
-    return [
-        {
-            "threshold": threshold,
-            "actionable": done.today["actionable"],
-            "actionable_share": done.actionable_share,
-            "questions": len(done.questions),
-        }
-        for threshold, done in others.items()
-    ]
-
-
-def _facts(done: ReplayReport, rules: Rules, bad: int) -> dict[str, Any]:
-    changes = [
-        {"from": before, "to": now, "count": count, "examples": [_place(event) for event in done.changes[before, now]]}
-        for (before, now), count in done.counts.most_common()
-    ]
-    return {
-        "events": done.total,
-        "ignored": done.ignored,
-        "unreadable": bad,
-        "classifier_version": rules.version,
-        "today": dict(done.today),
-        "actionable_share": done.actionable_share,
-        "questions": len(done.questions),
-        "compared": done.compared,
-        "changes": changes,
-    }
-
-
-def _place(event: Event) -> dict[str, str]:
-    return {"chat_id": event.chat_id, "message_id": event.message_id, "content": event.content}
