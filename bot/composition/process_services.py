@@ -33,7 +33,7 @@ from handlers.cards.publisher import CardPublisher
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import RateLimits
 from handlers.transport.slack_clients import (
-    date_of,
+    header_of,
     patient_client,
     patiently,
     posting_client,
@@ -92,7 +92,7 @@ class SlackAccess:
     def check_clock(self) -> None:
         """Compare this machine's clock with Slack's; raises ProviderError where Slack does not tell its time."""
         with translate_slack_errors("tell its time"):
-            self.clock.note(date_of(self.patient.auth_test().headers))
+            self.clock.note(header_of(self.patient.auth_test().headers, "date"))
 
 
 class ProcessServices:
@@ -154,7 +154,7 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
 def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
     with translate_slack_errors("recognise the bot's token"):
         said = client.auth_test()
-        chat_clock.note(date_of(said.headers))
+        chat_clock.note(header_of(said.headers, "date"))
         answer: dict[str, Any] = dict(said.data)  # type: ignore[arg-type]  # bytes for files only
         return Identity(
             team_id=answer["team_id"],

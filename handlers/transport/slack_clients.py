@@ -115,9 +115,9 @@ class RateLimitRetry(RetryHandler):
         state.increment_current_attempt()
 
 
-def date_of(headers: Mapping[str, object]) -> str | None:
-    """Return the Date header of an answer, however its name is written."""
-    said = {name.lower(): value for name, value in headers.items()}.get("date")
+def header_of(headers: Mapping[str, object], name: str) -> str | None:
+    """Return a header of an answer, however its name is written; `name` is in small letters."""
+    said = {key.lower(): value for key, value in headers.items()}.get(name)
     value = said[0] if isinstance(said, list) and said else said
     return value if isinstance(value, str) else None
 

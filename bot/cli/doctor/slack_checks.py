@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
@@ -17,7 +16,7 @@ from bot.cli.doctor.state_checks import process_check
 from bot.cli.init.files import read_manifest
 from bot.config.settings import Settings
 from bot.errors import ProviderError
-from handlers.transport.slack_clients import brief_client, translate_slack_errors
+from handlers.transport.slack_clients import brief_client, header_of, translate_slack_errors
 from handlers.transport.workspace import SlackWorkspace, why_unreadable
 
 SKEW_S: Final = 60.0
@@ -45,7 +44,7 @@ def check_tokens(patient: DoctorContext) -> HealthCheck:
 
 def scopes(patient: DoctorContext) -> HealthCheck:
     """Whether the token has every scope of manifest.yml that the settings need."""
-    granted = _header(_whoami(patient).headers, "x-oauth-scopes")
+    granted = header_of(_whoami(patient).headers, "x-oauth-scopes")
     wanted = _wanted(patient.settings())
     if granted is None or wanted is None:
         why = "Slack did not list them" if granted is None else "manifest.yml was not found"
@@ -61,7 +60,7 @@ def scopes(patient: DoctorContext) -> HealthCheck:
 
 def clock(patient: DoctorContext) -> HealthCheck:
     """Whether this machine's clock is Slack's."""
-    return skew(_header(_whoami(patient).headers, "date"), datetime.now(UTC))
+    return skew(header_of(_whoami(patient).headers, "date"), datetime.now(UTC))
 
 
 def skew(date: str | None, now: datetime) -> HealthCheck:
@@ -145,13 +144,6 @@ def _whoami(patient: DoctorContext) -> SlackResponse:
 
 def _client(patient: DoctorContext) -> WebClient:
     return brief_client(patient.bot_token(), patient.environment.slack_api_url, timeout_s=int(PATIENCE_S))
-
-
-def _header(headers: Mapping[str, Any], name: str) -> str | None:
-    """Return a header's value, however its name is written."""
-    value = {key.lower(): value for key, value in headers.items()}.get(name)
-    found = value[0] if isinstance(value, list) and value else value
-    return str(found) if found else None
 
 
 def _wanted(settings: Settings) -> frozenset[str] | None:

@@ -29,10 +29,7 @@ def probe_folder(folder: Path, room: int) -> None:
         if shutil.disk_usage(folder).free < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
-            with path.open("wb") as file:
-                file.write(b"\0" * PROBE_BYTES)
-                file.flush()
-                os.fsync(file.fileno())
+            _write_synced(path, b"\0" * PROBE_BYTES)
         finally:
             path.unlink(missing_ok=True)
 
@@ -55,10 +52,7 @@ def replace_bytes(path: Path, content: bytes) -> None:
     """
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_synced(temporary, content)
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
@@ -92,10 +86,7 @@ def create_file(path: Path, text: str) -> bool:
     """
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
-        with temporary.open("wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
+        _write_synced(temporary, text.encode("utf-8", "replace"))
         path.hardlink_to(temporary)
     except FileExistsError:
         return False
@@ -103,6 +94,13 @@ def create_file(path: Path, text: str) -> bool:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
     return True
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
@@ -128,13 +126,17 @@ def set_aside(path: Path) -> Path:
     Raises:
         StoreError: it cannot be renamed.
     """
-    target = path.with_name(path.name + ".corrupt")
-    number = 1
-    while target.exists():
-        number += 1
-        target = path.with_name(f"{path.name}.{number}.corrupt")
     with refused(f"cannot set {path} aside", "fix the folder's owner"):
-        return path.rename(target)
+        return path.rename(free_path(path, ".corrupt"))
+
+
+def free_path(stem: Path, ending: str) -> Path:
+    """Return the first path that is free; from the second on a number stands before the ending."""
+    path, number = Path(f"{stem}{ending}"), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{stem}.{number}{ending}")
+    return path
 
 
 def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:

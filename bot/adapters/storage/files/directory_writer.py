@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
 
-from bot.adapters.storage.files.atomic_write import create_folder
+from bot.adapters.storage.files.atomic_write import create_folder, free_path
 from bot.adapters.storage.files.file_documents import FILES
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path
 from bot.adapters.storage.files.tinydb_documents import ARCHIVED_AT
@@ -70,11 +70,10 @@ class DirectoryWriter:
                 self._put_chunk(row)
             case ArchivedRow(archived_for, document):
                 at = archived_for.astimezone(UTC)
-                stem = f"closed/{at:%Y-%m}/{document.id}.{at:{ARCHIVED_AT}}"
-                self._write(self._free(stem, ".json"), _content(document), document.written_at)
+                stem = self._home / "closed" / f"{at:%Y-%m}" / f"{document.id}.{at:{ARCHIVED_AT}}"
+                self._write(free_path(stem, ".json"), _content(document), document.written_at)
             case DamagedRow(document):
-                path = self._free(str(self._path(document).relative_to(self._home)), ".corrupt")
-                self._write(path, _content(document), document.written_at)
+                self._write(free_path(self._path(document), ".corrupt"), _content(document), document.written_at)
             case _ if row.collection == NOTES.name:
                 note = json.loads(row.text)
                 folder = f"memory/{RETIRED}" if note.get("is_retired") else "memory"
@@ -118,14 +117,6 @@ class DirectoryWriter:
 
     def _path(self, document: StoredDocument) -> Path:
         return self._home / FILES[document.collection].replace("*", document.id)
-
-    def _free(self, stem: str, ending: str) -> Path:
-        """Return the first path that is free: the second one has a number before its ending."""
-        path, number = self._home / f"{stem}{ending}", 1
-        while path.exists():
-            number += 1
-            path = self._home / f"{stem}.{number}{ending}"
-        return path
 
     def _write(self, path: Path, content: bytes, at: datetime | None = None) -> None:
         with self._made(path).open("wb") as file:
