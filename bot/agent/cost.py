@@ -51,18 +51,15 @@ class Price:
         8.0
         """
         price = self._for(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
-        return price._cost_usd(usage)
+        return (
+            usage.input_tokens * price.input
+            + usage.output_tokens * price.output
+            + usage.cache_read_tokens * price.cache_read
+            + usage.cache_write_tokens * price.cache_write_5m
+        ) / _PER_TOKEN
 
     def _for(self, prompt_tokens: int) -> Price:
         return self.long if self.long is not None and prompt_tokens > self.long_above else self
-
-    def _cost_usd(self, usage: Usage) -> float:
-        return (
-            usage.input_tokens * self.input
-            + usage.output_tokens * self.output
-            + usage.cache_read_tokens * self.cache_read
-            + usage.cache_write_tokens * self.cache_write_5m
-        ) / _PER_TOKEN
 
     def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""

@@ -96,9 +96,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         why = f": {seen.problem}" if seen.problem else ""
         return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"
     assert seen.connected_since is not None
-    times = {0: "", 1: " · 1 reconnect today"}.get(
-        seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
-    )
+    times = f" · {counted(seen.reconnects_today, 'reconnect')} today" if seen.reconnects_today else ""
     others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
     return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}{skew}"
 

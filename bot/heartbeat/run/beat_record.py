@@ -287,11 +287,8 @@ def _probes(view: BeatView) -> list[dict[str, Any]]:
 
 def _transcript(ending: BeatEnd) -> str:
     view, report = ending.view, ending.report
+    results = view.probes.results if view else ()
     tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
-    outputs = (
-        "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in view.probes.results)
-        if view
-        else ""
-    )
+    outputs = "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in results)
     said = report.message if report else ending.error or ending.why or ""
     return f"# Due\n\n{tasks or '(nothing)'}\n\n# Probes\n\n{outputs or '(none)'}\n\n# Said\n\n{said}\n"

@@ -40,6 +40,8 @@ _SAID: Final = {
     EditKind.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
     EditKind.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
 }
+_SMALL: Final = frozenset({EditKind.CHECK_TASK, EditKind.NOTE})
+"""What even a pre-screen may do to a playbook."""
 _RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 
 
@@ -90,29 +92,19 @@ class Note(Arguments):
     note: EntryId
 
 
-def small_tools(keeper: PlaybookEditor) -> list[Tool]:
-    """Return what even a pre-screen may do: tick a box, leave a note."""
-    return [
-        _tool(EditKind.CHECK_TASK, CheckTask, lambda given: keeper.check_task(given.task, ok=given.ok)),
-        _tool(EditKind.NOTE, Text, lambda given: keeper.note(given.text)),
-    ]
-
-
 def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
-    """Return all of them."""
-    return [
-        *small_tools(keeper),
-        _tool(EditKind.ADD_TASK, AddTask, lambda given: keeper.add_task(given.tier, given.text)),
-        _tool(EditKind.REMOVE_TASK, RemoveTask, lambda given: keeper.remove_task(given.task, given.tier)),
-        _tool(EditKind.MOVE_TASK, MoveTask, lambda given: keeper.move_task(given.task, given.to, given.tier)),
-        _tool(EditKind.RAISE_FLAG, Text, lambda given: keeper.raise_flag(given.text)),
-        _tool(EditKind.CLEAR_FLAG, Flag, lambda given: keeper.clear_flag(given.flag)),
-        _tool(EditKind.DROP_NOTE, Note, lambda given: keeper.drop_note(given.note)),
-    ]
-
-
-def _tool(kind: EditKind, arguments: type[Arguments], call: Callable[[Any], str]) -> Tool:
-    return Tool(name=kind, description=_SAID[kind], arguments=arguments, call=call)
+    """Return what edits the session's own playbook."""
+    calls: dict[EditKind, tuple[type[Arguments], Callable[[Any], str]]] = {
+        EditKind.CHECK_TASK: (CheckTask, lambda given: keeper.check_task(given.task, ok=given.ok)),
+        EditKind.NOTE: (Text, lambda given: keeper.note(given.text)),
+        EditKind.ADD_TASK: (AddTask, lambda given: keeper.add_task(given.tier, given.text)),
+        EditKind.REMOVE_TASK: (RemoveTask, lambda given: keeper.remove_task(given.task, given.tier)),
+        EditKind.MOVE_TASK: (MoveTask, lambda given: keeper.move_task(given.task, given.to, given.tier)),
+        EditKind.RAISE_FLAG: (Text, lambda given: keeper.raise_flag(given.text)),
+        EditKind.CLEAR_FLAG: (Flag, lambda given: keeper.clear_flag(given.flag)),
+        EditKind.DROP_NOTE: (Note, lambda given: keeper.drop_note(given.note)),
+    }
+    return [Tool(name=kind, description=_SAID[kind], arguments=of, call=call) for kind, (of, call) in calls.items()]
 
 
 class RunCommand(Arguments):
@@ -136,19 +128,19 @@ class BeatTools:
 
     def small(self, view: BeatView) -> list[Tool]:
         """Return what a pre-screen may use."""
-        return [self._commands(view), *small_tools(self._keeper(view))]
+        return [self._commands(view), *(tool for tool in self._edits(view) if tool.name in _SMALL)]
 
     def all(self, view: BeatView) -> list[Tool]:
         """Return what a full run may use; outside a git checkout there is no code to read."""
-        own = [self._commands(view), *playbook_tools(self._keeper(view)), *self._exchange(view)]
+        own = [self._commands(view), *self._edits(view), *self._exchange(view)]
         try:
             repo = GitRepo(view.session.cwd)
             return [*own, *repository_tools(repo, Ledger(), known_secrets=self._secrets)]
         except ConfigError:
             return own
 
-    def _keeper(self, view: BeatView) -> PlaybookEditor:
-        return PlaybookEditor(view, self._clock, known_secrets=self._secrets)
+    def _edits(self, view: BeatView) -> list[Tool]:
+        return playbook_tools(PlaybookEditor(view, self._clock, known_secrets=self._secrets))
 
     def _commands(self, view: BeatView) -> Tool:
         return Tool(

@@ -171,9 +171,9 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     missing = tuple(task for task in view.tasks if task.id not in have)
     findings = [*_found(view, report.receipts), *_unsaid(view, report), *_undone(view, report), *open_flags(view)]
     if missing:
-        findings.append(_unreceipted(view.session.id, missing))
+        findings.append(_unreceipted(view, missing))
     if ack.kind == "alert" and not findings:
-        findings.append(_said(view, ack.text))
+        findings.append(_new(view, MESSAGE, ack.text))
     checked = _checked(view, {receipt.task for receipt in receipts if receipt.status != "skipped"})
     return BeatJudgement(
         ack=ack,
@@ -231,6 +231,12 @@ def open_flags(view: BeatView) -> list[Finding]:
     ]
 
 
+def _new(view: BeatView, about: str, text: str, task: PlaybookEntry | None = None, named: str | None = None) -> Finding:
+    """Return a finding of a beat; it goes by its name, else by its text."""
+    key, check = finding_key(view.session.id, about, text, named), task.text if task else ""
+    return Finding(key=key, task=about, check=check, text=text, severity=severity_of(view, text, task))
+
+
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
     known = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
@@ -247,7 +253,8 @@ def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
             continue
         told.add(identity)
         known = [each for each in view.open_findings if each.task == identity]
-        yield from [again(each) for each in known] or [_failing(view, task, failed)]
+        text = titled(task, *map(failure_text, failed))
+        yield from [again(each) for each in known] or [_new(view, identity, text, task, FAILING)]
 
 
 def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
@@ -258,19 +265,7 @@ def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
     lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
     count = counted(len(given), "assignment")
     text = f"{count} not handled: no model is configured\n{lines}"
-    key = finding_key(view.session.id, ASSIGNMENTS, text)
-    yield Finding(key=key, task=ASSIGNMENTS, text=text, severity=severity_of(view, text, None))
-
-
-def _failing(view: BeatView, task: PlaybookEntry, failed: Sequence[ProbeResult]) -> Finding:
-    text, identity = titled(task, *map(failure_text, failed)), identity_of(task)
-    return Finding(
-        key=finding_key(view.session.id, identity, text, FAILING),
-        task=identity,
-        check=task.text,
-        text=text,
-        severity=severity_of(view, text, task),
-    )
+    yield _new(view, ASSIGNMENTS, text)
 
 
 def again(known: OpenFinding) -> Finding:
@@ -292,13 +287,8 @@ def _finding(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Fi
     )
 
 
-def _said(view: BeatView, text: str) -> Finding:
-    key = finding_key(view.session.id, MESSAGE, text)
-    return Finding(key=key, task=MESSAGE, text=text, severity=severity_of(view, text, None))
-
-
-def _unreceipted(session_id: str, missing: tuple[PlaybookEntry, ...]) -> Finding:
+def _unreceipted(view: BeatView, missing: tuple[PlaybookEntry, ...]) -> Finding:
     names = "; ".join(task.text for task in missing[:5])
     count = counted(len(missing), "due task")
     text = f"The heartbeat reported no result for {count}, so do not rely on it: {names}"
-    return Finding(key=finding_key(session_id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)
+    return Finding(key=finding_key(view.session.id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)

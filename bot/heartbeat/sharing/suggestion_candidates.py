@@ -89,20 +89,11 @@ def candidates_of_teams(
 ) -> list[Candidate]:
     """Return what other teams share and a session lacks, each check once for a session and not beside its `own`."""
     found: list[Candidate] = []
-    for session in known:
-        for check in checks:
-            if session.accepts_tier(check.tier) and not session.has(check.task):
-                one = Candidate(
-                    to=session.id,
-                    tier=check.tier,
-                    task=check.task,
-                    from_=check.team,
-                    reason=f"The team {check.team} shares this check.",
-                    weight=OF_A_TEAM,
-                    team=check.team,
-                )
-                if not any(_is_the_same(one, other) for other in (*own, *found)):
-                    found.append(one)
+    for check in checks:
+        why = f"The team {check.team} shares this check."
+        for one in _to_all(known, check.tier, check.task, why, OF_A_TEAM, from_=check.team, team=check.team):
+            if not any(_is_the_same(one, other) for other in (*own, *found)):
+                found.append(one)
     return found
 
 
@@ -111,7 +102,7 @@ def candidates(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) 
 
     `basics` is the template every session begins with, `sender` who speaks where no other session is the source.
     """
-    found = [*_acted_on(known), *_basics(known, basics, sender), *_misplaced(known, sender), *_shared(known)]
+    found = [*_of_peers(known), *_basics(known, basics, sender), *_misplaced(known, sender)]
     kept: list[Candidate] = []
     for one in sorted(found, key=lambda one: -one.weight):
         if not any(_is_the_same(one, other) for other in kept):
@@ -123,46 +114,40 @@ def _is_the_same(one: Candidate, other: Candidate) -> bool:
     return (one.to, bool(one.moves_from)) == (other.to, bool(other.moves_from)) and is_same_task(one.task, other.task)
 
 
-def _acted_on(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
-    """Checks of others that found something people did something about."""
+def _of_peers(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
+    """Checks that others make, and those that found something people did something about."""
     for source in known:
         for tier, task in source.playbook.all_tasks:
             if identity_of(task) in source.acted_on:
                 why = f"In {source.name} it found something that people acted on."
-                yield from _to_all(known, source, tier, task, why, ACTED_ON)
-
-
-def _shared(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
-    """Checks that others make."""
-    for source in known:
-        for tier, task in source.playbook.all_tasks:
+                yield from _to_all(known, tier, task.text, why, ACTED_ON, source=source)
             holders = [each.name for each in known if each.has(task.text)]
             weight = SHARED_BY_MANY if len(holders) > 1 else SHARED
             why = f"{_listed(holders)} {'make' if len(holders) > 1 else 'makes'} this check."
-            yield from _to_all(known, source, tier, task, why, weight)
-
-
-def _to_all(
-    known: Sequence[SessionPlaybook], source: SessionPlaybook, tier: Tier, task: PlaybookEntry, why: str, weight: int
-) -> Iterator[Candidate]:
-    for other in known:
-        if other.id != source.id and other.accepts_tier(tier) and not other.has(task.text):
-            yield Candidate(to=other.id, tier=tier, task=_line(task), from_=source.id, reason=why, weight=weight)
+            yield from _to_all(known, tier, task.text, why, weight, source=source)
 
 
 def _basics(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> Iterator[Candidate]:
     """Checks every session begins with."""
-    for session in known:
-        for tier, task in basics.all_tasks:
-            if session.accepts_tier(tier) and not session.has(task.text):
-                yield Candidate(
-                    to=session.id,
-                    tier=tier,
-                    task=_line(task),
-                    from_=sender,
-                    reason="A basic check that every session begins with.",
-                    weight=BASIC,
-                )
+    for tier, task in basics.all_tasks:
+        yield from _to_all(known, tier, task.text, "A basic check that every session begins with.", BASIC, from_=sender)
+
+
+def _to_all(
+    known: Sequence[SessionPlaybook],
+    tier: Tier,
+    text: str,
+    why: str,
+    weight: int,
+    *,
+    source: SessionPlaybook | None = None,
+    from_: str = "",
+    team: str | None = None,
+) -> Iterator[Candidate]:
+    task, from_ = text[:MAX_TASK_CHARS], source.id if source else from_
+    for other in known:
+        if other is not source and other.accepts_tier(tier) and not other.has(text):
+            yield Candidate(to=other.id, tier=tier, task=task, from_=from_, reason=why, weight=weight, team=team)
 
 
 def _misplaced(known: Sequence[SessionPlaybook], sender: str) -> Iterator[Candidate]:
@@ -177,16 +162,12 @@ def _misplaced(known: Sequence[SessionPlaybook], sender: str) -> Iterator[Candid
                 yield Candidate(
                     to=session.id,
                     tier=move.to_tier,
-                    task=_line(task),
+                    task=task.text[:MAX_TASK_CHARS],
                     from_=sender,
                     reason=f"It {move.why}.",
                     weight=MISPLACED,
                     moves_from=move.from_tier,
                 )
-
-
-def _line(task: PlaybookEntry) -> str:
-    return task.text[:MAX_TASK_CHARS]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_tools import BeatTools, playbook_tools, small_tools
+from bot.heartbeat.run.beat_tools import BeatTools, playbook_tools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, MAX_TASKS, PlaybookEditor
 from bot.heartbeat.run.probes import Probes
@@ -244,8 +244,6 @@ def test_a_pre_screen_only_ticks_and_notes(desk: Desk, tmp_path: Path) -> None:
     tools = BeatTools(Probes({}), FakeClock(AT))
     assert [tool.name for tool in tools.small(desk.view)] == ["run_command", "check_task", "note"]
     assert {tool.name for tool in tools.all(desk.view)} >= {"run_command", *desk.tools}
-    keeper = PlaybookEditor(desk.view, FakeClock(AT))
-    assert [tool.name for tool in small_tools(keeper)] == ["check_task", "note"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
