@@ -265,7 +265,9 @@ def main(argv: Sequence[str] = ()) -> int:
             home = Path(folder) / size.name
             places[size.name] = home, fill(home, size, now)
             start = time.process_time()
-            Rollups(FileStore(home)).rebuild()
+            rollups = Rollups(FileStore(home))
+            rollups.rebuild()
+            rollups.keep_days(now - timedelta(weeks=4), now)
             print(f"{size.name}: counted for the first time in {time.process_time() - start:.1f} s of CPU")
         crowded = Path(folder) / CROWDED.name
         fill(crowded, CROWDED, now)

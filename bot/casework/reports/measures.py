@@ -5,7 +5,7 @@ A measured value is honest about how much it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -21,19 +21,26 @@ OLD_IN_A_ROW: Final = 200
 def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
     """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
 
+    All of them are in memory at once. Raises StoreError.
+    """
+    return [record for _, record in timed_records(store, name, key, since)][::-1]
+
+
+def timed_records(store: Store, name: str, key: str, since: datetime) -> Iterator[tuple[datetime, dict[str, Any]]]:
+    """Yield those records newest first, each with its time.
+
     The journal is read from its end until `OLD_IN_A_ROW` records are older. Raises StoreError.
     """
-    found: list[dict[str, Any]] = []
     older = 0
     for record in store.journal(name).newest_first():
         at = time_of(record.get(key))
-        is_wanted = at is not None and at >= since
-        older = 0 if is_wanted else older + 1
-        if is_wanted:
-            found.append(record)
-        elif older == OLD_IN_A_ROW:
-            break
-    return found[::-1]
+        if at is not None and at >= since:
+            older = 0
+            yield at, record
+            continue
+        older += 1
+        if older == OLD_IN_A_ROW:
+            return
 
 
 def known_cost(record: Mapping[str, Any]) -> float | None:

@@ -17,7 +17,7 @@ from bot.casework.reports.acceptance import acceptance, errors_in, threads_of, w
 from bot.casework.reports.classifier_samples import ErrorRate
 from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
-from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups, uncounted_words
+from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups, day_after_kept, uncounted_words
 from bot.domain.questions.feedback import Votes, count_votes
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution
@@ -161,6 +161,7 @@ class MetricsService:
         self._lock = threading.Lock()
         self._under_way: Future[MetricsReport] | None = None
         self._counted_at: datetime | None = None
+        self._kept_until = ""
         self.waiting = 0
         """How many ask for the report that is being made."""
 
@@ -183,8 +184,14 @@ class MetricsService:
         return mine.result()
 
     def tick(self) -> None:
-        """Count what is new; the first time, and after a restart, the whole archive. Raises StoreError."""
+        """Count what is new; the first time, and after a restart, the whole archive. Raises StoreError.
+
+        Once a day it keeps the journals' days that are over: the commands of the terminal keep nothing.
+        """
         now, last = self._clock.now(), self._counted_at
+        if self._kept_until != (until := day_after_kept(now)):
+            self._rollups.keep_days(Window.last(DAYS, now).start, now)
+            self._kept_until = until
         if last is not None and timedelta() <= now - last < REST:
             return
         since = None if last is None else last - timedelta(days=1)

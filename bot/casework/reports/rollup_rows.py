@@ -71,6 +71,7 @@ MESSAGES: Final = RollupKind(name="messages", journal=CLASSIFIED, written_key="c
 POSTED: Final = RollupKind(name="replies", journal=REPLIES, written_key="posted_at", row_of=_reply_row)
 SPENT: Final = RollupKind(name="spend", journal=SPEND, written_key="at", row_of=_spend_row)
 BEATS: Final = RollupKind(name="beats", journal=HEARTBEATS, written_key="ts", row_of=_beat_row)
+KINDS: Final = (MESSAGES, POSTED, SPENT, BEATS)
 
 
 def utc_day(at: datetime) -> str:

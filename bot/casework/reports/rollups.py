@@ -18,8 +18,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from bot.casework.escalate.long_run import EscalationFolder
-from bot.casework.reports.measures import recent_records, time_of, to_us
-from bot.casework.reports.rollup_rows import FORMAT, RollupKind, Row, days_between, utc_day
+from bot.casework.reports.measures import time_of, timed_records, to_us
+from bot.casework.reports.rollup_rows import FORMAT, KINDS, RollupKind, Row, days_between, utc_day
 from bot.casework.reports.thread_facts import (
     THREAD_FORMAT,
     LongRun,
@@ -47,6 +47,11 @@ _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadab
 def uncounted_words(threads: int) -> str:
     """Return what is not counted yet, because only so much was to be done at once; nothing where all is."""
     return f"not counted yet: {threads:,} closed threads" if threads else ""
+
+
+def day_after_kept(now: datetime) -> str:
+    """Return the first day of journals, `yyyy-mm-dd`, that is not kept yet."""
+    return utc_day(now - LATE)
 
 
 class Rollups:
@@ -83,8 +88,8 @@ class Rollups:
 
     def journal_rows(self, kind: RollupKind, since: datetime, now: datetime) -> list[Row]:
         """Return a row for each record of a journal that was written from a day on, oldest first; raises StoreError."""
-        days, over = days_between(utc_day(since), utc_day(now)), utc_day(now - LATE)
-        stored = {day: self._content(_id(kind.name, day), _JOURNAL_FIELDS, FORMAT) for day in days if day < over}
+        days, over = days_between(utc_day(since), utc_day(now)), day_after_kept(now)
+        stored = {day: self._journal_day(kind, day) for day in days if day < over}
         rows: dict[str, list[Row]] = {day: json.loads(one["rows"]) for day, one in stored.items() if one is not None}
         missing = [day for day in days if day not in rows]
         read = self._read_days(kind, missing[0], missing[-1])
@@ -95,6 +100,13 @@ class Rollups:
                 with suppress(Conflict):  # another process has kept the same
                     self._put(_id(kind.name, day), kept)
         return [row for day in days for row in rows[day]]
+
+    def keep_days(self, since: datetime, now: datetime) -> None:
+        """Keep the days of journals that are over and that no report has needed yet; raises StoreError."""
+        over = [day for day in days_between(utc_day(since), utc_day(now)) if day < day_after_kept(now)]
+        for kind in KINDS:
+            if any(self._journal_day(kind, day) is None for day in over):
+                self.journal_rows(kind, since, now)
 
     def journal_since(self, kind: RollupKind) -> datetime | None:
         """Return when the oldest record of a journal was written; None where it has none."""
@@ -120,6 +132,9 @@ class Rollups:
         found = map(self._thread_day, days_between(utc_day(since), utc_day(now)))
         return [content for content in found if content is not None]
 
+    def _journal_day(self, kind: RollupKind, day: str) -> Mapping[str, Any] | None:
+        return self._content(_id(kind.name, day), _JOURNAL_FIELDS, FORMAT)
+
     def _thread_day(self, day: str) -> Mapping[str, Any] | None:
         return self._content(_id("threads", day), _THREAD_FIELDS, THREAD_FORMAT)
 
@@ -135,12 +150,13 @@ class Rollups:
     def _read_days(self, kind: RollupKind, first: str, last: str) -> Mapping[str, list[Row]]:
         """Return the rows of a journal by the day they were written on; what is later than `last` is of that day."""
         found: dict[str, list[Row]] = defaultdict(list)
-        for record in recent_records(
-            self._store, kind.journal, kind.written_key, datetime.fromisoformat(f"{first}T00:00+00:00")
-        ):
-            at, row = time_of(record.get(kind.written_key)), kind.row_of(record)
-            if at is not None and row is not None:
+        since = datetime.fromisoformat(f"{first}T00:00+00:00")
+        for at, record in timed_records(self._store, kind.journal, kind.written_key, since):
+            row = kind.row_of(record)
+            if row is not None:
                 found[min(utc_day(at), last)].append(row)
+        for rows in found.values():
+            rows.reverse()
         return found
 
     def _take_threads(self, since: datetime | None, at_most: int | None) -> int:

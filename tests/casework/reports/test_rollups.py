@@ -243,3 +243,21 @@ def test_ticks_count_the_whole_archive_once_and_then_what_is_new(tmp_path: Path)
     clock.advance(120)
     service.tick()
     assert rollups.threads_read == 2
+
+
+def test_a_tick_keeps_the_finished_days_of_journals_once_a_day(tmp_path: Path) -> None:
+    """So that a command of the terminal, which keeps nothing, reads the records of today only."""
+    store, clock = FileStore(tmp_path), FakeClock()
+    fill(store, days=6)
+    service = MetricsService(store, Rollups(store), clock, baseline_reply_s=None)
+    service.tick()
+    for name in (CLASSIFIED, REPLIES, SPEND, HEARTBEATS):
+        (tmp_path / f"{name}.ndjson").rename(tmp_path / f"{name}.gone")
+    reader = Rollups(FileStore(tmp_path, is_reader=True), saves=False)
+    assert report(store, reader).tally.messages == 15
+    assert len(read_beats(reader, MONTH_AGO, NOW).ran) == 5
+    heard(store, 500, NOW)
+    clock.advance(24 * 3600)
+    service.tick()
+    (tmp_path / f"{CLASSIFIED}.ndjson").unlink()
+    assert report(store, reader, clock.now()).tally.messages == 16
