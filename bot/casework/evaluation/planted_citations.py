@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -43,6 +43,14 @@ class Source:
         place = self.repos.locate(cited.path, ref.commit)
         found = place.repo.lines_at(ref.commit, place.path)
         return (cited, found) if found else None
+
+    def has_all(self, refs: Iterable[EvidenceRef]) -> bool:
+        """Whether the commits of all citations of files are in the history of the codebases."""
+        held = ((parse_lines(ref.ref), ref.commit) for ref in refs if ref.kind is EvidenceKind.FILE)
+        return all(
+            cited is not None and commit and self.repos.locate(cited.path, commit).repo.resolve_in("HEAD", commit)
+            for cited, commit in held
+        )
 
     def has_file(self, path: str, commit: str) -> bool:
         """Whether a file is there at a commit."""

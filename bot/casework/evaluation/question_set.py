@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -110,7 +111,8 @@ def questions_on_files(codebases: Codebases, count: int, *, seed: int) -> list[K
 
     They say nothing of how well questions are answered: each names its answer.
     """
-    paths = [f"{one.prefix}{entry.path}" for one in codebases for entry in one.repo.tree(one.repo.head())]
-    known = sorted(path for path in paths if is_indexed(path) and path_weight(path, "") == 1.0)
-    chosen = random.Random(seed).sample(known, min(count, len(known)))  # noqa: S311 - the same ones every time
-    return [KnownQuestion(ask=f"What does {path} do?", files=(path,)) for path in chosen]
+    files = [(one, entry.path) for one in codebases for entry in one.repo.tree(one.repo.head())]
+    known = [file for file in files if is_indexed(file[1]) and path_weight(file[1], "") == 1.0]
+    drawn = random.Random(seed).sample(known, len(known))  # noqa: S311 - the same ones every time
+    texts = (f"{one.prefix}{path}" for one, path in drawn if one.repo.lines_at(one.repo.head(), path))
+    return [KnownQuestion(ask=f"What does {path} do?", files=(path,)) for path in islice(texts, count)]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -188,17 +189,18 @@ def _drafts(
     count: int,
     seed: int,
 ) -> tuple[list[ThreadState], str]:
-    """Return true drafts, and what they are: those to the questions, else approved ones, else of the search."""
+    """Return true drafts, and what they are: those to the questions, else approved ones and of the search."""
     if scores is not None:
-        return [one.run.state for one in scores.right_drafts if one.run], "drafts that cite a right file"
-    runs = offline.runs
-    kept = [one for one in (history.approved if history else ()) if one.investigator_task_id]
-    approved = [one for one in kept[: 2 * count] if runs.ledger(str(one.investigator_task_id)) is not None]
-    if approved:
-        return approved[:count], "drafts that people approved word for word"
-    made_up = questions_on_files(sources.code.codebases, count, seed=seed)
+        return [one.run.state for one in scores.right_drafts if one.run], "to the questions, citing a right file"
+    source = Source(repos=sources.code.codebases)
+    kept = (one for one in (history.approved if history else ()) if one.investigator_task_id)
+    known = (one for one in kept if source.has_all(one.evidence_refs))
+    approved = list(islice((one for one in known if offline.runs.ledger(str(one.investigator_task_id))), count))
+    made_up = questions_on_files(sources.code.codebases, count - len(approved), seed=seed)
     found = ask_questions(made_up, question_runner(offline, without_model(sources)), say=_tell, max_rounds=1)
-    return [one.run.state for one in found.right_drafts if one.run], "drafts made without a model about one file each"
+    drafts = [one.run.state for one in found.right_drafts if one.run]
+    counts = (len(approved), "approved word for word"), (len(drafts), "by search on one file each")
+    return [*approved, *drafts], ", ".join(f"{number} {what}" for number, what in counts if number)
 
 
 def _plan(described: str, asked: Sequence[KnownQuestion] | None, rounds: int, *, model: bool, drafts: int) -> str:

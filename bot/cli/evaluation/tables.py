@@ -76,8 +76,8 @@ def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
         yield "  no draft could be made, so nothing was planted"
         return
     stating = found.unharmed.of - found.drafts
-    again = f", {stating} of them again with a true statement put in" if stating else ""
-    yield wrapped(f"in {found.drafts} {origin}{again}", lead="  ")
+    again = f"; {stating} again with a true statement put in" if stating else ""
+    yield wrapped(f"true drafts: {found.drafts} ({origin}){again}", lead="  ")
     yield f"  {'':<33}{'planted':>8}{'checks':>8}{'validator':>11}{'passed':>8}"
     for kind in PlantedKind:
         planted, checks, validator, passed = found.of_kind(kind)
@@ -114,7 +114,7 @@ def _history(found: DraftHistory) -> Iterator[str]:
         yield f"  {_group(group):<24}{approved:>10}{edited:>8}{dismissed:>11}{helpful:>9}{against:>13}{few}"
     if any(counts.drafts < ENOUGH for counts in groups.values()):
         yield f"  * fewer than {ENOUGH} drafts: not enough data for a share"
-    yield from _calibration("what cards said against who took it", found.calibration)
+    yield from _calibration("what cards said against decisions", found.calibration)
 
 
 def _calibrated(known: Calibration) -> Iterator[str]:
@@ -139,9 +139,7 @@ def _group(group: DraftGroup) -> str:
 
 
 def _calibration(name: str, found: CalibrationError) -> Iterator[str]:
-    if found.value is None:
-        yield _figure(name, "nothing was said")
-    elif found.drafts < ENOUGH:
+    if found.value is None or found.drafts < ENOUGH:
         yield _figure(name, f"not enough data ({found.drafts} drafts of {ENOUGH})")
     else:
         yield _figure(name, f"{found.value:.2f} apart, over {found.drafts} drafts")
@@ -152,7 +150,7 @@ def _figure(name: str, said: str) -> str:
 
 
 def _share(found: Hits) -> str:
-    return f"{found.hits} of {found.of} ({percent(found.share)})" if found.of else "none asked"
+    return f"{found.hits} of {found.of} ({percent(found.share)})" if found.of else "none"
 
 
 def _list(title: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution
 from tests.casework.four_weeks import live_four_weeks
 from tests.cli.typed import Said, typed
@@ -82,7 +83,7 @@ def test_without_questions_the_other_parts_are_measured(terminal: Terminal) -> N
     done = terminal.eval("--codebase", "shop", "--limit", "2")
     assert done.returncode == 0
     assert "Next: triage eval --questions FILE" in done.stdout
-    assert "made without a model about one file each" in done.stdout
+    assert "by search on one file each" in done.stdout
     assert terminal.measured("--limit", "2")["questions"] is None
 
 
@@ -137,6 +138,22 @@ def test_what_people_decided_is_counted(terminal: Terminal) -> None:
     assert "* fewer than 20 drafts: not enough data for a share" in done.stdout
     (group,) = terminal.measured("--limit", "1")["history"]["groups"]
     assert (group["approved"], group["dismissed"], group["is_enough"]) == (4, 1, False)
+
+
+def test_errors_are_planted_in_approved_drafts(terminal: Terminal) -> None:
+    """Whose record is there, and whose commit is in the history of the codebase."""
+    (terminal.folder / "triage.yml").write_text("codebase: shop\nops_channel: C0OPS\n")
+    made = typed(["investigate", SESSIONS, "--json"], terminal.folder, terminal.env)
+    found = json.loads(made.stdout)
+    ret = InvestigatorReturn.model_validate(found["investigator_return"])
+    known = {"investigator": "offline", "investigator_task_id": found["run_id"], "investigator_return": ret}
+    live_four_weeks(FileStore(terminal.home), datetime.now(UTC), drafts=2, **known)
+    stray = ret.evidence_refs[0].model_copy(update={"commit": "1" * 40})
+    known["investigator_return"] = ret.model_copy(update={"evidence_refs": (stray,)})
+    live_four_weeks(FileStore(terminal.home), datetime.now(UTC) - timedelta(days=90), drafts=2, **known)
+    done = terminal.eval("--limit", "2")
+    assert "true drafts: 2 (2 approved word for word)" in done.stdout
+    assert "refused though nothing was wrong    0 of " in done.stdout
 
 
 def test_cards_say_what_was_measured_here(terminal: Terminal) -> None:
