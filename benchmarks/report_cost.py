@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path.cwd()))
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.home_view import HomeData, home_view
 from blocks.views.report_views import metrics_blocks, review_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
@@ -41,7 +41,7 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
     service = MetricsService(files, rollups, clock, baseline_reply_s=None)
 
     def card(state: ThreadState) -> list[Block]:
-        return card_blocks(state, link_to=lambda _: None)
+        return card_blocks(state, CardFacts(link_to=lambda _: None))
 
     def page() -> object:
         now = clock.now()

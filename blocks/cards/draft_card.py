@@ -10,7 +10,8 @@ draft. All text of a card together stays under Slack's limit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from slack_sdk.models.blocks import Block, DividerBlock, MarkdownTextObject, SectionBlock
@@ -53,31 +54,42 @@ BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardFacts:
+    """What a card shows besides its thread's record; what may change is asked each time a card is shown.
+
+    `paused` says who stopped all work. With `offers_notes` the overflow menu has an entry to save the note that the
+    investigation proposes. `pages` are the users and groups that the card of an alarm mentions.
+    """
+
+    link_to: LinkTo
+    team_language: str = "en"
+    offers_notes: bool = False
+    paused: Callable[[], str | None] = lambda: None
+    lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
+    fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
+    votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
+    pages: Sequence[str] = ()
+
+
 def card_blocks(
     state: ThreadState,
+    facts: CardFacts,
     *,
-    link_to: LinkTo,
-    team_language: str = "en",
-    offers_notes: bool = False,
     progress: str | None = None,
-    paused: str | None = None,
-    lesson: LessonMark = NO_LESSON,
-    fixes: FixMark = NO_FIX,
-    votes: Votes = NO_VOTES,
-    pages: Sequence[str] = (),
     whole_at: str | None = None,
     refused: str | None = None,
 ) -> list[Block]:
     """Return the blocks of a thread's card; `progress` is plain text on the run under way.
 
-    `paused` says who stopped all work. With `offers_notes` the overflow menu has an entry to save the note that the
-    investigation proposes. `whole_at` is the ts of the message in the card's thread where a draft begins that does not
-    fit; without it such a draft cannot be approved. `refused` is Slack's word for why it did not take the whole card:
-    then it is a short one.
+    `whole_at` is the ts of the message in the card's thread where a draft begins that does not fit; without it such a
+    draft cannot be approved. `refused` is Slack's word for why it did not take the whole card: then it is a short one.
     """
+    fixes, paused = facts.fixes(state), facts.paused()
+    lesson, votes = facts.lesson(state), facts.votes(state)
     state = without_marks_in(state)
     draft = _draft(state, whole_at, is_short=refused is not None)
-    parts: list[Block] = [_question(state, pages), *_shortened_note(refused), *_gloss(state, team_language)]
+    parts: list[Block] = [_question(state, facts.pages), *_shortened_note(refused), *_gloss(state, facts.team_language)]
     parts.append(context(status_line(state, progress=progress and without_marks(progress))))
     if paused and state.is_open:
         waits = "new work starts after `/triage resume`"
@@ -88,8 +100,8 @@ def card_blocks(
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         patches = fix_blocks(state, fixes, reinvestigate_button(state))
-        buttons = waiting_actions(state, offers_notes, can_approve=can_approve)
-        parts += [*_waiting(state, draft, link_to, patches), buttons]
+        buttons = waiting_actions(state, facts.offers_notes, can_approve=can_approve)
+        parts += [*_waiting(state, draft, facts.link_to, patches), buttons]
     elif state.is_open:
         parts += [*_doubts(state), *_watch(state), running_actions(state)]
     elif draft:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from blocks.cards.draft_card import CardFacts
 from bot.adapters.process.clocks import local_zone
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
@@ -38,7 +39,7 @@ from bot.ports.collections import (
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat, ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
-from handlers.cards.messenger import CardFacts, SlackMessenger
+from handlers.cards.messenger import SlackMessenger
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.slack_clients import patiently
 
@@ -66,6 +67,7 @@ class SharedServices:
         patched = PatchCodebases(self.code.codebases, lambda chat_id: self.desk.codebases.picked(chat_id))
         self.fixes = KnownFixes(settings, self.environment, process.code, patched, self.collection(FIXES))
         self.feedback = self.collection(FEEDBACK)
+        self.card_facts = self._card_facts()
         messenger = self._messenger()
         self.ops = OpsOutbox(messenger, lines)
         self.desk = self._threads(messenger)
@@ -134,9 +136,9 @@ class SharedServices:
         """Have the ops channel hear that something was set aside."""
         self.ops.note(set_aside_line(where))
 
-    def _messenger(self) -> SlackMessenger:
-        settings, slack = self.settings, self.slack
-        facts = CardFacts(
+    def _card_facts(self) -> CardFacts:
+        settings = self.settings
+        return CardFacts(
             link_to=self.code.link_to,
             team_language=settings.team_language,
             offers_notes=settings.save_notes == "ask",
@@ -146,14 +148,17 @@ class SharedServices:
             fixes=self.fixes.marks(),
             votes=FeedbackCounts(self.feedback),
         )
+
+    def _messenger(self) -> SlackMessenger:
+        slack = self.slack
         return SlackMessenger(
             slack.client,
             slack.poster,
             slack.publisher,
             ops_channel=self.ops_channel,
             bot_user_id=slack.me.user_id,
-            facts=facts,
-            asks_feedback=settings.feedback,
+            facts=self.card_facts,
+            asks_feedback=self.settings.feedback,
         )
 
     def _threads(self, messenger: Messenger) -> ThreadService:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -213,13 +214,7 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
 
 
 def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
-    card = partial(
-        card_blocks,
-        link_to=on.code.link_to,
-        team_language=on.settings.team_language,
-        offers_notes=on.settings.save_notes == "ask",
-    )
-    marks = on.fixes.marks()
+    facts = replace(on.card_facts, paused=lambda: None, pages=())  # the page says it once, and notifies nobody
 
     def look() -> HomeData:
         now = on.clock.now()
@@ -230,7 +225,7 @@ def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
             sessions=rows(of.registry, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,
-            card=_once(lambda state: card(state, fixes=marks(state))),
+            card=_once(lambda state: card_blocks(state, facts)),
         )
 
     return look

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.draft_card import card_blocks, card_text, draft_fits
+from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
-from bot.casework.card_marks import NO_LESSON, LessonMark
-from bot.domain.citations.links import LinkTo
-from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
@@ -38,20 +33,6 @@ LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 MAX_REMEMBERED = 500
 """Long drafts of which is known where they stand; of another one Slack is asked."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CardFacts:
-    """What a card shows besides its thread's record; what may change is asked each time a card is shown."""
-
-    link_to: LinkTo
-    team_language: str = "en"
-    offers_notes: bool = False
-    paused: Callable[[], str | None] = lambda: None
-    lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
-    fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
-    votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
-    pages: Sequence[str] = ()
 
 
 class SlackMessenger:
@@ -125,21 +106,7 @@ class SlackMessenger:
         return stands
 
     def _card(self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None) -> Card:
-        facts = self._facts
-        blocks = card_blocks(
-            state,
-            link_to=facts.link_to,
-            team_language=facts.team_language,
-            offers_notes=facts.offers_notes,
-            progress=progress,
-            paused=facts.paused(),
-            lesson=facts.lesson(state),
-            fixes=facts.fixes(state),
-            votes=facts.votes(state),
-            pages=facts.pages,
-            whole_at=whole_at,
-            refused=refused,
-        )
+        blocks = card_blocks(state, self._facts, progress=progress, whole_at=whole_at, refused=refused)
         return Card(
             name="the card",
             text=card_text(state),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_actions import click_of
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from bot.casework.decisions import DraftClick
 from bot.domain.events import MessageType
 from bot.domain.severity import Severity
@@ -247,7 +247,7 @@ def test_an_earlier_answer_says_which_cited_lines_changed_since(office: Office) 
     assert unchanged is not None and changed is not None  # noqa: PT018
     assert unchanged.earlier_reply is not None and changed.earlier_reply is not None  # noqa: PT018
     assert (unchanged.earlier_reply.changed, changed.earlier_reply.changed) == ((), (ref,))
-    said = json.dumps([block.to_dict() for block in card_blocks(changed, link_to=lambda _: None)])
+    said = json.dumps([block.to_dict() for block in card_blocks(changed, CardFacts(link_to=lambda _: None))])
     assert "the lines it cites are not there any more" in said
     assert ref in said
 

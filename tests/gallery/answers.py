@@ -10,7 +10,7 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
 from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
@@ -239,7 +239,7 @@ _HOME = HomeData(
     sessions=_ROWS,
     now=NOW,
     drafts={_WAITING.thread_id: _WAITING},
-    card=partial(card_blocks, link_to=code_links("git@github.com:acme/shop.git")),
+    card=partial(card_blocks, facts=CardFacts(link_to=code_links("git@github.com:acme/shop.git"))),
 )
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW

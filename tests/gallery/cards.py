@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
 from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
@@ -151,10 +151,12 @@ _OPENED = FixMark(
 )
 
 
-def card(state: ThreadState, **how: Any) -> list[Block]:
-    """Return the blocks of a card, its file citations linked as on a code host."""
+def card(state: ThreadState, *, progress: str | None = None, whole_at: str | None = None, **known: Any) -> list[Block]:
+    """Return the blocks of a card, its file citations linked as on a code host; `known` is what it shows besides."""
     link = "https://github.com/example/shop/blob/4f1c2d9/config/warehouse.toml#L3-L7"
-    return card_blocks(state, link_to=lambda ref: link if ref.kind is EvidenceKind.FILE else None, **how)
+    facts: dict[str, Any] = {name: lambda *_, value=value: value for name, value in known.items()}
+    link_to = {"link_to": lambda ref: link if ref.kind is EvidenceKind.FILE else None}
+    return card_blocks(state, CardFacts(**{**link_to, **facts}), progress=progress, whole_at=whole_at)
 
 
 _OFFLINE_REPLY = (

@@ -23,7 +23,7 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.home_view import HomeData
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
@@ -191,7 +191,7 @@ class World:
             sessions=(),
             now=now,
             drafts={state.thread_id: state for state in self.office.store.threads()},
-            card=partial(card_blocks, link_to=lambda _: None),
+            card=partial(card_blocks, facts=CardFacts(link_to=lambda _: None)),
         )
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:

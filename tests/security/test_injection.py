@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import reply_sections
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.note_files import NoteFiles
@@ -132,7 +132,7 @@ def test_what_it_says_notifies_nobody(text: str) -> None:
     state = in_status(
         ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, question=text, investigator_return=a_return(text)
     )
-    shown = [*card_blocks(state, link_to=lambda _: None, progress=text), *reply_sections(text)]
+    shown = [*card_blocks(state, CardFacts(link_to=lambda _: None), progress=text), *reply_sections(text)]
     rendered = str([block.to_dict() for block in shown])
     assert "<!" not in rendered
     for word in ("@channel", "@here", "@everyone"):

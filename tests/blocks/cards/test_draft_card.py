@@ -13,7 +13,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.cards.draft_actions import click_of
-from blocks.cards.draft_card import card_blocks, card_text, draft_fits
+from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
 from bot.domain.paging import Paging
@@ -57,7 +57,7 @@ HOSTILE = {
 
 def card(state: ThreadState, remote: str | None = None) -> list[Block]:
     """Return the card of a codebase with this git remote."""
-    return card_blocks(state, link_to=code_links(remote))
+    return card_blocks(state, CardFacts(link_to=code_links(remote)))
 
 
 @pytest.mark.parametrize("state", STATES, ids=NAMES)
@@ -361,7 +361,7 @@ def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
 
     def entries(state: ThreadState, offers_notes: bool) -> list[str]:
-        return actions(card_blocks(state, link_to=code_links(None), offers_notes=offers_notes))[3:]
+        return actions(card_blocks(state, CardFacts(link_to=code_links(None), offers_notes=offers_notes)))[3:]
 
     assert entries(state, True)[-1] == "Save note"
     assert len(entries(state, True)) <= 5
@@ -375,7 +375,7 @@ def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
 @pytest.mark.parametrize("state", STATES, ids=NAMES)
 def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
     """Whatever their name; a closed one has nothing to wait for."""
-    blocks = card_blocks(state, link_to=lambda _: None, paused="paused by @<!here> since 09:12 UTC")
+    blocks = card_blocks(state, CardFacts(link_to=lambda _: None, paused=lambda: "paused by @<!here> since 09:12 UTC"))
     seen = shown(blocks)
     assert ("since 09:12 UTC* · new work starts after" in seen) == state.is_open
     assert "<!here>" not in seen
@@ -472,7 +472,9 @@ def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refuse
         stale_reasons=(other,) * 5,
     ).with_draft(f"x {draft}")
     for whole_at in (None, "1.2"):
-        blocks = card_blocks(state, link_to=lambda _: "https://example.com/x", whole_at=whole_at, refused=refused)
+        blocks = card_blocks(
+            state, CardFacts(link_to=lambda _: "https://example.com/x"), whole_at=whole_at, refused=refused
+        )
         as_slack_takes_it(blocks)
         is_offered = any(label in actions(blocks) for label in ("Approve", "Post anyway"))
         assert is_offered == (whole_at is not None or draft_fits(state, is_short=refused is not None))
@@ -486,10 +488,10 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
         card_channel="C0OPS",
         permalink="https://acme.slack.com/archives/C1/p1",
     ).with_draft("word " * 2_300)
-    nowhere = card_blocks(state, link_to=lambda _: None)
+    nowhere = card_blocks(state, CardFacts(link_to=lambda _: None))
     assert "Approve" not in actions(nowhere)
     assert "cannot be approved" in shown(nowhere)
-    there = card_blocks(state, link_to=lambda _: None, whole_at="1.2")
+    there = card_blocks(state, CardFacts(link_to=lambda _: None), whole_at="1.2")
     assert "Approve" in actions(there)
     assert "is <https://acme.slack.com/archives/C0OPS/p12|in this card's thread>" in shown(there)
 
@@ -497,12 +499,14 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
 def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     """People and groups; with no approvers listed, the channel. An ordinary question names nobody."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
-    first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA", "S0ONCALL"))[0].to_dict()["text"]["text"]
+    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("U0ANA", "S0ONCALL")))[0].to_dict()["text"][
+        "text"
+    ]
     assert first.startswith("🚨 *Page:* <@U0ANA> <!subteam^S0ONCALL> ")
     assert card_text(page).startswith("🚨 *Page:* ")
-    everybody = card_blocks(page, link_to=lambda _: None, pages=("channel",))[0].to_dict()["text"]["text"]
+    everybody = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("channel",)))[0].to_dict()["text"]["text"]
     assert everybody.startswith("🚨 *Page:* <!channel> ")
-    calm = card_blocks(page.evolve(severity=Severity.ACT), link_to=lambda _: None, pages=("U0ANA",))
+    calm = card_blocks(page.evolve(severity=Severity.ACT), CardFacts(link_to=lambda _: None, pages=("U0ANA",)))
     assert "Page" not in repr([block.to_dict() for block in calm])
 
 
@@ -528,7 +532,7 @@ def test_a_card_says_which_clone_could_not_be_fetched() -> None:
 def test_the_card_of_an_alarm_says_who_has_it() -> None:
     """Then it names nobody else; closed, it pages no more."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
-    first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA",))[0].to_dict()["text"]["text"]
+    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("U0ANA",)))[0].to_dict()["text"]["text"]
     assert first.startswith(":eyes: *Page:* <@U0BEN> acknowledged it. *<@U1>* asked")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.draft_status import status_line
 from blocks.text.outgoing_text import local_time
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
@@ -21,9 +21,10 @@ OFFLINE: tuple[dict[str, Any], ...] = ({"investigator": "offline", "usage": Usag
 PAID = Usage(input_tokens=1_000, output_tokens=200, cost_usd=0.0123)
 
 
-def text_of(state: ThreadState, **more: Any) -> str:
+def text_of(state: ThreadState, *, progress: str | None = None, team_language: str = "en") -> str:
     """Return all that a card shows, as one text."""
-    blocks = [block.to_dict() for block in card_blocks(state, link_to=lambda _: None, **more)]
+    facts = CardFacts(link_to=lambda _: None, team_language=team_language)
+    blocks = [block.to_dict() for block in card_blocks(state, facts, progress=progress)]
     return json.dumps(blocks, ensure_ascii=False)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.fix_view import diff_fits, diff_modal
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
 from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
@@ -30,7 +30,7 @@ def waiting(**changes: Any) -> ThreadState:
 
 
 def drawn(mark: FixMark, state: ThreadState | None = None) -> str:
-    blocks = card_blocks(state or waiting(), link_to=LINK_TO, fixes=mark)
+    blocks = card_blocks(state or waiting(), CardFacts(link_to=LINK_TO, fixes=lambda _: mark))
     as_slack_takes_it(blocks)
     return shown(blocks) + repr([block.to_dict() for block in blocks if block.type == "actions"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import patch_blocks, patch_line
 from bot.domain.returns import ProposedPatch
@@ -20,7 +20,7 @@ def test_the_card_says_that_there_is_one() -> None:
     """Title, files and lines; the diff is in the dialogue."""
     ret = a_return(proposed_patch=a_patch())
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret)
-    said = shown(card_blocks(state, link_to=LINK_TO))
+    said = shown(card_blocks(state, CardFacts(link_to=LINK_TO)))
     assert "*Proposed patch*: Raise the limit · app/retry.py, docs/retry.md · +3 −1 lines. Not applied" in said
     assert "return 5" not in said
 
@@ -29,7 +29,7 @@ def test_without_one_nothing_pretends_there_is() -> None:
     """Offline there never is."""
     assert patch_line(None) == patch_blocks(None) == patch_line(a_patch("")) == []
     assert "roposed patch" not in shown(
-        card_blocks(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL), link_to=LINK_TO)
+        card_blocks(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL), CardFacts(link_to=LINK_TO))
     )
     assert "Proposed patch" not in seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
 

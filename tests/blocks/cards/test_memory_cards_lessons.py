@@ -6,7 +6,7 @@ import pytest
 
 from blocks import ids
 from blocks.cards.draft_actions import click_of
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.memory_cards import lesson_blocks, remember_modal
 from bot.casework.card_marks import LessonMark
 from bot.domain.memory.lessons import build_lesson
@@ -20,7 +20,7 @@ CLOSED = in_status(ThreadStatus.CLOSED, dismiss_reason="the client is gone")
 
 
 def shown(mark: LessonMark) -> str:
-    blocks = as_slack_takes_it(card_blocks(CLOSED, link_to=lambda _: None, lesson=mark))
+    blocks = as_slack_takes_it(card_blocks(CLOSED, CardFacts(link_to=lambda _: None, lesson=lambda _: mark)))
     return "\n".join(text for block in blocks for text in texts(block))
 
 
@@ -70,6 +70,6 @@ def test_a_lesson_among_the_evidence_is_told_before_its_file() -> None:
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
     )
-    blocks = as_slack_takes_it(card_blocks(state, link_to=lambda _: None))
+    blocks = as_slack_takes_it(card_blocks(state, CardFacts(link_to=lambda _: None)))
     said = "\n".join(text for block in blocks for text in texts(block))
     assert ":bulb: A draft was dismissed: gone · `memory/dismissed.md`" in said

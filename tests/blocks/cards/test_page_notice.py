@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.page_notice import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from bot.domain.paging import Paging
 from bot.domain.severity import Severity
@@ -91,5 +91,5 @@ def test_a_page_of_a_later_message_quotes_that_message() -> None:
     assert "how often" not in ring
     assert "payments are" in notice_text(became, WAITED)
     assert "payments are" in str(escalation_blocks(became, waited=WAITED)[1].to_dict())
-    card = str([block.to_dict() for block in card_blocks(became, link_to=lambda _: None)])
+    card = str([block.to_dict() for block in card_blocks(became, CardFacts(link_to=lambda _: None))])
     assert card.index("how often do we retry?") < card.index("payments are failing &amp;")

@@ -1,6 +1,6 @@
 """What a card says of drafts like the one it shows."""
 
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from bot.domain.returns import TrackRecord
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
@@ -10,7 +10,7 @@ RECORD = TrackRecord(band="question", right=116, drafts=130, expected=0.89)
 
 
 def said(state: ThreadState) -> str:
-    return repr([block.to_dict() for block in card_blocks(state, link_to=lambda _: None)])
+    return repr([block.to_dict() for block in card_blocks(state, CardFacts(link_to=lambda _: None))])
 
 
 def test_a_card_says_how_often_such_drafts_were_right() -> None:

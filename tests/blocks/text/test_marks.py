@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from blocks.cards.draft_card import card_blocks, card_text
+from blocks.cards.draft_card import CardFacts, card_blocks, card_text
 from blocks.text.marks import MAX_SPELLED, without_marks
 from bot.domain.citations.links import code_links
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
@@ -50,7 +50,7 @@ def test_nobody_but_code_sets_a_mark_on_a_card(mark: str) -> None:
     codes = (":white_check_mark:", ":heavy_check_mark:", ":ballot_box_with_check:", ":x:", ":warning:", ":verified:")
 
     def found(state: ThreadState) -> list[tuple[str, int]]:
-        blocks = card_blocks(state, link_to=code_links(None))
+        blocks = card_blocks(state, CardFacts(link_to=code_links(None)))
         as_slack_takes_it(blocks)
         text = shown(blocks) + card_text(state)
         return [(sign, text.count(sign)) for sign in (*marks, *codes)]

@@ -17,7 +17,7 @@ from slack_sdk.models.blocks import Block, PlainTextObject
 
 from blocks import ids
 from blocks.cards.draft_actions import click_of
-from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.text.outgoing_text import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
@@ -63,7 +63,7 @@ def a_home(
         sessions=rows,
         now=NOW,
         drafts={state.thread_id: state for state in drafts},
-        card=partial(card_blocks, link_to=lambda _: None),
+        card=partial(card_blocks, facts=CardFacts(link_to=lambda _: None)),
     )
 
 
@@ -158,7 +158,7 @@ def test_a_draft_has_its_buttons_where_it_is_shown_whole() -> None:
     found = page(a_home(drafts=[state]))
     assert clicks(found, ids.APPROVE) == clicks(found, ids.EDIT) == clicks(found, ids.DISMISS) == [value_of(state)]
     seen = json.dumps(found, ensure_ascii=False)
-    for block in card_blocks(state, link_to=lambda _: None):
+    for block in card_blocks(state, CardFacts(link_to=lambda _: None)):
         assert json.dumps(block.to_dict(), ensure_ascii=False) in seen
     assert "archives/C0OPS/p12|card" in seen
 
@@ -217,7 +217,7 @@ def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) ->
 
     def card(state: ThreadState) -> list[Block]:
         made.append(state.thread_id)
-        return card_blocks(state, link_to=lambda _: None)
+        return card_blocks(state, CardFacts(link_to=lambda _: None))
 
     home = replace(a_home(drafts=[a_draft(n).with_draft(text) for n in range(1, 101)]), card=card)
     page(home)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from blocks.cards.draft_card import CardFacts
 from bot.domain.citations.links import code_links
 from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
-from handlers.cards.messenger import CardFacts, SlackMessenger
+from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
