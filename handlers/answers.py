@@ -69,20 +69,12 @@ def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None
     poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
 
 
-def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:
-    """Answer a click; a chat that does not take the answer is logged, for what was clicked is done."""
+def answer(tell: Callable[..., None], *said: str | None) -> None:
+    """Answer a click as an `Ephemeral` or a `Whisper`; one that Slack does not take is logged: the click is done."""
     try:
-        tell(channel, user, text)
+        tell(*said)
     except ProviderError:
         log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def whisper_answer(tell: Whisper, channel: str, user: str, text: str, thread_ts: str | None) -> None:
-    """Answer a click in the thread where it was made; a chat that does not take the answer is logged."""
-    try:
-        tell(channel, user, text, thread_ts)
-    except ProviderError:
-        log.warning("could not answer a click", extra={"action": "answer_failed"}, exc_info=True)
 
 
 def respond_privately(respond: Respond, text: str, **said: Any) -> None:

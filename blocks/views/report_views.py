@@ -15,14 +15,13 @@ from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
 from bot.casework.reports.classifier_samples import error_words
-from bot.casework.reports.measures import Measure, dollars, seconds
-from bot.casework.reports.metrics_report import MetricsReport
+from bot.casework.reports.measures import Measure
+from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
 from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview
 from bot.domain.questions.arming import why_not
 from bot.domain.questions.auto_reply import WEEKS, AutoReply
 from bot.domain.questions.conditions import AutonomyMode
-from bot.domain.questions.feedback import votes_words
 from bot.domain.text.humanize import counted, utc_text
 
 MAX_PEOPLE: Final = 50
@@ -55,22 +54,12 @@ MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
 
 def metrics_blocks(report: MetricsReport) -> list[Block]:
     """Return the answer; every text in it is ours."""
-    tally, of = report.tally, report.tally.verdicts
-    lines = [
-        f"messages {tally.messages:,} · threads {tally.threads:,} · long runs {tally.long_runs}",
-        f"drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate"
-        f" · {tally.fabricated} fabricated references caught",
-        f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed"
-        f" · median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)}"
-        f" · cost per posted reply {dollars(tally.cost_per_reply_usd)}",
-        f"feedback: {votes_words(tally.votes)}",
-    ]
     told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
     untold = [each for each in report.criteria if each.ok is None]
     title = f"*The last {report.window.days:.0f} days*"
     return [
         section("\n".join([title, *(map(_measure_line, told) if told else ["_No target can be checked yet._"])])),
-        section("\n".join(lines)),
+        section("\n".join(tally_lines(report.tally))),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
         *([context(f"⚠ {report.uncounted}")] if report.uncounted else []),
         context("Week by week, and a sample of messages to judge: `triage metrics --help` on the bot's machine"),

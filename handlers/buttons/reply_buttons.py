@@ -17,7 +17,7 @@ from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import TriageError
-from handlers.answers import Whisper, whisper_answer
+from handlers.answers import Whisper, answer
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person
 from handlers.buttons.draft_buttons import NOT_YOURS
 from handlers.clicks import Body, Click
@@ -42,7 +42,7 @@ class FeedbackButtons:
             except TriageError as error:
                 said = for_a_person(error)
             ack()
-            whisper_answer(self._tell, click.channel, click.user, said, click.thread_ts)
+            answer(self._tell, click.channel, click.user, said, click.thread_ts)
 
         return listener
 

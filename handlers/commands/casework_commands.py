@@ -24,7 +24,7 @@ from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.status_overview import overview
 from bot.casework.reports.weekly_review import WeeklyReview
-from bot.errors import InputError, StoreError
+from bot.errors import InputError
 from bot.intake.classifier.message_text import is_only_emoji
 from bot.ports import Clock, Store
 from bot.ports.replicas import Replicas
@@ -132,13 +132,7 @@ class CaseworkCommands:
 def metrics_command(service: MetricsService) -> Command:
     """Return the command; it shows counts and no words of anybody, so everybody may ask."""
 
-    def metrics(_: TypedCommand) -> list[Block]:
-        try:
-            return metrics_blocks(service.report())
-        except StoreError as error:
-            return message_blocks(str(error))
-
-    return metrics
+    return lambda _: metrics_blocks(service.report())
 
 
 def status_command(
@@ -156,13 +150,7 @@ def status_command(
 def review_command(build: Callable[[], WeeklyReview], approvers: Approvers) -> Command:
     """Return the command; everybody sees counts, approvers what they are about."""
 
-    def review(typed: TypedCommand) -> list[Block]:
-        try:
-            return review_blocks(build(), may_see_drafts=approvers.allow(*typed.who))
-        except StoreError as error:
-            return message_blocks(str(error))
-
-    return review
+    return lambda typed: review_blocks(build(), may_see_drafts=approvers.allow(*typed.who))
 
 
 NAME: Final = "autonomy"

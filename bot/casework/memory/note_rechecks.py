@@ -110,21 +110,11 @@ class NoteRechecks:
                 that is tried again.
         """
         at = self._desk.clock.now()
-        self._change(given, self._if_it_still_asks)
+        self._change(given, lambda now: self._as_now(now, self._note(now.ref), looks=False))
         try:
             self._change(given, lambda now: now.decided(outcome, by, at))
         finally:
             self._settle(given)
-
-    def _if_it_still_asks(self, one: Recheck) -> Recheck:
-        """Return an open recheck as its note is now: people edit and remove notes while a card waits."""
-        if one.outcome is not RecheckOutcome.OPEN:
-            return one
-        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
-        if note is None:
-            return one.evolve(outcome=RecheckOutcome.GONE)
-        is_same = recheck_id(note.ref, note.facts.cites) == one.id
-        return one if is_same else one.evolve(outcome=RecheckOutcome.MOOT)
 
     def _sweep(self) -> None:
         head = revision_of(self._repos)
@@ -133,7 +123,7 @@ class NoteRechecks:
                 return
             notes = {note.ref: note for note in self._shelf.all() if not note.is_shared}
             seen = self._known()
-            known = {one.id: self._as_now(one, notes) for one in seen.values()}
+            known = {one.id: self._as_now(one, notes.get(one.ref)) for one in seen.values()}
             for note in notes.values():
                 before = known.get(recheck_id(note.ref, note.facts.cites))
                 is_new = before is None or before.outcome in (RecheckOutcome.MOOT, RecheckOutcome.GONE)
@@ -163,16 +153,18 @@ class NoteRechecks:
             at=self._desk.clock.now(),
         )
 
-    def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
-        """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""
+    def _as_now(self, one: Recheck, note: KeptNote | None, *, looks: bool = True) -> Recheck:
+        """Return an open recheck as its note is now: it may be gone, cite other lines, or (`looks`) be right again."""
         if one.outcome is not RecheckOutcome.OPEN:
             return one
-        note = notes.get(one.ref)
         if note is None:
             return one.evolve(outcome=RecheckOutcome.GONE)
         cites = note.facts.cites
-        is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.stale(cites).changed
+        is_moot = recheck_id(note.ref, cites) != one.id or (looks and not self._standing.stale(cites).changed)
         return one.evolve(outcome=RecheckOutcome.MOOT) if is_moot else one
+
+    def _note(self, ref: str) -> KeptNote | None:
+        return next((note for note in self._shelf.all() if note.ref == ref), None)
 
     def _settle(self, given: str) -> bool:
         """Do what a decision leads to and show it; False where the chat does not take it now."""
@@ -191,7 +183,7 @@ class NoteRechecks:
 
     def _carry_out(self, one: Recheck) -> Recheck:
         """Touch the note as decided, unless that was done before a crash, or people have changed what it cites."""
-        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
+        note = self._note(one.ref)
         is_same = note is not None and recheck_id(note.ref, note.facts.cites) == one.id
         if one.outcome is RecheckOutcome.KEPT:
             if note is not None and is_same:

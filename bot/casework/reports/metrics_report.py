@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 from bot.casework.reports.acceptance import acceptance, errors_in, threads_of, waited_s
 from bot.casework.reports.classifier_samples import ErrorRate
 from bot.casework.reports.journal_history import JournalHistory, count_past
-from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
+from bot.casework.reports.measures import Measure, Window, dollars, measure_total, middle, seconds, share
 from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups, day_after_kept, uncounted_words
-from bot.domain.questions.feedback import Votes, count_votes
+from bot.domain.questions.feedback import Votes, count_votes, votes_words
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution
 from bot.errors import StoreError
@@ -145,6 +145,20 @@ def tally(past: JournalHistory, window: Window) -> Tally:
         cost_usd=measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and each.is_of_thread),
         **count_votes(vote for vote in past.votes if window.holds(vote.at))._asdict(),
     )
+
+
+def tally_lines(tally: Tally) -> list[str]:
+    """Return the counts in words, a line for each kind; each fits a terminal."""
+    of = tally.verdicts
+    return [
+        f"messages {tally.messages:,}, threads {tally.threads:,}, long runs {tally.long_runs}",
+        f"drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
+        f" {tally.fabricated} fabricated references caught",
+        f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
+        f"median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
+        f" cost per reply {dollars(tally.cost_per_reply_usd)}",
+        f"feedback: {votes_words(tally.votes)}",
+    ]
 
 
 DAYS: Final = 7

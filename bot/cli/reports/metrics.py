@@ -20,7 +20,7 @@ from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
-from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics
+from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics, tally_lines
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import Scope, scoped
@@ -30,7 +30,6 @@ from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
 from bot.config.environment import process_home
 from bot.config.settings import find_config
-from bot.domain.questions.feedback import votes_words
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -131,7 +130,7 @@ def render(done: MetricsReport) -> str:
     """Return the report, one screen of at most 80 columns."""
     lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
     lines += [line for each in done.criteria for line in _criterion(each)]
-    lines += ["", *_tally(done.tally)]
+    lines += ["", *(f"  {line}" for line in tally_lines(done.tally))]
     if done.weeks:
         lines += ["", *_weeks(done.weeks)]
     if done.uncounted:
@@ -170,19 +169,6 @@ def _criterion(each: Measure) -> list[str]:
     lines = [f"{MARKS[each.ok]} {each.what:<29}{each.shown:>8}  target {each.target:<15} n {each.n:<6,} [{each.name}]"]
     said = [f"not enough data: {each.missing}"] * bool(each.missing) + [each.note] * bool(each.note)
     return lines + textwrap.wrap("; ".join(said), WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)
-
-
-def _tally(tally: Tally) -> list[str]:
-    of = tally.verdicts
-    return [
-        f"  messages {tally.messages:,}, threads {tally.threads:,}, long runs {tally.long_runs}",
-        f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
-        f" {tally.fabricated} fabricated references caught",
-        f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
-        f"  median time to approval {seconds(tally.to_approve_s)}, to reply {seconds(tally.to_reply_s)};"
-        f" cost per reply {dollars(tally.cost_per_reply_usd)}",
-        f"  feedback: {votes_words(tally.votes)}",
-    ]
 
 
 def _weeks(weeks: Sequence[WeekFigures]) -> list[str]:

@@ -8,7 +8,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.threads import Threads
 from handlers.commands.casework_commands import metrics_command
-from handlers.commands.dispatcher import TypedCommand
+from handlers.commands.dispatcher import CommandDispatcher, TypedCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.past import metrics_of
@@ -31,5 +31,8 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """In words."""
     (tmp_path / "events-classified.ndjson").mkdir()
-    [block] = metrics_command(metrics_of(tmp_path, FakeClock()))(TypedCommand.from_payload({"text": "metrics"}))
-    assert "cannot read" in "".join(texts([block.to_dict()]))
+    commands = CommandDispatcher({"metrics": metrics_command(metrics_of(tmp_path, FakeClock()))}, team_id="T1")
+    answer = commands.answer(TypedCommand.from_payload({"text": "metrics", "team_id": "T1"}))
+    assert isinstance(answer, list)
+    [block] = answer
+    assert "Cannot read" in "".join(texts([block.to_dict()]))
