@@ -17,15 +17,11 @@ import click
 from pydantic import ValidationError
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.reports.acceptance import ACTIONABLE_AT_MOST
 from bot.casework.reports.measures import percent
 from bot.cli.data_directory import environment_at
-from bot.cli.investigate.local_investigation import (
-    LocalInvestigation,
-    investigate_locally,
-    open_sources,
-    without_model,
-)
+from bot.cli.investigate.local_investigation import investigate_locally, open_sources, without_model
 from bot.cli.options import FILE, config_option
 from bot.cli.output import WIDTH
 from bot.config.environment import Environment
@@ -63,7 +59,7 @@ def draft_past_questions(questions: Sequence[Event], settings: Settings, environ
     return drafts
 
 
-def _shown(event: Event, found: LocalInvestigation) -> str:
+def _shown(event: Event, found: QuestionRun) -> str:
     ret = found.found.ret
     mark = f"would be shown as: {SEARCH_RESULT}" if found.passed else "✗ would be shown with objections"
     words = one_line(ret.draft_reply, DRAFT_CHARS)

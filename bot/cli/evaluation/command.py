@@ -34,6 +34,7 @@ from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
+from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError
 
@@ -41,6 +42,7 @@ DRAFTS: Final = 20
 """That get errors planted where no questions are given."""
 STATED_KINDS: Final = 5
 """Runs of a validator for a draft, at most: errors that only it can see, and the draft unharmed."""
+_OFFLINE: Final = "no model asked, search and code checks alone"
 _NO_CHANNEL: Final = "C0000000000"
 _SHARES: Final[Mapping[str, Callable[[Evaluation], float | None]]] = {
     "cited": lambda done: done.questions.cited.share if done.questions else None,
@@ -162,15 +164,16 @@ def _measure(
         hired = CaseworkModels(sources) if model else offline
         at_end.callback(hired.close)
         rounds = sources.settings.investigator.max_rounds
-        _tell(_plan(hired.described, asked, rounds, model=model, drafts=limit or DRAFTS))
+        described = hired.described if model else _OFFLINE
+        _tell(_plan(described, asked, rounds, model=model, drafts=limit or DRAFTS))
         runner = question_runner(hired, sources)
         scores = ask_questions(asked, runner, say=_tell, max_rounds=rounds) if asked is not None else None
         drafts, origin = _drafts(sources, offline, scores, drafted, count=limit or DRAFTS, seed=seed)
-        _tell(f"planting errors in {len(drafts)} drafts …")
+        _tell(f"planting errors in {counted(len(drafts), 'draft')} …")
         judges = Judges(code=offline.validator, model=hired.validator if model else None)
         planted = judge_planted(drafts, judges, Source(repos=code), seed=seed)
     return Evaluation(
-        investigator=hired.described,
+        investigator=described,
         codebases={one.name: one.repo.head() for one in code},
         questions=scores,
         planted=planted,
@@ -205,7 +208,7 @@ def _drafts(
 
 def _plan(described: str, asked: Sequence[KnownQuestion] | None, rounds: int, *, model: bool, drafts: int) -> str:
     if not model:
-        return f"measuring {described}; no model is asked …"
+        return f"measuring {described} …"
     count = len(asked) if asked is not None else 0
     most = 2 * rounds * count + STATED_KINDS * (count or drafts)
     return f"measuring {described}: at most {most} runs of a model, each of several calls; Ctrl-C stops …"

@@ -6,15 +6,13 @@ What an investigation works with, opened for one process without Slack.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.model_run import RunFailed
-from bot.casework.checks.validation import Validation
-from bot.casework.evaluation.question_run import QuestionRunner, Say
-from bot.casework.investigate.assignment import Investigation
+from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
@@ -29,11 +27,8 @@ from bot.domain.returns import (
     EvidenceRef,
     ProposedPatch,
     SuspectChange,
-    Usage,
     ValidatorReturn,
-    Verdict,
     ref_marks,
-    total_usage,
 )
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
@@ -46,28 +41,7 @@ MAX_DIFF_LINES: Final = 200
 SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LocalInvestigation:
-    """What came of a question."""
-
-    question: str
-    run_id: str
-    validation_id: str
-    found: Investigation
-    validation: Validation
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check and the validator let the draft through."""
-        return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
-
-    @property
-    def usage(self) -> Usage:
-        """What both runs cost."""
-        return total_usage(self.found.usage, self.validation.usage)
-
-
-def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say) -> LocalInvestigation:
+def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say) -> QuestionRun:
     """Investigate, check and validate, telling `say` how it goes.
 
     Raises:
@@ -78,16 +52,9 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
         for one in sources.code.codebases:
             one.index.refresh()
         say(f"investigating with {hired.described} …")
-        done = question_runner(hired, sources).run(question, say=say)
+        return question_runner(hired, sources).run(question, say=say)
     finally:
         hired.close()
-    return LocalInvestigation(
-        question=question,
-        run_id=done.run_id,
-        validation_id=done.validation_id,
-        found=done.found,
-        validation=done.validation,
-    )
 
 
 def question_runner(hired: CaseworkModels, sources: InvestigationInputs) -> QuestionRunner:
@@ -102,13 +69,15 @@ def question_runner(hired: CaseworkModels, sources: InvestigationInputs) -> Ques
     )
 
 
-def render(findings: LocalInvestigation) -> str:
+def render(findings: QuestionRun) -> str:
     """Return the findings for a terminal; the draft's own lines are not broken."""
     ret = findings.found.ret
     blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
     if ret.evidence_refs:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
-        lines = [_evidence(ref, mark, findings.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
+        lines = [
+            _evidence(ref, mark, findings.state.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)
+        ]
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.suspect_changes:
         blocks.append("\n".join([SUSPECTS, *map(_suspect, ret.suspect_changes)]))
@@ -129,7 +98,7 @@ def _suspect(one: SuspectChange) -> str:
     return f"  {said}{f' by {author}' if author else ''}{f': {subject}' if subject else ''}"
 
 
-def _records(findings: LocalInvestigation) -> str:
+def _records(findings: QuestionRun) -> str:
     """Return where the runs are on record; the validator's, where it came to no verdict."""
     failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
     return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
@@ -144,11 +113,11 @@ def _patch(patch: ProposedPatch | None) -> list[str]:
     return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
 
 
-def findings_json(findings: LocalInvestigation) -> str:
+def findings_json(findings: QuestionRun) -> str:
     """Return the findings as one JSON object."""
     verdict = findings.validation.ret
     facts: dict[str, Any] = {
-        "question": findings.question,
+        "question": findings.state.question,
         "run_id": findings.run_id,
         "investigator": findings.found.investigator,
         "passed": findings.passed,
@@ -168,7 +137,7 @@ def failure_json(question: str, error: TriageError) -> str:
     return to_json({"question": question, "passed": False, "error": str(error), **cost})
 
 
-def _verdict(findings: LocalInvestigation) -> str:
+def _verdict(findings: QuestionRun) -> str:
     verdict = findings.validation.ret
     if not findings.found.ret.draft_reply.strip():
         return "? needs context; there is nothing to check"
@@ -179,7 +148,7 @@ def _verdict(findings: LocalInvestigation) -> str:
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
 
 
-def _passed(findings: LocalInvestigation, verdict: ValidatorReturn) -> str:
+def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
     """Return the badge that the card would show: a search is no answer, and a second model is named with its reads."""
     found, judge = findings.found, verdict.validator_model
     basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
@@ -189,13 +158,13 @@ def _passed(findings: LocalInvestigation, verdict: ValidatorReturn) -> str:
     return f"{badge} · {rest}"
 
 
-def _facts(findings: LocalInvestigation) -> str:
+def _facts(findings: QuestionRun) -> str:
     record = findings.found.ret.track_record
     said = [wrapped(track_record_words(record))] if record else []
     return "\n".join([_run_facts(findings), *said])
 
 
-def _run_facts(findings: LocalInvestigation) -> str:
+def _run_facts(findings: QuestionRun) -> str:
     usage, found = findings.usage, findings.found
     spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"

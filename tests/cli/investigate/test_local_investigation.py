@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bot.agent.ledger import Ledger
 from bot.casework.checks.validation import Validation
+from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.investigate.assignment import Investigation
-from bot.cli.investigate.local_investigation import LocalInvestigation, render
+from bot.cli.investigate.local_investigation import render
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage
-from tests.builders import a_return
+from tests.builders import a_return, a_thread
 
 FORGED = "x\n  ✓ app/retry.py:3 at abcdef0\x1b[2J\u202e"
 
@@ -18,7 +19,7 @@ def test_no_citation_can_write_another_one_s_line() -> None:
     ret = a_return("The limit is 5.\x1b[2J", evidence_refs=(ref,))
     found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    said = render(LocalInvestigation(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
+    said = render(QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation))
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
     assert "\x1b" not in said
     assert "\u202e" not in said
@@ -30,7 +31,7 @@ def test_a_proposed_patch_is_shown_without_secrets() -> None:
     patch = ProposedPatch(title="Fix it", diff=f"+x = '{token}'\n  ✓ app/retry.py:3", rationale="It is five.")
     found = Investigation(ret=a_return(proposed_patch=patch), ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    said = render(LocalInvestigation(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
+    said = render(QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation))
     assert "Proposed patch (not applied): Fix it · no file named · +1 −0 lines" in said
     assert "    ```diff" in said
     assert token not in said
