@@ -24,7 +24,7 @@ from bot.domain.messages import Message, MessageType
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
-from bot.intake.classifier.scorer import RULE, Contribution, features, is_short, words_of
+from bot.intake.classifier.scorer import RULE, Contribution, Weights, features, is_short, words_of
 
 if TYPE_CHECKING:
     from bot.domain.events import Classification, Event
@@ -52,6 +52,7 @@ CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
 
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 _MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
+_MEMO_WORDS: Final = 40
 _MARKS: Final = tuple(message_text.MARKS)
 _WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
 
@@ -198,12 +199,21 @@ def _read(content: str, rules: Rules) -> _Reading:
     elif rules.scorer is not None and not ack and not alarm and any(map(str.isalnum, text)):
         words = words_of(content)
         if not (asks and is_short(words)):
-            probability = round(rules.scorer.weights.probability(features(words, asks=asks)), 2)
+            score = _remember_score if len(words) <= _MEMO_WORDS else _score
+            probability = score(tuple(words), asks, rules.scorer.weights)
             asks = rules.scorer.is_question(probability, is_marked=asks)
     return _Reading(asks, ack, alarm, addressed, probability)
 
 
 _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again
+
+
+def _score(words: tuple[str, ...], asks: bool, weights: Weights) -> float:
+    """Return how likely a message of these words wants an answer."""
+    return round(weights.probability(features(words, asks=asks)), 2)
+
+
+_remember_score = lru_cache(maxsize=2048)(_score)  # notices of bots differ in numbers, and any number is one word
 
 
 def _asks(kinds: frozenset[str], text: str, matchers: Matchers) -> bool:

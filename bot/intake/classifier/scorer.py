@@ -19,6 +19,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import jiter
+
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 
@@ -111,7 +113,7 @@ class Contribution(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Weights:
     """A trained model.
 
@@ -182,10 +184,10 @@ def read_weights(path: Path) -> Weights:
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise ConfigError(f"{path}: a file of weights has at most {MAX_BYTES:,} bytes")
-        found = json.loads(raw)
+        found = jiter.from_json(raw, cache_mode="none")
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} holds no weights of the classifier: it is no JSON ({error})") from error
     if problem := _problem_of(found):
         raise ConfigError(f"{path} holds no weights of the classifier: {problem}")
