@@ -129,7 +129,7 @@ class TaskCommands:
     def move(self, session_id: str, number: int, to: Tier, by: str) -> TaskAnswer:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
         playbook, one = self._change_task(session_id, number, by, lambda now, task: move_task(now, task, to))
-        found = _last_like(playbook, to, one)
+        found = [other for other in numbered(playbook) if other.tier is to and other.task.id == one.task.id][-1]
         return TaskAnswer(
             text=(
                 f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {one_line(one.task.text)}."
@@ -230,7 +230,3 @@ def _is_plain(text: str) -> bool:
 
 def _key(session_id: str, by: str) -> str:
     return f"{session_id} {by}"
-
-
-def _last_like(playbook: Playbook, tier: Tier, one: NumberedTask) -> NumberedTask:
-    return [other for other in numbered(playbook) if other.tier is tier and other.task.id == one.task.id][-1]

@@ -70,7 +70,9 @@ def _receipt(task: PlaybookEntry, view: BeatView, broken: list[ProbeResult]) -> 
         return view.exchange.receipts[task.id]
     if not results:
         return Receipt(task=task.id, status="skipped", evidence="this needs a model; there is no API key")
-    seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]
+    seen = [
+        found for result in results if result not in broken and (found := _reader(result)(result, view)) is not None
+    ]
     if not seen:
         works = view.probes.covers(task) and all(result not in broken for result in results)
         return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
@@ -85,20 +87,19 @@ def _is_broken(result: ProbeResult) -> bool:
     return result.problem is not None and not (says_no(result) or is_conflict or (is_listing and bool(_rows(result))))
 
 
-def _read(result: ProbeResult, view: BeatView) -> ProbeChange | None:
-    return _reader(result)(result, view)
-
-
 def _reader(result: ProbeResult) -> Reader:
     return next((read for words, read in _READERS.items() if result.argv[: len(words)] == words), _other)
+
+
+def _any(finding: str, lines: list[str], one: str, many: str | None = None) -> ProbeChange | None:
+    """Return how many lines there are, and the lines; None where there are none."""
+    return ProbeChange(finding, f"{counted(len(lines), one, many)}\n{listed(lines)}") if lines else None
 
 
 def _dirty(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     """Uncommitted changes, and a branch that has left its upstream behind."""
     lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
-    if not lines:
-        return None
-    return ProbeChange("dirty", f"{counted(len(lines), 'uncommitted change')}\n{listed(lines)}")
+    return _any("dirty", lines, "uncommitted change")
 
 
 def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
@@ -113,9 +114,7 @@ def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
 def _branches(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Branches without a commit for more than a week."""
     stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
-    if not stale:
-        return None
-    return ProbeChange("stale", f"{counted(len(stale), 'stale branch', 'stale branches')}\n{listed(stale)}")
+    return _any("stale", stale, "stale branch", "stale branches")
 
 
 def _conflicts(result: ProbeResult, _: BeatView) -> ProbeChange | None:
@@ -131,9 +130,7 @@ def _check_rows(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     if result.items is not None:
         return _requests(result, _)
     failing = [name for name, end in _rows(result) if end == "fail"]
-    if not failing:
-        return None
-    return ProbeChange(FAILING, f"{counted(len(failing), 'check fails', 'checks fail')}\n{listed(failing)}")
+    return _any(FAILING, failing, "check fails", "checks fail")
 
 
 def _rows(result: ProbeResult) -> list[list[str]]:
@@ -151,11 +148,8 @@ def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     if result.argv[:2] == ("glab", "ci") and any(other.argv[:2] == ("glab", "mr") for other in view.probes.results):
         items = of_open_requests(items, requests)
     failing = [f"{each.label}: {', '.join(each.failing)}" for each in items if each.failing]
-    if not failing:
-        return None
-    return ProbeChange(
-        FAILING, f"{counted(len(failing), 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
-    )
+    checks = "with failing checks"
+    return _any(FAILING, failing, f"request or run {checks}", f"requests or runs {checks}")
 
 
 def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:

@@ -55,7 +55,7 @@ class SessionControls:
         session = self._sessions.get(session_id)
         configured = self._sessions.configured(session.id).heartbeat.enabled
         switch = EnabledOverride(value=on, by=by) if on != configured else None
-        self._overrides.change(session.id, lambda override: _with(override, enabled=switch))
+        self._overrides.evolve(session.id, enabled=switch)
         if on:
             return f"{session.id} is on. To beat now: /triage heartbeat run {session.id}"
         stopped = " The beat under way is being stopped." if self._cancel(session.id) else ""
@@ -73,17 +73,13 @@ class SessionControls:
         configured = self._sessions.configured(session.id).heartbeat.every
         every = configured if interval == DEFAULT else _interval(interval, session.id)
         pace = IntervalOverride(value=every, by=by) if every != configured else None
-        self._overrides.change(session.id, lambda override: _with(override, every=pace))
+        self._overrides.evolve(session.id, every=pace)
         back = f" To go back: /triage heartbeat every {session.id} {DEFAULT}" if pace else ""
         return f"{session.id} beats every {format_interval(every)}{'' if pace else ', as triage.yml says'}.{back}"
 
     def run(self, session_id: str, wake: Wake = Wake.ON_DEMAND) -> str:
         """Ask for a beat now."""
         return self._wake(self._sessions.get(session_id).id, wake)
-
-
-def _with(override: SessionOverride, **changes: EnabledOverride | IntervalOverride | None) -> SessionOverride:
-    return override.model_copy(update=changes)
 
 
 def _interval(text: str, session_id: str) -> timedelta:
