@@ -58,14 +58,23 @@ class PlantedScores:
 
     @property
     def unharmed(self) -> Hits:
-        """The drafts that were refused though nothing was planted, of all."""
-        return Hits.of_marks(one.outcome is not Outcome.PASSED for one in self.judged if one.kind is None)
+        """The drafts that were refused though nothing was planted, of all that came to a verdict."""
+        return self._refused([one for one in self.judged if one.kind is None])
 
     @property
     def caught(self) -> Hits:
         """The errors that somebody caught, of all that came to a verdict."""
-        known = [one for one in self.judged if one.kind and one.outcome is not Outcome.UNKNOWN]
-        return Hits.of_marks(one.outcome is not Outcome.PASSED for one in known)
+        return self._refused([one for one in self.judged if one.kind])
+
+    @property
+    def stating(self) -> int:
+        """How many drafts were judged again with a statement put in."""
+        return sum(one.kind is None for one in self.judged) - self.drafts
+
+    @staticmethod
+    def _refused(judged: Sequence[Planted]) -> Hits:
+        known = [one.outcome for one in judged if one.outcome is not Outcome.UNKNOWN]
+        return Hits.of_marks(outcome is not Outcome.PASSED for outcome in known)
 
     def of_kind(self, kind: PlantedKind) -> KindCounts:
         """Return the counts of one kind."""

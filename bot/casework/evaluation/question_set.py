@@ -49,11 +49,12 @@ def read_questions(path: Path, codebases: Codebases) -> list[KnownQuestion]:
     """
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1).decode("utf-8")
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise ConfigError(f"{path} is too large for a set of questions; give one below {MAX_BYTES // 1_000_000} MB")
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}") from error
-    if len(text) > MAX_BYTES:
-        raise ConfigError(f"{path} is too large for a set of questions; give one below {MAX_BYTES // 1_000_000} MB")
     entries = list(_json_entries(text, path) if path.suffix in _AS_JSON else _yaml_entries(text, path))
     if not entries:
         raise ConfigError(f"{path} holds no question; write a list, as in {_EXAMPLE}")
@@ -66,7 +67,7 @@ def read_questions(path: Path, codebases: Codebases) -> list[KnownQuestion]:
 
 
 def _json_entries(text: str, path: Path) -> Iterator[_Entry]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # a JSON text may hold other ends of lines
         if not line.strip():
             continue
         try:

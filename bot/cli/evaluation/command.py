@@ -16,6 +16,7 @@ from typing import Final
 
 import click
 
+from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.evaluation.calibration import write_calibration
 from bot.casework.evaluation.draft_history import DraftHistory, read_history
@@ -32,16 +33,16 @@ from bot.cli.search import open_codebases
 from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
-from bot.config.environment import Environment
-from bot.config.settings import Settings
+from bot.config.environment import Environment, process_home
+from bot.config.settings import Settings, find_config
 from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError
 
 DRAFTS: Final = 20
 """That get errors planted where no questions are given."""
-STATED_KINDS: Final = 5
-"""Runs of a validator for a draft, at most: errors that only it can see, and the draft unharmed."""
+JUDGED: Final = 6
+"""Runs of a validator for a draft: four errors that only it can see, and unharmed, once more with a statement."""
 _OFFLINE: Final = "no model asked, search and code checks alone"
 _NO_CHANNEL: Final = "C0000000000"
 _SHARES: Final[Mapping[str, Callable[[Evaluation], float | None]]] = {
@@ -125,17 +126,23 @@ def _required(text: str | None) -> dict[str, float]:
 def _open(scope: Scope, codebase: Path | None, *, is_model_asked: bool) -> InvestigationInputs:
     """Return what is measured with: a triage.yml is needed for neither `--codebase` nor the history."""
     environment = environment_at(scope.one_team())
-    try:
-        settings = settings_at(scope.config, environment.home)
-    except ConfigError:
-        if scope.config is not None or codebase is None:
-            raise
-        settings = Settings(codebase=codebase, ops_channel=_NO_CHANNEL)
+    settings = _settings(scope.config, codebase, environment.home)
     if is_model_asked and not uses_models(settings, environment):
         raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
     code = _code(codebase, settings, environment, scope.config)
     sources = open_sources(settings, environment, code=code)
     return sources if is_model_asked else without_model(sources)
+
+
+def _settings(config: Path | None, codebase: Path | None, home: Path) -> Settings:
+    """Return the settings of triage.yml, whose limits hold; without one, those that hold for a codebase alone."""
+    try:
+        find_config(config, process_home(home))
+    except ConfigError:
+        if config is not None or codebase is None:
+            raise
+        return Settings(codebase=GitRepo(codebase).root, ops_channel=_NO_CHANNEL)
+    return settings_at(config, home)
 
 
 def _code(codebase: Path | None, settings: Settings, environment: Environment, config: Path | None) -> TeamCode:
@@ -210,8 +217,8 @@ def _plan(described: str, asked: Sequence[KnownQuestion] | None, rounds: int, *,
     if not model:
         return f"measuring {described} …"
     count = len(asked) if asked is not None else 0
-    most = 2 * rounds * count + STATED_KINDS * (count or drafts)
-    return f"measuring {described}: at most {most} runs of a model, each of several calls; Ctrl-C stops …"
+    most = 2 * rounds * count + JUDGED * (count or drafts)
+    return f"measuring {described}: about {most} runs of a model at most, each of several calls; Ctrl-C stops …"
 
 
 def _tell(line: str) -> None:

@@ -72,11 +72,10 @@ def _wrong(one: Answered) -> str:
 
 
 def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
-    if not found.unharmed.of:
+    if not found.drafts:
         yield "  no draft could be made, so nothing was planted"
         return
-    stating = found.unharmed.of - found.drafts
-    again = f"; {stating} again with a true statement put in" if stating else ""
+    again = f"; {found.stating} again with a true statement put in" if found.stating else ""
     yield wrapped(f"true drafts: {found.drafts} ({origin}){again}", lead="  ")
     yield f"  {'':<33}{'planted':>8}{'checks':>8}{'validator':>11}{'passed':>8}"
     for kind in PlantedKind:
@@ -89,10 +88,11 @@ def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
         )
     yield _figure("caught of all", _share(found.caught))
     yield _figure("refused though nothing was wrong", _share(found.unharmed))
-    if unknown := sum(one.outcome is Outcome.UNKNOWN for one in found.judged):
-        yield f"  {unknown} came to no verdict and are not counted as caught or passed"
-    refused = [one for one in found.judged if one.kind is None and one.outcome is not Outcome.PASSED]
+    unknown = [one for one in found.judged if one.outcome is Outcome.UNKNOWN]
+    passed_or_unknown = (Outcome.PASSED, Outcome.UNKNOWN)
+    refused = [one for one in found.judged if one.kind is None and one.outcome not in passed_or_unknown]
     yield from _list("Refused:", [(one.question, one.reason) for one in refused])
+    yield from _list("No verdict, so not counted:", [(one.question, one.reason) for one in unknown])
     passed_all = sorted({one.kind.value for one in found.judged if one.kind and one.outcome is Outcome.PASSED})
     if passed_all and not found.has_model:
         yield wrapped(

@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.evaluation.question_set import questions_on_files, read_questions
+from bot.casework.evaluation.question_set import MAX_BYTES, questions_on_files, read_questions
 from bot.errors import ConfigError
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -45,6 +45,19 @@ def test_the_three_forms_of_a_file_say_the_same(shop: Codebases, tmp_path: Path)
     assert read_questions(written(tmp_path, under), shop) == found
     lines = "\n\n".join(json.dumps({"ask": one.ask, "files": one.files}) for one in found)
     assert read_questions(written(tmp_path, lines, "q.ndjson"), shop) == found
+    assert read_questions(written(tmp_path, "\ufeff" + lines.replace("\n", "\r\n"), "q.ndjson"), shop) == found
+
+
+def test_an_end_of_line_within_a_question_is_a_part_of_it(shop: Codebases, tmp_path: Path) -> None:
+    """JSON needs no escape for those that Unicode added."""
+    (found,) = read_questions(written(tmp_path, '{"ask": "Who\u2028won?", "files": []}', "q.ndjson"), shop)
+    assert found.ask == "Who\u2028won?"
+
+
+def test_a_file_that_is_too_large_is_called_that(shop: Codebases, tmp_path: Path) -> None:
+    """Also where the limit cuts a letter in two."""
+    with pytest.raises(ConfigError, match="too large"):
+        read_questions(written(tmp_path, "é" * MAX_BYTES, "q.ndjson"), shop)
 
 
 @pytest.mark.parametrize(

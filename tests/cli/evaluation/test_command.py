@@ -106,6 +106,12 @@ def test_what_cannot_be_measured_says_what_to_do(terminal: Terminal) -> None:
     bad = terminal.eval("--codebase", "shop", "--questions", "bad.ndjson")
     assert (bad.returncode, "line 2: not committed in the codebase: nope.py" in bad.stderr) == (2, True)
     assert terminal.eval("--questions", "q.ndjson").returncode == 2
+    nowhere = terminal.eval("--codebase", "nowhere")
+    assert (nowhere.returncode, "nowhere is no" in " ".join(nowhere.stderr.split())) == (2, True)
+    (terminal.folder / "triage.yml").write_text("budget: {per_day_usd: much}\n")
+    broken = terminal.eval("--codebase", "shop", "--questions", "q.ndjson")
+    assert (broken.returncode, "budget" in broken.stderr) == (2, True)
+    (terminal.folder / "triage.yml").unlink()
     assert "set ANTHROPIC_API_KEY" in terminal.eval("--codebase", "shop", "--model").stderr
 
 
@@ -124,7 +130,7 @@ def test_with_a_model_its_runs_are_estimated_and_counted(terminal: Terminal, ser
     terminal.env |= {"ANTHROPIC_API_KEY": "sk-scripted-0123456789abcdef", "ANTHROPIC_BASE_URL": server.url}
     done = terminal.eval("--codebase", "shop", "--questions", "q.ndjson", "--model", "--limit", "1", "--json")
     assert done.returncode == 0, done.stderr
-    assert "at most 9 runs of a model" in done.stderr
+    assert "about 10 runs of a model at most" in done.stderr
     found = json.loads(done.stdout)
     assert found["investigator"].startswith("claude")
     assert found["questions"]["cited"] == {"hits": 1, "of": 1}
