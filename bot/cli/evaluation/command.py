@@ -25,7 +25,7 @@ from bot.casework.evaluation.planted_scores import Judges, judge_planted
 from bot.casework.evaluation.question_scores import QuestionScores, ask_questions
 from bot.casework.evaluation.question_set import KnownQuestion, questions_on_files, read_questions
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import environment_at, reading, settings_at
+from bot.cli.data_directory import environment_at, settings_at, store_at
 from bot.cli.evaluation.tables import Evaluation, evaluation_json, render
 from bot.cli.investigate.local_investigation import open_sources, question_runner, without_model
 from bot.cli.options import FILE, json_option
@@ -86,8 +86,7 @@ def command(
         raise click.UsageError("--calibrate is about the codebases of triage.yml; leave out --codebase")
     sources = _open(scope, codebase, is_model_asked=model)
     asked = read_questions(questions, sources.code.codebases)[:limit] if questions else None
-    with reading(sources.environment.home) as store:
-        history = read_history(store)
+    history = read_history(store_at(sources.environment.home))
     done = _measure(sources, asked, history if codebase is None else None, history, model=model, limit=limit, seed=seed)
     if calibrate:
         documents, now = sources.storage.documents, sources.clock.now()
