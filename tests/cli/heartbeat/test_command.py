@@ -146,7 +146,6 @@ def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["every", "shop-api", "often"], "'often' is not an interval"),
         (["wake", "nobody"], "there is no session 'nobody'"),
         (["assign", "shop", "Look"], "did you mean shop-api?"),
-        (["assign", "shop-api", "Look\u202e"], "1 invisible character"),
     ],
 )
 def test_what_cannot_be_done_is_told(
