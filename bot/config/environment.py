@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
@@ -36,13 +36,35 @@ _CODE_HOSTS: Final = {"github": "TRIAGE_GITHUB_TOKEN", "gitlab": "TRIAGE_GITLAB_
 _SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 
+def _expanded(value: Path | str) -> Path:
+    try:
+        if "\0" not in str(value):
+            return Path(value).expanduser().absolute()
+    except RuntimeError:  # `~` or `~user` has no home folder
+        pass
+    raise ValueError(f"is not a usable path (where it is not set: {HOME}); set it to the data directory's full path")
+
+
+def _web_server(text: str) -> str:
+    try:
+        is_url = _URL.fullmatch(text) and urlsplit(text).hostname and urlsplit(text).port != 0
+    except ValueError:  # a port over 65535, brackets that do not match
+        is_url = False
+    if not is_url:
+        raise ValueError(f"is not the address of a web server; it looks like {SLACK_API_URL}, or leave it out")
+    return text.rstrip("/") + "/"
+
+
 class Environment(BaseModel):
     """What the environment holds, or else `.env` in the current folder. Read once, at start."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
     home: Annotated[
-        Path, described_as("path of a folder"), Field(alias="TRIAGE_HOME", json_schema_extra={"default": HOME})
+        Path,
+        BeforeValidator(_expanded),
+        described_as("path of a folder"),
+        Field(alias="TRIAGE_HOME", json_schema_extra={"default": HOME}),
     ]
     """The data directory: journals, state, the index. One process at a time works on it."""
     database_url: SecretStr | None = Field(None, alias="TRIAGE_DATABASE_URL")
@@ -53,7 +75,9 @@ class Environment(BaseModel):
     """The `xapp-` token with the scope connections:write; needed in Socket Mode only."""
     slack_signing_secret: SecretStr | None = Field(None, alias="SLACK_SIGNING_SECRET")
     """Proves that a request comes from Slack; needed in HTTP mode only."""
-    slack_api_url: Annotated[str, described_as("web address")] = Field(SLACK_API_URL, alias="SLACK_API_URL")
+    slack_api_url: Annotated[str, AfterValidator(_web_server), described_as("web address")] = Field(
+        SLACK_API_URL, alias="SLACK_API_URL"
+    )
     """Another address for Slack's Web API; the bot token goes there."""
     telegram_bot_token: SecretStr | None = Field(None, alias="TELEGRAM_BOT_TOKEN")
     """Needed where a session delivers to Telegram."""
@@ -140,33 +164,12 @@ def read_environment(
     values.update(os.environ if environ is None else environ)
     if home is not None:
         values["TRIAGE_HOME"] = str(home)
-    problems = _address_problems(values)
     found: dict[str, Any] = {name: values[name] for name in VARIABLES if values.get(name)}
     found["variables"] = {name: value for name, value in values.items() if value is not None}
-    found["TRIAGE_HOME"] = _expanded(found.get("TRIAGE_HOME", HOME)) or Path()
-    found["SLACK_API_URL"] = found.get("SLACK_API_URL", SLACK_API_URL).rstrip("/") + "/"
     try:
-        environment = Environment.model_validate(found)
+        return Environment.model_validate({"TRIAGE_HOME": HOME, **found})
     except ValidationError as error:
-        wrong = [f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors()]
-        raise ConfigError(*problems, *wrong) from error
-    if problems:
-        raise ConfigError(*problems)
-    return environment
-
-
-def _address_problems(values: Mapping[str, str | None]) -> list[str]:
-    """Return what is wrong with the two addresses every command needs."""
-    problems = []
-    if _expanded(values.get("TRIAGE_HOME") or HOME) is None:
-        problems.append(
-            f"TRIAGE_HOME (or its default, {HOME}) is not a usable path; set it to the data directory's full path"
-        )
-    if not _is_url(values.get("SLACK_API_URL") or SLACK_API_URL):
-        problems.append(
-            f"SLACK_API_URL is not the address of a web server; it looks like {SLACK_API_URL}, or leave it out"
-        )
-    return problems
+        raise ConfigError(*(f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors())) from error
 
 
 def _read_dotenv(path: Path) -> dict[str, str | None]:
@@ -178,27 +181,12 @@ def _read_dotenv(path: Path) -> dict[str, str | None]:
         raise ConfigError(f"{path} is not UTF-8 text; write it again, starting from .env.example") from error
 
 
-def _expanded(text: str) -> Path | None:
-    """Return an absolute path, or None where `~` or `~user` has no home folder or the text can be no path."""
-    try:
-        return None if "\0" in text else Path(text).expanduser().absolute()
-    except RuntimeError:
-        return None
-
-
 def _password(value: str) -> str | None:
     """Return the password in an address, as it is written there."""
     try:
         return urlsplit(value).password if "://" in value else None
     except ValueError:
         return None
-
-
-def _is_url(text: str) -> bool:
-    try:
-        return _URL.fullmatch(text) is not None and bool(urlsplit(text).hostname) and urlsplit(text).port != 0
-    except ValueError:  # a port over 65535, brackets that do not match
-        return False
 
 
 def require_tokens(environment: Environment) -> tuple[str, str]:

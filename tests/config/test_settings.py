@@ -533,7 +533,7 @@ def test_the_example_copied_as_it_is_names_both_tokens_as_not_replaced() -> None
 )
 def test_only_an_address_of_a_web_server_is_one_for_slack(url: str) -> None:
     """Anything else would fail deep inside Slack's client, or read a file; what is wrong is not repeated."""
-    with pytest.raises(ConfigError, match="SLACK_API_URL is not the address of a web server") as caught:
+    with pytest.raises(ConfigError, match="SLACK_API_URL: is not the address of a web server") as caught:
         read_environment({"SLACK_API_URL": url})
     assert "secret" not in str(caught.value)
 
@@ -550,7 +550,7 @@ def test_a_home_that_leads_nowhere_is_named_with_the_other_problems() -> None:
     """An unknown user's home is a slip of the pen, not a traceback; every problem is told at once."""
     with pytest.raises(ConfigError) as caught:
         read_environment({"TRIAGE_HOME": "~nosuchuser", "SLACK_API_URL": "notaurl"})
-    assert [problem.split(" ")[0] for problem in caught.value.problems] == ["TRIAGE_HOME", "SLACK_API_URL"]
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["TRIAGE_HOME", "SLACK_API_URL"]
     with pytest.raises(ConfigError, match="TRIAGE_HOME"):
         read_environment({"TRIAGE_HOME": "a\0b"})
 
