@@ -134,7 +134,7 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
     file.write_text("")
     (tmp_path / "home" / "events.ndjson").mkdir(parents=True)
     for home, code, words in (
-        ("~nosuchuser", 2, "fix this first: - TRIAGE_HOME (or its default, ~/.triage) is not a usable path"),
+        ("~nosuchuser", 2, "fix this first: - TRIAGE_HOME: is not a usable path"),
         (str(file), 1, f"cannot read {file}: Not a directory"),
         (str(tmp_path / "home"), 1, f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
     ):
