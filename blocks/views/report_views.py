@@ -13,15 +13,13 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, escape_text, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, truncate
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome, next_words, standing_words
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.measures import Measure
 from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
 from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview
-from bot.domain.questions.arming import why_not
 from bot.domain.questions.auto_reply import WEEKS, AutoReply
-from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.text.humanize import counted, utc_text
 
 MAX_PEOPLE: Final = 50
@@ -179,23 +177,13 @@ def _review_place(line: ReviewLine) -> str:
 
 def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer; who may not approve sees counts and no questions."""
-    parts: list[Block] = [section(f"*Automatic replies: {_standing(case)}*\n{_weeks(case)}")]
+    parts: list[Block] = [section(f"*Automatic replies: {standing_words(case)}*\n{_weeks(case)}")]
     parts.append(section("\n".join(f"{MARKS[one.holds]} {escape(one.said)}" for one in case.conditions)))
     if case.false and may_see_drafts:
         parts.append(section(_listed("*What people thought wrong*", [_false(one) for one in case.false])))
     if case.sent and may_see_drafts:
         parts.append(section(_listed("*Sent automatically*", [_sent(one) for one in case.sent[:10]])))
-    return fit_message([*parts, context(_next(case))])
-
-
-def _standing(case: AutonomyCase) -> str:
-    if case.standing.armed_by is not None and case.standing.armed_at is not None:
-        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
-    return {
-        AutonomyMode.OFF: "off",
-        AutonomyMode.SHADOW: "off (shadow: cards say which would have been sent)",
-        AutonomyMode.ON: f"not armed{why_not(case.standing)}",
-    }[case.mode]
+    return fit_message([*parts, context(next_words(case))])
 
 
 def _weeks(case: AutonomyCase) -> str:
@@ -227,13 +215,3 @@ def _thread_lead(permalink: str | None) -> str:
 
 def _listed(title: str, lines: list[str]) -> str:
     return truncate("\n".join([title, *(" ".join(line.split()) for line in lines)]), SECTION_CHARS)
-
-
-def _next(case: AutonomyCase) -> str:
-    if case.standing.is_armed:
-        return "To stop at once: `/triage autonomy disarm`"
-    if case.missing:
-        return "The record does not allow automatic replies. Every draft waits for an approver"
-    if case.mode is AutonomyMode.ON:
-        return "The record allows automatic replies. An approver may type `/triage autonomy arm`"
-    return "The record would allow automatic replies. They are switched on in triage.yml: `autonomy: shadow`, then `on`"

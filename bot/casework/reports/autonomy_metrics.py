@@ -17,9 +17,10 @@ from bot.casework.reports.measures import Window, from_us
 from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.arming import Arming
+from bot.domain.questions.arming import Arming, why_not
 from bot.domain.questions.auto_reply import DECIDED, WEEKS, AutoReply, WeekRecord, judge_record
 from bot.domain.questions.conditions import AutonomyMode, Condition, ConditionCode
+from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.ports import Store
@@ -169,6 +170,28 @@ def read_case(
         false=[_named(threads, *one) for one in false[:NAMED]] if threads else [],
         sent=[one for one in record.sent if one.posted_message_id and one.at >= start],
     )
+
+
+def standing_words(case: AutonomyCase) -> str:
+    """Return whether automatic replies are armed, and by whom, or why not."""
+    if case.standing.armed_by is not None and case.standing.armed_at is not None:
+        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
+    return {
+        AutonomyMode.OFF: "off",
+        AutonomyMode.SHADOW: "off (shadow: cards say which would have been sent)",
+        AutonomyMode.ON: f"not armed{why_not(case.standing)}",
+    }[case.mode]
+
+
+def next_words(case: AutonomyCase) -> str:
+    """Return what to type next, in Slack or in triage.yml."""
+    if case.standing.is_armed:
+        return "To stop at once: `/triage autonomy disarm`"
+    if case.missing:
+        return "The record does not allow automatic replies. Every draft waits for an approver"
+    if case.mode is AutonomyMode.ON:
+        return "The record allows automatic replies. An approver may type `/triage autonomy arm`"
+    return "The record would allow automatic replies. They are switched on in triage.yml: `autonomy: shadow`, then `on`"
 
 
 def read_arming(stored: SingleDocument) -> Arming:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from bot.adapters.process.clocks import local_zone
-from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, read_case
+from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, next_words, read_case, standing_words
 from bot.casework.reports.rollups import Rollups
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at, store_at
@@ -18,7 +18,6 @@ from bot.cli.options import json_option
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.arming import why_not
 from bot.domain.questions.auto_reply import WEEKS
 from bot.domain.questions.conditions import AutonomyMode
 from bot.domain.text.humanize import counted, utc_text
@@ -74,7 +73,7 @@ def case_json(case: AutonomyCase) -> str:
 
 def render(case: AutonomyCase) -> Iterator[str]:
     """Yield the lines of the case."""
-    yield f"Automatic replies: {_standing(case)}"
+    yield f"Automatic replies: {standing_words(case)}"
     yield ""
     total = sum(case.outcomes.values())
     yield f"{counted(total, 'draft')} of the last {WEEKS} weeks would have been sent without a human:"
@@ -98,20 +97,4 @@ def render(case: AutonomyCase) -> Iterator[str]:
         yield from ("", wrapped(f"sent {utc_text(sent.at)}{back}: {one_line(sent.question, 60)}"))
         yield f"  {sent.permalink or sent.thread_id}"
     yield ""
-    yield wrapped(_next(case))
-
-
-def _standing(case: AutonomyCase) -> str:
-    if case.standing.armed_by is not None and case.standing.armed_at is not None:
-        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
-    return f"not armed{why_not(case.standing)}" if case.mode is AutonomyMode.ON else f"`autonomy: {case.mode}`"
-
-
-def _next(case: AutonomyCase) -> str:
-    if case.standing.is_armed:
-        return "To stop at once, in Slack: `/triage autonomy disarm`"
-    if case.missing:
-        return "The record does not allow automatic replies; every draft waits for an approver."
-    if case.mode is AutonomyMode.ON:
-        return "The record allows automatic replies. To arm them, in Slack: `/triage autonomy arm`"
-    return "The record would allow automatic replies. Next: `autonomy: shadow` in triage.yml, later `on`."
+    yield wrapped(next_words(case))
