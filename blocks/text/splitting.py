@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -81,6 +81,8 @@ def _text_units(part: object) -> int:
 
 TRUNCATED: Final = "… (truncated)"
 MIN_CHARS: Final = 20
+LEFT_OUT_CHARS: Final = 60
+"""Kept free in a section for what says how many lines were left out."""
 
 _CLOSING: Final = len(f"\n{FENCE}")
 _ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
@@ -124,6 +126,17 @@ def truncate(text: str, limit: int) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{parts[0]}{chr(10) if parts[0].endswith(FENCE) else ' '}{TRUNCATED}"
+
+
+def lines_that_fit(lines: Sequence[str], at_most: int) -> str:
+    """Return as many lines as one section holds, so many at most; the last says how many are left out."""
+    shown: list[str] = []
+    for line in lines[:at_most]:
+        if sum(map(len, shown)) + len(shown) + len(line) > SECTION_CHARS - LEFT_OUT_CHARS:
+            break
+        shown.append(line)
+    left = len(lines) - len(shown)
+    return "\n".join([*shown, *([f"… and {left} more"] if left else [])])
 
 
 def shorten(text: str, limit: int) -> str:

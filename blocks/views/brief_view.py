@@ -13,7 +13,7 @@ from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, mention, quoted_line, section
-from blocks.text.splitting import SECTION_CHARS, truncate
+from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
 from bot.domain.citations.links import sibling_message_link
@@ -24,8 +24,6 @@ from bot.domain.threads import Resolution
 
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
-ROOM: Final = 60
-"""Kept free in the section for what says how many were left out."""
 
 
 def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
@@ -60,14 +58,7 @@ def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_afte
 
 def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = MAX_DRAFTS) -> str:
     """Return a line for each draft, as many as one section holds; the last says how many are left out."""
-    shown: list[str] = []
-    for draft in drafts[:at_most]:
-        line = _line(draft, now)
-        if sum(map(len, shown)) + len(shown) + len(line) > SECTION_CHARS - ROOM:
-            break
-        shown.append(line)
-    left = len(drafts) - len(shown)
-    return "\n".join([*shown, f"… and {left} more" if left else ""]).rstrip()
+    return lines_that_fit([_line(draft, now) for draft in drafts], at_most)
 
 
 def card_link(draft: ThreadLine) -> str | None:

@@ -11,7 +11,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, escape_text, quoted_line, section
-from blocks.text.splitting import SECTION_CHARS, truncate
+from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome, next_words, standing_words
 from bot.casework.reports.classifier_samples import error_words
@@ -103,7 +103,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:
         lines = [f"• {one.standing} · {_thread_link(one)} · {quoted_line(one.question)}" for one in overview.threads]
-        parts.append(section("\n".join(_that_fit(lines))))
+        parts.append(section(lines_that_fit(lines, MAX_THREADS)))
     if overview.unreadable:
         count = len(overview.unreadable)
         told = "see `triage status` on the bot's machine"
@@ -116,18 +116,6 @@ def _found(overview: Overview) -> str:
     """Return which sessions have open findings; what was found is for those who may read it."""
     names = escape(sessions_in_words(overview.open_findings, at_most=MAX_SESSIONS))
     return f"*{count_findings(overview.open_findings)}* · {names} · see `/triage heartbeat list`"
-
-
-def _that_fit(lines: list[str]) -> list[str]:
-    """Return as many lines as one section holds, ten at most; the last one says how many are left out."""
-    shown: list[str] = []
-    size = 0
-    for line in lines:
-        size += len(line) + 1
-        if size > SECTION_CHARS - 50 or len(shown) == MAX_THREADS:
-            return [*shown, f"… {len(lines) - len(shown)} more"]
-        shown.append(line)
-    return shown
 
 
 def _thread_link(line: ThreadLine) -> str:
