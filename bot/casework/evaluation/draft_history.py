@@ -67,12 +67,9 @@ class DraftHistory:
     def calibration(self) -> CalibrationError:
         """How far what the card said is from what people took: approved or edited, and not voted down."""
         known = [(state, state.investigator_return) for state in self.decided]
+        marked = [(ret.track_record, self._is_taken(state)) for state, ret in known if ret is not None]
         return CalibrationError.of(
-            [
-                Forecast(ret.track_record.expected, self._is_taken(state))
-                for state, ret in known
-                if ret is not None and ret.track_record is not None
-            ]
+            [said for record, mark in marked for said in Forecast.of_card(record, is_right=mark)]
         )
 
     @property

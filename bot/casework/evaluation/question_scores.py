@@ -17,7 +17,7 @@ from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Sa
 from bot.casework.evaluation.question_set import KnownQuestion
 from bot.casework.reports.measures import measure_total, middle
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, InvestigatorReturn
+from bot.domain.returns import EvidenceKind, InvestigatorReturn, TrackRecord
 from bot.errors import TriageError
 
 
@@ -44,6 +44,11 @@ class Forecast(NamedTuple):
 
     expected: float
     is_right: bool
+
+    @classmethod
+    def of_card(cls, record: TrackRecord | None, *, is_right: bool) -> list[Forecast]:
+        """Return what a card said of drafts like its own; nothing where it named no tests."""
+        return [cls(record.expected, is_right)] if record is not None and record.drafts else []
 
 
 class CalibrationError(NamedTuple):
@@ -152,12 +157,9 @@ class QuestionScores:
     def calibration(self) -> CalibrationError:
         """How far what the card says of such drafts is from what came; a draft where nothing answers is wrong."""
         drafts = [(one, one.run.found.ret.track_record) for one in self.answered if one.run and one.has_draft]
+        marked = [(record, one.is_right and bool(one.question.files)) for one, record in drafts]
         return CalibrationError.of(
-            [
-                Forecast(record.expected, one.is_right and bool(one.question.files))
-                for one, record in drafts
-                if record is not None
-            ]
+            [said for record, mark in marked for said in Forecast.of_card(record, is_right=mark)]
         )
 
 

@@ -207,7 +207,10 @@ def _problem_of(found: object) -> str | None:
 
 
 def _are_numbers(values: Collection[Any]) -> bool:
-    return {*map(type, values)} <= {float, int} and all(map(math.isfinite, values))
+    try:
+        return {*map(type, values)} <= {float, int} and all(map(math.isfinite, values))
+    except OverflowError:  # a whole number too large for a float
+        return False
 
 
 @cache

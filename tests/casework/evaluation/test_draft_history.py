@@ -45,11 +45,13 @@ def test_decisions_are_counted_by_confidence_and_maker(tmp_path: Path) -> None:
 
 
 def test_promises_are_compared_with_what_people_took(tmp_path: Path) -> None:
-    """Only of drafts whose card said something."""
+    """Only of drafts whose card named tests: counts of decisions promise nothing."""
     store = FileStore(tmp_path)
     promised = a_return(track_record=TrackRecord(band="question", right=9, drafts=10, expected=0.9))
     live_four_weeks(store, NOW, {0: Resolution.DISMISSED}, drafts=2, investigator_return=promised)
     live_four_weeks(store, NOW - timedelta(days=60), drafts=3)
+    counted = TrackRecord(band="model_high", right=0, drafts=0, expected=0.0, decided=31, approved=22)
+    live_four_weeks(store, NOW - timedelta(days=120), drafts=3, investigator_return=a_return(track_record=counted))
     assert read_history(store).calibration == (0.4, 2)
 
 

@@ -162,6 +162,7 @@ def test_own_weights_replace_the_shipped_ones(tmp_path: Path) -> None:
         b'{"threshold": 0.4, "bias": 0, "weights": {"a": "b"}}',
         b'{"threshold": 2, "bias": 0, "weights": {}}',
         b'{"threshold": 0.4, "bias": NaN, "weights": {}}',
+        b'{"threshold": 0.4, "bias": 0, "weights": {"help": 1' + b"0" * 400 + b"}}",
     ],
     ids=lambda damage: repr(damage[:30]),
 )
