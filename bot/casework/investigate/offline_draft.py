@@ -180,13 +180,11 @@ def _signature_lines(lines: Sequence[str], line: int) -> int:
     return next((at for at, text in enumerate(below, 1) if text.startswith((f"{indent})", f"{indent}]"))), 0)
 
 
-def excerpts_of_file(file: QuotableFile) -> Iterator[Excerpt]:
+def excerpts_of_file(file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:
     """Yield a file's first lines as they may be quoted, the most first."""
     for size in SIZES:
         text = "\n".join(file.lines[:size]).rstrip()
-        end = text.count("\n") + 1
-        first = Excerpt(path=file.path, start=1, end=end, commit=file.commit, text=text, covered=1)
-        if text and (whole := file.widened(first)):
+        if text and (whole := file.widened(file.cut(1, text.count("\n") + 1, stems))):
             yield whole
 
 

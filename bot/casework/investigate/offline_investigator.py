@@ -254,7 +254,9 @@ class OfflineInvestigator:
         for one in asked.definitions or asked.places:
             file = self._file(one if isinstance(one, str) else one.path, commit)
             if file is not None:
-                found = excerpts_of_file(file) if isinstance(one, str) else excerpts_of_definition(one, file, stems)
+                found = (
+                    excerpts_of_file(file, stems) if isinstance(one, str) else excerpts_of_definition(one, file, stems)
+                )
                 chosen.extend(_first_fitting(found, feedback, chosen))
         return chosen
 

@@ -397,6 +397,8 @@ OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" f
         ("Wie oft wird eine Zahlung wiederholt?", "shop/pay.py"),
         ("Wo wird das Passwort geprüft?", "shop/auth.py"),
         ("Wo ist die Kantine?", None),
+        ("What does shop/auth.py do?", "shop/auth.py"),
+        ("Was macht shop/m7.py", "shop/m7.py"),
     ],
 )
 def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked: str, path: str | None) -> None:
