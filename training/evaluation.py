@@ -7,23 +7,23 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from bot.intake.classifier.rules import MARGIN
 from training.examples import Dialogue
 
 FOLDS: Final = 5
+DIVISIONS: Final = 4
 BINS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.01)
 
 
 class Scored(NamedTuple):
     """A message: whether it wants an answer, how likely the weights call that, and which dialogue it stands in.
 
-    `is_marked`: whether the word lists call it a question, so that it counts as one a little below the threshold.
+    `decided`: whether it wakes by the rules, whatever its probability; None where they leave it open.
     """
 
     asks: bool
     probability: float
     dialogue: int = 0
-    is_marked: bool = False
+    decided: bool | None = None
 
 
 class Accuracy(NamedTuple):
@@ -47,8 +47,8 @@ class ReliabilityBin(NamedTuple):
 
 
 def accuracy(rows: Sequence[Scored], threshold: float) -> Accuracy:
-    """Return how well a threshold separates messages that ask from the others."""
-    woken = [row for row in rows if row.probability >= threshold - (MARGIN if row.is_marked else 0.0)]
+    """Return how well the rules and a threshold separate messages that ask from the others."""
+    woken = [row for row in rows if (row.probability >= threshold if row.decided is None else row.decided)]
     right = sum(row.asks for row in woken)
     precision, recall = right / max(1, len(woken)), right / max(1, sum(row.asks for row in rows))
     asking = {row.dialogue for row in rows if row.asks}
@@ -58,8 +58,8 @@ def accuracy(rows: Sequence[Scored], threshold: float) -> Accuracy:
 
 
 def reliability(rows: Iterable[Scored]) -> list[ReliabilityBin]:
-    """Return how often messages of about the same probability really ask."""
-    rows = list(rows)
+    """Return how often messages of about the same probability really ask, of those that the rules leave open."""
+    rows = [row for row in rows if row.decided is None]
     table = []
     for low, high in itertools.pairwise(BINS):
         inside = [row for row in rows if low <= row.probability < high]
@@ -70,8 +70,8 @@ def reliability(rows: Iterable[Scored]) -> list[ReliabilityBin]:
     return table
 
 
-def folds(dialogues: Sequence[Dialogue], count: int = FOLDS) -> list[frozenset[int]]:
+def folds(dialogues: Sequence[Dialogue], division: int) -> list[frozenset[int]]:
     """Return the groups of each fold; copies of a dialogue are in one fold, and the folds are the same on every run."""
     groups = sorted({each.group for each in dialogues})
-    random.Random(0).shuffle(groups)
-    return [frozenset(groups[fold::count]) for fold in range(count)]
+    random.Random(division).shuffle(groups)
+    return [frozenset(groups[fold::FOLDS]) for fold in range(FOLDS)]

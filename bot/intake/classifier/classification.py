@@ -24,7 +24,7 @@ from bot.domain.messages import Message, MessageType
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
-from bot.intake.classifier.scorer import RULE, Contribution, Weights, features, is_short, words_of
+from bot.intake.classifier.scorer import Contribution, Weights, features, is_short, words_of
 
 if TYPE_CHECKING:
     from bot.domain.events import Classification, Event
@@ -166,7 +166,7 @@ def explain(event: Event | Message, rules: Rules, *, inflight: bool) -> Reason:
     return Reason(
         rule=rule,
         probability=found.probability,
-        threshold=rules.scorer.needed(is_marked=RULE in ngrams),
+        threshold=rules.scorer.threshold,
         ngrams=tuple(rules.scorer.weights.why(ngrams)),
     )
 
@@ -201,7 +201,7 @@ def _read(content: str, rules: Rules) -> _Reading:
         if not (asks and is_short(words)):
             score = _remember_score if len(words) <= _MEMO_WORDS else _score
             probability = score(tuple(words), asks, rules.scorer.weights)
-            asks = rules.scorer.is_question(probability, is_marked=asks)
+            asks = probability >= rules.scorer.threshold
     return _Reading(asks, ack, alarm, addressed, probability)
 
 

@@ -22,10 +22,7 @@ from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
 from bot.intake.classifier.scorer import Weights, read_weights, shipped_weights
 
-RULES_VERSION: Final = 5  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
-
-MARGIN: Final = 0.1
-"""How much less probability a message needs that the word lists call a question."""
+RULES_VERSION: Final = 6  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
 
 _GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{message_text.PICTURE})+)"
 _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
@@ -51,19 +48,6 @@ class Scorer:
 
     weights: Weights
     threshold: float
-
-    def is_question(self, probability: float, *, is_marked: bool) -> bool:
-        """Tell whether a message of a probability is a question; what the word lists call one needs MARGIN less.
-
-        >>> scorer = Scorer(weights=shipped_weights(), threshold=0.5)
-        >>> scorer.is_question(0.45, is_marked=True), scorer.is_question(0.45, is_marked=False)
-        (True, False)
-        """
-        return probability >= self.needed(is_marked=is_marked)
-
-    def needed(self, *, is_marked: bool) -> float:
-        """Return the probability from which on a message is a question."""
-        return round(self.threshold - (MARGIN if is_marked else 0.0), 4)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -40,6 +40,9 @@ _WORD = re.compile(
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|<[a-z]+>|[0-9]+|\?+|!+|[^\w\s]")
 _MARKS: Final = {**dict.fromkeys(message_text.MARKS, "?"), "!": "!", "！": "!"}
 _AT = re.compile(r"(?<!\w)@[\w-]+")
+_LETTERS: Final = rf"[^\W\d_{_UNSPACED}]"
+_ID = re.compile(rf"(?<![^\W_{_UNSPACED}])(?:{_LETTERS}++\d|\d++{_LETTERS})[^\W_{_UNSPACED}]*")
+_DIGIT = re.compile(r"\d")
 
 
 def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
@@ -78,6 +81,8 @@ def words_of(content: str) -> list[str]:
     text = message_text.with_placeholders(content).lower()
     if "@" in text:
         text = _AT.sub(" <at> ", text)
+    if _DIGIT.search(text):
+        text = _ID.sub(" <id> ", text)
     if text.isascii():  # the same in a third of the time
         words = [word if word >= "a" else _named(word) for word in _ASCII_WORD.findall(text)]
     else:
