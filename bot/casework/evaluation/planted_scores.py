@@ -6,15 +6,15 @@ The code checks cost nothing, so a model is asked only about drafts that they le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from bot.agent.git.repositories import Repositories
 from bot.casework.checks.validation import Validation, Validator
-from bot.casework.evaluation.planted_citations import Source
-from bot.casework.evaluation.planted_errors import STATED, PlantedKind, plant
-from bot.casework.evaluation.planted_statements import states_anything, with_statement
+from bot.casework.evaluation.planted_errors import PlantedKind, with_statement, wrong_citations
 from bot.casework.evaluation.question_scores import Hits
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     """The validator came to no verdict."""
 
 
-class Planted(NamedTuple):
+class Judged(NamedTuple):
     """One judged draft: its question, the error (None: unharmed), who refused it and why."""
 
     question: str
@@ -39,105 +39,65 @@ class Planted(NamedTuple):
     reason: str
 
 
-class KindCounts(NamedTuple):
-    """What became of the errors of one kind."""
-
-    planted: int
-    checks: int
-    validator: int
-    passed: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class PlantedScores:
-    """What became of drafts with an error each, and of the same drafts unharmed."""
+    """What became of drafts with an error each, and of the same drafts unharmed; judged by `code`, then by `model`."""
 
-    judged: Sequence[Planted]
-    drafts: int
-    has_model: bool
+    code: Validator
+    model: Validator | None = None
+    drafts: int = 0
+    judged: list[Judged] = field(default_factory=list)
 
     @property
     def unharmed(self) -> Hits:
         """The drafts that were refused though nothing was planted, of all that came to a verdict."""
-        return self._refused([one for one in self.judged if one.kind is None])
+        return _refused([one for one in self.judged if one.kind is None])
 
     @property
     def caught(self) -> Hits:
         """The errors that somebody caught, of all that came to a verdict."""
-        return self._refused([one for one in self.judged if one.kind])
+        return _refused([one for one in self.judged if one.kind])
 
-    @property
-    def stating(self) -> int:
-        """How many drafts were judged again with a statement put in."""
-        return sum(one.kind is None for one in self.judged) - self.drafts
+    def counts(self, kind: PlantedKind | None) -> Counter[Outcome]:
+        """Return what became of the errors of one kind, or of the drafts without one."""
+        return Counter(one.outcome for one in self.judged if one.kind is kind)
 
-    @staticmethod
-    def _refused(judged: Sequence[Planted]) -> Hits:
-        known = [one.outcome for one in judged if one.outcome is not Outcome.UNKNOWN]
-        return Hits.of_marks(outcome is not Outcome.PASSED for outcome in known)
+    def judge_with_errors(self, state: ThreadState, repos: Repositories) -> None:
+        """Judge a draft unharmed, and with one error of each kind; raises ProviderError where git fails.
 
-    def of_kind(self, kind: PlantedKind) -> KindCounts:
-        """Return the counts of one kind."""
-        found = [one.outcome for one in self.judged if one.kind is kind]
-        return KindCounts(
-            len(found), found.count(Outcome.CHECKS), found.count(Outcome.VALIDATOR), found.count(Outcome.PASSED)
-        )
+        It is judged again with a true statement put in, for the errors that need one. A draft that is refused
+        unharmed gets no error: that one more is caught would prove nothing.
+        """
+        ret = state.investigator_return
+        assert ret is not None
+        self.drafts += 1
+        if self._judge(state, ret, None) is Outcome.PASSED:
+            self._judge_all(state, wrong_citations(ret, repos))
+        stated = with_statement(ret)
+        if stated is not None and self._judge(state, stated.ret, None) is Outcome.PASSED:
+            self._judge_all(state, stated.wrong)
 
+    def _judge_all(self, state: ThreadState, wrong: Mapping[PlantedKind, InvestigatorReturn]) -> None:
+        for kind, ret in wrong.items():
+            self._judge(state, ret, kind)
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judges:
-    """Who judges drafts: the code checks, and a model behind them; None where there is no model."""
-
-    code: Validator
-    model: Validator | None = None
-
-    def judge(self, state: ThreadState, kind: PlantedKind | None) -> Planted:
-        """Return what becomes of a thread's draft; raises ProviderError where git fails."""
-        run_id = f"{state.thread_id}-eval"
-        found, by = self.code.validate(state, run_id=run_id), Outcome.CHECKS
+    def _judge(self, state: ThreadState, ret: InvestigatorReturn, kind: PlantedKind | None) -> Outcome:
+        rounds = (*state.rounds[:-1], state.rounds[-1].model_copy(update={"investigator_return": ret}))
+        drafted, run_id = state.evolve(investigator_return=ret, rounds=rounds), f"{state.thread_id}-eval"
+        found, outcome = self.code.validate(drafted, run_id=run_id), Outcome.CHECKS
         if self.model is not None and _passed(found):
-            found, by = self.model.validate(state, run_id=run_id), Outcome.VALIDATOR
-        if found.ret is None:
-            return Planted(state.question, kind, Outcome.UNKNOWN, found.problem or "")
-        if _passed(found):
-            return Planted(state.question, kind, Outcome.PASSED, "")
-        return Planted(state.question, kind, by, next(iter(found.ret.reasons), ""))
+            found, outcome = self.model.validate(drafted, run_id=run_id), Outcome.VALIDATOR
+        if found.ret is None or _passed(found):
+            outcome = Outcome.PASSED if found.ret else Outcome.UNKNOWN
+        reasons = found.ret.reasons if found.ret and outcome is not Outcome.PASSED else ()
+        self.judged.append(Judged(state.question, kind, outcome, next(iter(reasons), found.problem or "")))
+        return outcome
 
 
 def _passed(found: Validation) -> bool:
     return found.ret is not None and found.ret.verdict is Verdict.PASS
 
 
-def judge_planted(drafts: Iterable[ThreadState], judges: Judges, source: Source, *, seed: int) -> PlantedScores:
-    """Plant one error of each kind in each draft, and judge them beside the unharmed ones.
-
-    A draft that only quotes is judged again with a true statement put in, for the errors that need one. A draft that
-    is refused unharmed gets no error: that one more is caught would prove nothing.
-    """
-    judged: list[Planted] = []
-    given = list(drafts)
-    for state in given:
-        for ret, kinds in _versions(state):
-            unharmed = _with_draft(state, ret)
-            plain = judges.judge(unharmed, None)
-            judged.append(plain)
-            for kind in kinds if plain.outcome is Outcome.PASSED else ():
-                wrong = plant(kind, ret, source, seed=f"{seed} {state.question}")
-                if wrong is not None:
-                    judged.append(judges.judge(_with_draft(state, wrong), kind))
-    return PlantedScores(judged=judged, drafts=len(given), has_model=judges.model is not None)
-
-
-def _versions(state: ThreadState) -> Iterator[tuple[InvestigatorReturn, Sequence[PlantedKind]]]:
-    """Yield the draft, and with a statement put in where it makes none; with each the kinds of errors for it."""
-    ret = state.investigator_return
-    assert ret is not None
-    stating = None if states_anything(ret) else with_statement(ret)
-    yield ret, [kind for kind in PlantedKind if stating is None or kind not in STATED]
-    if stating is not None:
-        yield stating, [kind for kind in PlantedKind if kind in STATED]
-
-
-def _with_draft(state: ThreadState, ret: InvestigatorReturn) -> ThreadState:
-    rounds = (*state.rounds[:-1], state.rounds[-1].model_copy(update={"investigator_return": ret}))
-    return state.evolve(investigator_return=ret, rounds=rounds)
+def _refused(judged: Sequence[Judged]) -> Hits:
+    known = [one.outcome for one in judged if one.outcome is not Outcome.UNKNOWN]
+    return Hits.of_marks(outcome is not Outcome.PASSED for outcome in known)

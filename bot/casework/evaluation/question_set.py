@@ -107,13 +107,13 @@ def _problem(value: Any, known: Collection[str]) -> str | None:
     return None
 
 
-def questions_on_files(codebases: Codebases, count: int, *, seed: int) -> list[KnownQuestion]:
+def questions_on_files(codebases: Codebases, count: int) -> list[KnownQuestion]:
     """Return questions what a file does, each after another file with code or text, for drafts to plant errors in.
 
     They say nothing of how well questions are answered: each names its answer.
     """
     files = [(one, entry.path) for one in codebases for entry in one.repo.tree(one.repo.head())]
     known = [file for file in files if is_indexed(file[1]) and path_weight(file[1], "") == 1.0]
-    drawn = random.Random(seed).sample(known, len(known))  # noqa: S311 - the same ones every time
+    drawn = random.Random(0).sample(known, len(known))  # noqa: S311 - the same ones every time
     texts = (f"{one.prefix}{path}" for one, path in drawn if one.repo.lines_at(one.repo.head(), path))
     return [KnownQuestion(ask=f"What does {path} do?", files=(path,)) for path in islice(texts, count)]

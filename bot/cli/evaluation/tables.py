@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,7 +29,6 @@ class Evaluation:
     planted: PlantedScores
     planted_in: str
     history: DraftHistory
-    seed: int
     calibration: Calibration | None = None
     """What is on file from now on; None where nothing was to be written."""
 
@@ -38,7 +38,7 @@ def render(done: Evaluation) -> str:
     code = ", ".join(f"{name} at {commit[:8]}" for name, commit in done.codebases.items())
     lines = [wrapped(f"Measured: {done.investigator}; {code}", indent="  "), "", "Questions"]
     lines += _questions(done.questions) if done.questions else _no_questions()
-    lines += ["", f"Planted errors (seed {done.seed})", *_planted(done.planted, done.planted_in)]
+    lines += ["", "Planted errors", *_planted(done.planted, done.planted_in)]
     lines += ["", "What people decided", *_history(done.history)]
     if done.calibration is not None:
         lines += ["", "What cards say from now on of drafts like theirs", *_calibrated(done.calibration)]
@@ -75,26 +75,22 @@ def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
     if not found.drafts:
         yield "  no draft could be made, so nothing was planted"
         return
-    again = f"; {found.stating} again with a true statement put in" if found.stating else ""
+    stating = found.counts(None).total() - found.drafts
+    again = f"; {stating} again with a true statement put in" if stating else ""
     yield wrapped(f"true drafts: {found.drafts} ({origin}){again}", lead="  ")
     yield f"  {'':<33}{'planted':>8}{'checks':>8}{'validator':>11}{'passed':>8}"
     for kind in PlantedKind:
-        planted, checks, validator, passed = found.of_kind(kind)
-        judged = f"{validator:>11}" if found.has_model else f"{'–':>11}"
-        yield (
-            f"  {kind.value:<33}{planted:>8}{checks:>8}{judged}{passed:>8}"
-            if planted
-            else f"  {kind.value:<33}{'none':>8}"
-        )
+        counts = found.counts(kind)
+        checks, validator, passed = counts[Outcome.CHECKS], counts[Outcome.VALIDATOR], counts[Outcome.PASSED]
+        judged = validator if found.model else "–"
+        yield f"  {kind:<33}{counts.total():>8}{checks:>8}{judged:>11}{passed:>8}"
     yield _figure("caught of all", _share(found.caught))
     yield _figure("refused though nothing was wrong", _share(found.unharmed))
     unknown = [one for one in found.judged if one.outcome is Outcome.UNKNOWN]
-    passed_or_unknown = (Outcome.PASSED, Outcome.UNKNOWN)
-    refused = [one for one in found.judged if one.kind is None and one.outcome not in passed_or_unknown]
+    refused = [one for one in found.judged if not one.kind and one.outcome in (Outcome.CHECKS, Outcome.VALIDATOR)]
     yield from _list("Refused:", [(one.question, one.reason) for one in refused])
     yield from _list("No verdict, so not counted:", [(one.question, one.reason) for one in unknown])
-    passed_all = sorted({one.kind.value for one in found.judged if one.kind and one.outcome is Outcome.PASSED})
-    if passed_all and not found.has_model:
+    if found.model is None:
         yield wrapped(
             "Code compares places and quotes, not meaning: what passed is for a second model (--model) and for"
             " whoever approves.",
@@ -170,9 +166,8 @@ def evaluation_json(done: Evaluation) -> str:
         "codebases": done.codebases,
         "questions": _question_facts(done.questions) if done.questions else None,
         "planted": {
-            "seed": done.seed,
             "in": done.planted_in,
-            "kinds": {kind.value: planted.of_kind(kind)._asdict() for kind in PlantedKind},
+            "kinds": {kind: _kind_facts(planted.counts(kind)) for kind in PlantedKind},
             "caught": planted.caught._asdict(),
             "refused_unharmed": planted.unharmed._asdict(),
             "judged": [one._asdict() for one in planted.judged],
@@ -184,6 +179,10 @@ def evaluation_json(done: Evaluation) -> str:
         "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)
+
+
+def _kind_facts(counts: Counter[Outcome]) -> dict[str, int]:
+    return {"planted": counts.total(), **{one: counts[one] for one in Outcome}}
 
 
 def _group_facts(group: DraftGroup, counts: Decisions) -> dict[str, Any]:

@@ -9,9 +9,7 @@ import pytest
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
-from bot.casework.evaluation.planted_citations import Source
-from bot.casework.evaluation.planted_errors import STATED, PlantedKind, plant
-from bot.casework.evaluation.planted_statements import states_anything, with_statement
+from bot.casework.evaluation.planted_errors import IN_CITATION, PlantedKind, Stated, with_statement, wrong_citations
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from tests.builders import a_return
 from tests.gitrepo import git, make_repo
@@ -30,22 +28,27 @@ def is_closed() -> bool:
     # The clock of the machine counts here.
     return hour() == 22
 """
-SEEDS = [str(number) for number in range(12)]
 
 
 class Shop:
-    """A repository with one file, and a true draft about it."""
+    """A repository with one file, and true drafts about it."""
 
     def __init__(self, folder: Path) -> None:
         self.path = make_repo(folder, {"app/retry.py": CODE, "README.md": "# shop\n\nIt sells things.\n"})
         self.commit = git(self.path, "rev-parse", "HEAD")
-        self.source = Source(repos=GitRepo(self.path))
-        quote = "\n".join(CODE.splitlines()[2:8])
-        proof = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3-8", commit=self.commit, quote=quote)
-        self.quoting = a_return(f"Closest lines:\n\n`{proof.ref}`\n```\n{quote}\n```", evidence_refs=(proof,))
-        stating = with_statement(self.quoting)
-        assert stating is not None
-        self.stating = stating
+        self.repos = GitRepo(self.path)
+
+    def quoting(self, start: int, end: int, lead: str = "Closest lines:") -> InvestigatorReturn:
+        """Return a draft that only quotes lines."""
+        place, quote = f"app/retry.py:{start}-{end}", "\n".join(CODE.splitlines()[start - 1 : end])
+        proof = EvidenceRef(kind=EvidenceKind.FILE, ref=place, commit=self.commit, quote=quote)
+        return a_return(f"{lead}\n\n`{place}`\n```\n{quote}\n```", evidence_refs=(proof,))
+
+    def stating(self, start: int, end: int) -> Stated:
+        """Return such a draft with a statement put in."""
+        stated = with_statement(self.quoting(start, end))
+        assert stated is not None
+        return stated
 
     def failed(self, ret: InvestigatorReturn) -> set[str]:
         """Return the checks that fail; everything was read."""
@@ -60,68 +63,45 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 
 
 def test_the_true_drafts_pass_every_check(shop: Shop) -> None:
-    """So that whatever is caught is the planted error; a draft that only quotes states nothing."""
-    assert shop.failed(shop.quoting) == shop.failed(shop.stating) == set()
-    assert not states_anything(shop.quoting)
-    assert states_anything(shop.stating)
-    assert shop.stating.draft_reply.startswith("`MAX_ATTEMPTS` is 5 (`app/retry.py:3-8`).")
+    """So that whatever is caught is the planted error."""
+    assert shop.failed(shop.quoting(3, 8)) == shop.failed(shop.stating(3, 8).ret) == set()
+    assert shop.stating(3, 8).ret.draft_reply.startswith("`MAX_ATTEMPTS` is 5 (`app/retry.py:3-8`).")
 
 
-@pytest.mark.parametrize("kind", sorted(set(PlantedKind) - STATED))
-def test_an_error_in_a_citation_is_caught_by_code(shop: Shop, kind: PlantedKind) -> None:
-    """Whatever the seed, and for the citation alone: the draft's words were changed along with it."""
-    for seed in SEEDS:
-        wrong = plant(kind, shop.quoting, shop.source, seed=seed)
-        assert wrong is not None
-        assert wrong.evidence_refs != shop.quoting.evidence_refs
-        assert shop.failed(wrong) & {"ref[0].resolves", "ref[0].quote"}, (seed, wrong.evidence_refs)
+def test_an_error_in_a_citation_is_caught_by_code(shop: Shop) -> None:
+    """Of each kind, whatever the draft, and for the citation alone: the draft's words were changed along with it."""
+    for number in range(4):
+        true = shop.quoting(3, 8, lead=f"Closest lines, {number}:")
+        planted = wrong_citations(true, shop.repos)
+        assert set(planted) == set(IN_CITATION)
+        assert planted == wrong_citations(true, shop.repos)
+        for kind, wrong in planted.items():
+            assert shop.failed(wrong) & {"ref[0].resolves", "ref[0].quote"}, (kind, wrong.evidence_refs)
 
 
-@pytest.mark.parametrize("kind", sorted(STATED))
-def test_an_error_in_a_statement_is_for_a_validator(shop: Shop, kind: PlantedKind) -> None:
-    """Places and quotes are all true; a draft that states nothing cannot have one."""
-    assert plant(kind, shop.quoting, shop.source, seed="0") is None
-    for seed in SEEDS:
-        wrong = plant(kind, shop.stating, shop.source, seed=seed)
-        assert wrong is not None
-        assert wrong.draft_reply != shop.stating.draft_reply
+def test_an_error_in_a_statement_is_for_a_validator(shop: Shop) -> None:
+    """Places and quotes are all true; the number put in stands nowhere in the evidence."""
+    true, planted = shop.stating(3, 8)
+    assert set(planted) == set(PlantedKind) - set(IN_CITATION)
+    for wrong in planted.values():
+        assert wrong.draft_reply != true.draft_reply
         assert not shop.failed(wrong) & {"ref[0].resolves", "ref[0].quote", "draft.places", "grounded"}
-
-
-def test_what_stands_in_the_evidence_is_no_error(shop: Shop) -> None:
-    """A number that a quote holds is not put in, nor a name beside the same number; a comment that is cited is true."""
-    for seed in SEEDS:
-        number = plant(PlantedKind.STATED_NUMBER, shop.stating, shop.source, seed=seed)
-        assert number is not None
-        said = number.draft_reply.split(" is ")[1].split()[0]
-        assert said not in CODE
-        name = plant(PlantedKind.STATED_NAME, shop.stating, shop.source, seed=seed)
-        assert name is not None
-        assert not name.draft_reply.startswith("`MAX_ATTEMPTS`")
-        comment = plant(PlantedKind.COMMENT, shop.stating, shop.source, seed=seed)
-        assert comment is not None
-        assert comment.evidence_refs[0].quote in CODE
-        assert "5" not in comment.evidence_refs[0].quote
-
-
-def test_a_seed_plants_the_same_errors(shop: Shop) -> None:
-    """And another seed others."""
-    planted = [plant(PlantedKind.WORD, shop.quoting, shop.source, seed=seed) for seed in (*SEEDS, *SEEDS)]
-    assert planted[: len(SEEDS)] == planted[len(SEEDS) :]
-    assert len({str(one) for one in planted}) > 1
+    assert planted[PlantedKind.STATED_NEGATION].draft_reply.startswith("`MAX_ATTEMPTS` is not 5 (")
+    number = planted[PlantedKind.STATED_NUMBER].draft_reply.split(" is ")[1].split()[0]
+    assert number not in CODE
 
 
 def test_a_definition_is_stated_where_no_value_is(shop: Shop) -> None:
-    """It can be negated, said of something else, and cited to a comment; it has no number."""
-    quote = "\n".join(CODE.splitlines()[6:8])
-    proof = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:7-8", commit=shop.commit, quote=quote)
-    stating = with_statement(a_return("Closest lines:", evidence_refs=(proof,)))
-    assert stating is not None
-    assert stating.draft_reply.startswith("`may_retry` is defined there")
-    assert shop.failed(stating) == set()
-    assert plant(PlantedKind.STATED_NUMBER, stating, shop.source, seed="0") is None
-    negated = plant(PlantedKind.STATED_NEGATION, stating, shop.source, seed="0")
-    assert negated is not None
-    assert "`may_retry` is not defined there" in negated.draft_reply
-    assert plant(PlantedKind.STATED_NAME, stating, shop.source, seed="0") is not None
-    assert plant(PlantedKind.COMMENT, stating, shop.source, seed="0") is not None
+    """It can be negated; it has no number. Where the lines state neither, nothing is put in."""
+    true, planted = shop.stating(7, 8)
+    assert true.draft_reply.startswith("`may_retry` is defined there (")
+    assert shop.failed(true) == set()
+    assert [one.draft_reply.split(" (")[0] for one in planted.values()] == ["`may_retry` is not defined there"]
+    assert with_statement(shop.quoting(1, 2)) is None
+
+
+def test_what_is_no_error_is_not_planted(shop: Shop) -> None:
+    """A word and a number cannot be altered where there is one or none; all lines cannot be moved."""
+    assert set(wrong_citations(shop.quoting(1, 14), shop.repos)) == set(IN_CITATION) - {PlantedKind.LINES}
+    assert PlantedKind.NUMBER not in wrong_citations(shop.quoting(1, 2), shop.repos)
+    assert wrong_citations(a_return("Nothing.", evidence_refs=()), shop.repos) == {}

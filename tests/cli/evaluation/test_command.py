@@ -71,7 +71,13 @@ def test_all_three_parts_are_measured_without_a_key(terminal: Terminal) -> None:
     found = terminal.measured("--questions", "q.ndjson")
     assert found["questions"]["cited"] == {"hits": 2, "of": 2}
     kinds = found["planted"]["kinds"]
-    assert kinds["citation: commit does not exist"] == {"planted": 2, "checks": 2, "validator": 0, "passed": 0}
+    assert kinds["citation: commit does not exist"] == {
+        "planted": 2,
+        "checks": 2,
+        "validator": 0,
+        "passed": 0,
+        "unknown": 0,
+    }
     assert kinds["statement: negated"]["passed"] == kinds["statement: negated"]["planted"] > 0
     assert found["planted"]["refused_unharmed"]["hits"] == 0
     assert terminal.measured("--questions", "q.ndjson")["planted"] == found["planted"]
@@ -85,19 +91,6 @@ def test_without_questions_the_other_parts_are_measured(terminal: Terminal) -> N
     assert "Next: triage eval --questions FILE" in done.stdout
     assert "by search on one file each" in done.stdout
     assert terminal.measured("--limit", "2")["questions"] is None
-
-
-def test_a_missed_share_is_the_exit_code(terminal: Terminal) -> None:
-    """One that was not measured is missed, too."""
-    words = ("--codebase", "shop", "--questions", "q.ndjson")
-    assert terminal.eval(*words, "--require", "cited=0.9,no_draft=1").returncode == 0
-    missed = terminal.eval(*words, "--require", "caught=1,cited=0.1")
-    assert missed.returncode == 1
-    assert "missed: caught is 0." in missed.stderr
-    assert "missed: cited is not measured" in terminal.eval(*words[:2], "--limit", "1", "--require", "cited=0").stderr
-    for wrong in ("cited", "cited=2", "frob=0.5", "cited=x"):
-        refused = terminal.eval(*words, "--require", wrong)
-        assert (refused.returncode, "cited=0.8,caught=0.9" in refused.stderr) == (2, True)
 
 
 def test_what_cannot_be_measured_says_what_to_do(terminal: Terminal) -> None:
@@ -130,7 +123,7 @@ def test_with_a_model_its_runs_are_estimated_and_counted(terminal: Terminal, ser
     terminal.env |= {"ANTHROPIC_API_KEY": "sk-scripted-0123456789abcdef", "ANTHROPIC_BASE_URL": server.url}
     done = terminal.eval("--codebase", "shop", "--questions", "q.ndjson", "--model", "--limit", "1", "--json")
     assert done.returncode == 0, done.stderr
-    assert "about 10 runs of a model at most" in done.stderr
+    assert "about 8 runs of a model at most" in done.stderr
     found = json.loads(done.stdout)
     assert found["investigator"].startswith("claude")
     assert found["questions"]["cited"] == {"hits": 1, "of": 1}
