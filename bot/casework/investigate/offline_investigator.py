@@ -33,7 +33,7 @@ from bot.casework.investigate.offline_draft import (
     question_back,
     with_first_question,
 )
-from bot.casework.investigate.report_search import search_report
+from bot.casework.investigate.report_search import search_parts
 from bot.casework.investigate.trace_places import TracePlace, excerpts_of_frame, trace_places
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
@@ -203,7 +203,7 @@ class OfflineInvestigator:
         named: tuple[Definition, ...] = ()
         if is_report := parts.is_report or bool(places):
             chosen = self._of_frames(places, stems, feedback, commit)
-            ranked = search_report(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
+            ranked = search_parts(parts, places, self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
             passages = _best_of_each_file(ranked)
             worth = WORTH_QUOTING_OF_REPORT
         else:
@@ -212,7 +212,7 @@ class OfflineInvestigator:
             chosen = self._defining(asked, stems, feedback, commit)
             if not asked.is_answer and not (asked.may_answer and chosen and chosen[0].answers_rest_of(stems)):
                 chosen = []
-            passages = self._with_named_first(self._index.search(searched, subject=before), asked, commit)
+            passages = self._with_named_first(self._closest(searched, before, commit), asked, commit)
             worth = WORTH_QUOTING
         for passage in passages:
             if passage.score >= worth * passages[0].score:
@@ -223,6 +223,13 @@ class OfflineInvestigator:
             return _Found()
         _record(chosen, ledger)
         return _Found(chosen, is_report, _lead_of(passages))
+
+    def _closest(self, question: str, subject: str, commit: str) -> list[Passage]:
+        """Return the best passage of each file; none where no passage covers enough of the question."""
+        found = self._index.search(question, subject=subject)
+        if subject or not found:
+            return found
+        return search_parts(parts_of(question), (), self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
 
     def _is_foreign(self, question: str) -> bool:
         """Whether an English question names what the code knows nothing of, or when something will be."""

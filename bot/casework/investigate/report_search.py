@@ -1,7 +1,7 @@
-"""Passages for a message of any length: each part of a report is searched for by itself, and what they agree on leads.
+"""Passages for a message of any length: each part of it is searched for by itself, and what they agree on leads.
 
-Reads the index and the lines of the files that frames, names and paths point at; writes nothing. A short question is
-one search, as the index ranks it.
+Reads the index and the lines of the files that frames, names and paths point at; writes nothing. One sentence is all
+parts at once: what covers it, what shares most words with it, and what defines the names in it.
 """
 
 from __future__ import annotations
@@ -58,18 +58,15 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
         ConfigError: it has no commit.
         StoreError: the index cannot be read.
     """
-    parts = parts_of(text)
     commit = repo.head()
     places = trace_places(text, repo, index, commit)
-    if not parts.is_report and not places:
-        return index.search(text, limit=limit)
-    return search_report(parts, places, repo, index, commit=commit, limit=limit)
+    return search_parts(parts_of(text), places, repo, index, commit=commit, limit=limit)
 
 
-def search_report(
+def search_parts(
     parts: ReportParts, places: Sequence[TracePlace], repo: GitRepo, index: PassageIndex, *, commit: str, limit: int
 ) -> list[Passage]:
-    """Return the best passages for the parts of a report and the places of its frames; raises as `search_text`."""
+    """Return the best passages for the parts of a message and the places of its frames; raises as `search_text`."""
     files: dict[str, float] = defaultdict(float)
     passages: dict[tuple[str, int], Passage] = {}
     for share, found in _searches(parts, index):
@@ -88,11 +85,13 @@ def search_report(
 
 
 def _searches(parts: ReportParts, index: PassageIndex) -> Iterator[tuple[float, list[Passage]]]:
-    """Yield what each part finds, scored as if no kind of file was asked for, with its share."""
+    """Yield what each part finds with its share, that of a report scored as if no kind of file was asked for."""
     for share, part in _searched(parts):
-        yield share, _in_own_code(index.search(part, limit=SEARCHED), part)
+        found = index.search(part, limit=SEARCHED)
+        yield share, _in_own_code(found, part) if parts.is_report else found
+    asked = "" if parts.is_report else parts.whole
     similar = index.similar(parts.whole, limit=SEARCHED)
-    yield WORDS, [replace(one, score=one.score * path_weight(one.path, "")) for one in similar]
+    yield WORDS, [replace(one, score=one.score * path_weight(one.path, asked)) for one in similar]
 
 
 def _searched(parts: ReportParts) -> Iterator[tuple[float, str]]:

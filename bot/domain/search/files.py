@@ -56,7 +56,7 @@ _SECRET: Final = re.compile(
     re.I,
 )
 _ASKED_FOR: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _LISTS.asked_for.items()}
-_RULES: Final = [(kind, re.compile(pattern, re.I)) for kind, pattern in _LISTS.rules.items()]
+_RULES: Final = [(kind, re.compile(fill(pattern, _LISTS.parts), re.I)) for kind, pattern in _LISTS.rules.items()]
 _MEDIA: Final = re.compile(rf"\.(?:{_LISTS.media})$", re.I)
 
 
