@@ -225,7 +225,7 @@ class OfflineInvestigator:
         return _Found(chosen, is_report, _lead_of(passages))
 
     def _closest(self, question: str, subject: str, commit: str) -> list[Passage]:
-        """Return the best passage of each file; none where no passage covers enough of the question."""
+        """Return the best passages, best first; none where no passage covers enough of the question."""
         found = self._index.search(question, subject=subject)
         if subject or not found:
             return found

@@ -92,6 +92,11 @@ _CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
 _TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
 """The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
+_COMPARED: Final = re.compile(r"(?<![<>=!~-])(?:[<>]=?|[!=]=|[≤≥≠])(?=\s?[$€£+-]?\d|\s)")
+"""A sign of comparison before a number, or before a space; no arrow, no tag and no quote at the start of a line."""
+_COMPARED_WORDS: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
+_NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
+"""A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
 _EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
@@ -152,6 +157,7 @@ def _same_order(one: _Form, other: _Form) -> bool:
 @lru_cache(maxsize=2_048)
 def _form(text: str, is_alert: bool) -> _Form:
     text = _LINK.sub(lambda link: link[2] or link[1], _MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+    text = _COMPARED.sub(lambda sign: f" {_COMPARED_WORDS.get(sign[0], sign[0][0] + 'equal')} ", text)
     frames = tuple(f"{frame.path}:{frame.function}" for frame in frames_in(text))
     frames = frames if len(frames) >= LEAST_FRAMES else ()
     found = _ERROR.search(text)
@@ -214,7 +220,7 @@ def _masked(tokens: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for at, token in enumerate(tokens):
         before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
-        if before in _LISTS.host_labels and not token.isalpha():
+        if before in _LISTS.host_labels and any(letter.isdigit() for letter in token):
             kept += [part for part in re.split(r"[-._]", token) if _ONE.get(part, part) in _LISTS.environments]
         elif not any(letter.isdigit() for letter in token) or _is_name(token):
             kept.append(token)
@@ -243,5 +249,8 @@ def _host_parts(token: str) -> list[str]:
         for part in parts[first:]
         if (part.isalpha() and len(part) != POD_SUFFIX_CHARS) or _LISTS.kept_parts.fullmatch(part)
     ]
+    numbered = _NUMBERED.fullmatch(parts[first]) if first < len(parts) else None
+    if numbered and not (first and len(parts[first]) == POD_SUFFIX_CHARS):
+        behind.insert(0, parts[first] if len(numbered[2]) == 1 else numbered[1])
     tag = _TAG.search(token)
     return [*parts[:first], *behind, *([region[0]] if region else []), *([tag[1]] if tag else [])]
