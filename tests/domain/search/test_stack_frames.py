@@ -103,6 +103,16 @@ GIN = """/usr/local/go/src/runtime/map.go:205 (0x4111)
 /build/queue.go:17 (0x6f)
 \t(*Queue).Add: q.jobs[name] = job
 """
+OLDER_IPYTHON = """/opt/conda/lib/python3.7/shop/pay.py in charge(order, **options)
+     11     try:
+---> 12         send(order)
+     13     finally:
+
+~\\anaconda3\\shop\\gate.py in send(order)
+     28     if closed:
+     29 
+---> 30         raise ValueError("x")
+"""
 IPYTHON = """Cell In[7], line 1
 ----> 1 charge({})
 
@@ -201,6 +211,10 @@ TRACES = {
     "a panic that gin recovered": (
         GIN,
         [("/usr/local/go/src/runtime/map.go", 205, "mapassign"), ("/build/queue.go", 17, "Add")],
+    ),
+    "older-ipython": (
+        OLDER_IPYTHON,
+        [("~/anaconda3/shop/gate.py", 30, "send"), ("/opt/conda/lib/python3.7/shop/pay.py", 12, "charge")],
     ),
     "ipython": (IPYTHON, [("~/shop/gate.py", 30, "send"), ("~/shop/pay.py", 12, "charge")]),
     "folders in brackets": (NEXT, [("src/app/(shop)/page.tsx", 21, "Page"), ("src/lib/load.ts", 4, "")]),
