@@ -110,7 +110,7 @@ OLDER_IPYTHON = """/opt/conda/lib/python3.7/shop/pay.py in charge(order, **optio
 
 ~\\anaconda3\\shop\\gate.py in send(order)
      28     if closed:
-     29 
+     29
 ---> 30         raise ValueError("x")
 """
 IPYTHON = """Cell In[7], line 1
