@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import JournalHistory, count_past, read_beats
+from bot.casework.reports.journal_history import JournalHistory, count_past, read_beats, read_spent
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, MetricsService, build_metrics
 from bot.casework.reports.rollup_rows import MESSAGES
@@ -165,6 +165,15 @@ def test_two_processes_count_each_record_once(tmp_path: Path) -> None:
     assert errors == []
     tally = report(FileStore(tmp_path)).tally
     assert (tally.messages, tally.approved, tally.replies) == (18, 12, 6)
+
+
+def test_a_reply_costs_nothing_that_the_terminal_asked_for(tmp_path: Path) -> None:
+    """What `triage investigate` and `triage eval` spend is in the day's cost only."""
+    store = FileStore(tmp_path)
+    for run_id in ("T1.C1.1.1-r1", "T1.C1.1.1-v1", "T1.C1.1.1-eval", "terminal.question.1.1-r1", "shop-20261120"):
+        store.journal(SPEND).append({"at": NOW.isoformat(), "run_id": run_id, "cost_usd": 1.0})
+    assert report(store).tally.cost_usd == 2.0
+    assert len(read_spent(store, MONTH_AGO)) == 5
 
 
 def test_a_message_that_stands_twice_is_one_message(tmp_path: Path) -> None:
