@@ -302,7 +302,7 @@ def compose_answer(
     best = excerpts[0].ref if excerpts else notes[0].ref
     held = f"The closest passage holds {covered} of the question's {asked} telling words."
     signs = DraftSigns(
-        has_definition=any(one.defines for one in excerpts),
+        has_definition=bool(excerpts and excerpts[0].defines),
         has_frame=any(one.frame for one in excerpts),
         is_report=is_report,
         coverage=covered / asked if asked and covered >= MIN_COVERED else 0.0,
