@@ -5,19 +5,15 @@ The document `calibration` of the team's data; where there is none, or too few d
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.agent.model_run import OnProgress
-from bot.casework.evaluation.draft_history import DraftHistory
-from bot.casework.evaluation.question_scores import QuestionScores
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.offline_draft import MEDIUM_SHARE
-from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
-from bot.domain.questions.calibration import MODEL, Calibration, Decided, Measured, band_of_draft
-from bot.domain.threads import Resolution
+from bot.domain.questions.approval_basis import OFFLINE
+from bot.domain.questions.calibration import MODEL, Calibration, Decided, Measured
 from bot.ports import Documents
 from bot.ports.collections import CALIBRATION, SingleDocument, read_value
 
@@ -57,52 +53,22 @@ def read_calibration(documents: Documents) -> Calibration:
 
 
 def write_calibration(
-    documents: Documents, scores: QuestionScores | None, history: DraftHistory, now: datetime, *, is_model: bool
+    documents: Documents,
+    tests: Mapping[str, Measured] | None,
+    people: Mapping[str, Decided],
+    now: datetime,
+    *,
+    is_model: bool,
 ) -> Calibration:
     """Store what was measured and return all that is known now; raises StoreError and changes nothing.
 
     The counts of people's decisions are new as a whole. Of the tests those of the same maker are: a measurement
-    without a model leaves those of models, one without questions leaves all.
+    without a model leaves those of models, one without questions (None) leaves all.
     """
-    before = read_calibration(documents)
-    tests = dict(before.tests)
-    if scores is not None:
-        kept = {band: one for band, one in tests.items() if band.startswith(MODEL) is not is_model}
-        tests = {**kept, **tests_of(scores)}
-    after = Calibration(measured_at=now, tests=tests, people=decisions_of(history))
+    known = read_calibration(documents).tests
+    if tests is not None:
+        kept = {kind: one for kind, one in known.items() if kind.startswith(MODEL) is not is_model}
+        known = {**kept, **tests}
+    after = Calibration(measured_at=now, tests=known, people=people)
     SingleDocument(documents, CALIBRATION).update(after.model_dump(mode="json"))
     return after
-
-
-def tests_of(scores: QuestionScores) -> Mapping[str, Measured]:
-    """Return how often drafts of each kind named a right file; one where nothing answers is wrong."""
-    drafts = [
-        (band_of_draft(one.run.found.ret, is_search=one.run.found.investigator == OFFLINE), one)
-        for one in scores.answered
-        if one.run is not None and one.has_draft
-    ]
-    return _tested((band, one.is_right and bool(one.question.files)) for band, one in drafts if band)
-
-
-def _tested(marks: Iterable[tuple[str, bool]]) -> Mapping[str, Measured]:
-    known = Counter(marks)
-    bands = sorted({band for band, _ in known})
-    return {band: Measured(right=known[band, True], drafts=known[band, True] + known[band, False]) for band in bands}
-
-
-def decisions_of(history: DraftHistory) -> Mapping[str, Decided]:
-    """Return what people did with drafts of each kind."""
-    known: Counter[tuple[str, Resolution | None]] = Counter()
-    for state in history.decided:
-        assert state.investigator_return is not None
-        band = band_of_draft(state.investigator_return, is_search=basis_of_thread(state) is Basis.SEARCH)
-        known.update([(band, state.resolution)] if band else [])
-    bands = sorted({band for band, _ in known})
-    return {
-        band: Decided(
-            approved=known[band, Resolution.APPROVED],
-            edited=known[band, Resolution.EDITED],
-            drafts=sum(count for (name, _), count in known.items() if name == band),
-        )
-        for band in bands
-    }

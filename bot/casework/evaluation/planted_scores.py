@@ -60,7 +60,9 @@ class PlantedScores:
 
     def counts(self, kind: PlantedKind | None) -> Counter[Outcome]:
         """Return what became of the errors of one kind, or of the drafts without one."""
-        return Counter(one.outcome for one in self.judged if one.kind is kind)
+        found = Counter(dict.fromkeys(Outcome, 0))
+        found.update(one.outcome for one in self.judged if one.kind is kind)
+        return found
 
     def judge_with_errors(self, state: ThreadState, repos: Repositories) -> None:
         """Judge a draft unharmed, and with one error of each kind; raises ProviderError where git fails.

@@ -22,7 +22,7 @@ from bot.casework.evaluation.calibration import write_calibration
 from bot.casework.evaluation.draft_history import DraftHistory, read_history
 from bot.casework.evaluation.planted_errors import cited_lines
 from bot.casework.evaluation.planted_scores import PlantedScores
-from bot.casework.evaluation.question_scores import QuestionScores, ask_questions
+from bot.casework.evaluation.question_scores import ask_questions
 from bot.casework.evaluation.question_set import KnownQuestion, questions_on_files, read_questions
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at, settings_at
@@ -79,7 +79,8 @@ def command(
     done = _measure(sources, asked, drafts=limit or DRAFTS, is_model_asked=model, is_own_code=codebase is None)
     if calibrate:
         documents, now = sources.storage.documents, sources.clock.now()
-        calibration = write_calibration(documents, done.questions, done.history, now, is_model=model)
+        tests = done.questions.kinds if done.questions else None
+        calibration = write_calibration(documents, tests, done.history.kinds, now, is_model=model)
         done = replace(done, calibration=calibration)
     print(evaluation_json(done) if as_json else render(done))
     return 0
@@ -129,7 +130,7 @@ def _measure(
         scores = None
         if asked is not None:
             scores = ask_questions(asked, question_runner(hired, sources), say=_tell, max_rounds=rounds)
-            true, origin = _right_drafts(scores), "to the questions, citing a right file"
+            true, origin = scores.right_drafts, "to the questions, citing a right file"
         else:
             true, origin = _known_drafts(sources, offline, history if is_own_code else None, drafts)
         planted = PlantedScores(code=offline.validator, model=hired.validator if is_model_asked else None)
@@ -144,10 +145,6 @@ def _measure(
         planted_in=origin,
         history=history,
     )
-
-
-def _right_drafts(scores: QuestionScores) -> list[ThreadState]:
-    return [one.run.state for one in scores.right_drafts if one.run]
 
 
 def _known_drafts(
@@ -165,7 +162,7 @@ def _known_drafts(
     approved = list(islice(kept, count))
     made_up = questions_on_files(code, count - len(approved))
     runner = question_runner(offline, without_model(sources))
-    drafts = _right_drafts(ask_questions(made_up, runner, say=_tell, max_rounds=1))
+    drafts = ask_questions(made_up, runner, say=_tell, max_rounds=1).right_drafts
     counts = (len(approved), "approved word for word"), (len(drafts), "by search on one file each")
     return [*approved, *drafts], ", ".join(f"{number} {what}" for number, what in counts if number)
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from bot.casework.evaluation.draft_history import Decisions, DraftGroup, DraftHistory
+from bot.casework.evaluation.draft_history import DraftHistory
 from bot.casework.evaluation.planted_errors import PlantedKind
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
-from bot.casework.evaluation.question_scores import Answered, CalibrationError, Hits, QuestionScores
-from bot.casework.reports.measures import dollars, percent, seconds
+from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores
+from bot.casework.reports.measures import dollars, measure_total, middle, percent, seconds
 from bot.cli.output import WIDTH, cut, to_json, wrapped
-from bot.domain.questions.calibration import ENOUGH, Calibration, Decided, Measured
+from bot.domain.questions.calibration import ENOUGH, Calibration
 from bot.domain.text.sanitize import one_line
 
 SHOWN: Final = 10
+_FEW: Final = f"  * fewer than {ENOUGH} drafts: not enough data, and not shown on cards"
+_NO_QUESTIONS: Final = (
+    "  none were given, so this part was not measured. Write a file like this:",
+    '    - {ask: "where are sessions signed?", files: [src/sessions.py]}',
+    '    - {ask: "what does a parking permit cost?", files: []}   # nothing answers',
+    "  Next: triage eval --questions FILE",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,37 +43,33 @@ def render(done: Evaluation) -> str:
     """Return the table."""
     code = ", ".join(f"{name} at {commit[:8]}" for name, commit in done.codebases.items())
     lines = [wrapped(f"Measured: {done.investigator}; {code}", indent="  "), "", "Questions"]
-    lines += _questions(done.questions) if done.questions else _no_questions()
+    lines += _questions(done.questions) if done.questions else _NO_QUESTIONS
     lines += ["", "Planted errors", *_planted(done.planted, done.planted_in)]
     lines += ["", "What people decided", *_history(done.history)]
     if done.calibration is not None:
-        lines += ["", "What cards say from now on of drafts like theirs", *_calibrated(done.calibration)]
+        lines += ["", f"On file. Cards say so of each kind with {ENOUGH} drafts or more from now on."]
     return "\n".join(lines)
 
 
-def _no_questions() -> Iterator[str]:
-    yield "  none were given, so this part was not measured. Write a file like this:"
-    yield '    - {ask: "where are sessions signed?", files: [src/sessions.py]}'
-    yield '    - {ask: "what does a parking permit cost?", files: []}   # nothing answers'
-    yield "  Next: triage eval --questions FILE"
-
-
 def _questions(found: QuestionScores) -> Iterator[str]:
-    yield _figure("right file cited", _share(found.cited))
-    yield _figure("right file cited first", _share(found.first))
-    yield _figure("no draft where nothing answers", _share(found.no_draft))
-    yield _figure("drafts that passed all checks", _share(found.passed))
-    yield _figure("rounds of a question, on average", f"{found.rounds or 0:.1f}")
-    yield _figure("time of a question, the median", seconds(found.median_s))
-    yield _figure("cost of all", dollars(found.cost_usd) if found.cost_usd is not None else "unknown")
-    yield from _calibration("what cards said against what came", found.calibration)
-    wrong = [one for one in found.answered if not one.is_right]
-    yield from _list("Not right:", [(one.question.ask, _wrong(one)) for one in wrong])
+    shares = found.shares
+    cost = measure_total(one.cost_usd for one in found.answers if one.run_id)
+    yield _figure("right file cited", _share(shares["cited"]))
+    yield _figure("no draft where nothing answers", _share(shares["no_draft"]))
+    yield _figure("drafts that passed all checks", _share(shares["passed"]))
+    yield _figure("time of a question, the median", seconds(middle(one.seconds for one in found.answers)))
+    yield _figure("cost of all", dollars(cost) if cost is not None else "unknown")
+    for kind, one in found.kinds.items():
+        card = next((answer.expected for answer in found.answers if answer.kind == kind and answer.expected), None)
+        said = f", cards said {percent(card)}" if card else ""
+        yield _figure(f"{_name(kind)}: right file", f"{_share(Hits(one.right, one.drafts))}{said}{_few(one.drafts)}")
+    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.kinds.values()) else []
+    yield from _list("Not right:", [(one.ask, _wrong(one)) for one in found.answers if not one.is_right])
 
 
-def _wrong(one: Answered) -> str:
-    if one.run is None:
-        return f"failed: {one_line(one.problem, WIDTH)}"
+def _wrong(one: Answer) -> str:
+    if one.run_id is None:
+        return f"failed: {one.problem}"
     return f"cites {', '.join(one.cited[:2]) or 'no file'}" if one.has_draft else "no draft"
 
 
@@ -91,54 +93,27 @@ def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
     yield from _list("Refused:", [(one.question, one.reason) for one in refused])
     yield from _list("No verdict, so not counted:", [(one.question, one.reason) for one in unknown])
     if found.model is None:
-        yield wrapped(
-            "Code compares places and quotes, not meaning: what passed is for a second model (--model) and for"
-            " whoever approves.",
-            lead="  ",
-        )
+        said = "Code compares places and quotes, not meaning: what passed is for a second model (--model) and for"
+        yield wrapped(f"{said} whoever approves.", lead="  ")
 
 
 def _history(found: DraftHistory) -> Iterator[str]:
-    groups = found.groups
-    if not groups:
+    if not found.kinds:
         yield "  no draft was decided yet: not enough data"
         return
     yield f"  {'':<24}{'as it was':>10}{'edited':>8}{'dismissed':>11}{'helpful':>9}{'not helpful':>13}"
-    for group, counts in groups.items():
-        approved, edited, dismissed, helpful, against = counts
-        few = "  *" if counts.drafts < ENOUGH else ""
-        yield f"  {_group(group):<24}{approved:>10}{edited:>8}{dismissed:>11}{helpful:>9}{against:>13}{few}"
-    if any(counts.drafts < ENOUGH for counts in groups.values()):
-        yield f"  * fewer than {ENOUGH} drafts: not enough data for a share"
-    yield from _calibration("what cards said against decisions", found.calibration)
-
-
-def _calibrated(known: Calibration) -> Iterator[str]:
-    bands = sorted({*known.tests, *known.people})
-    for band in bands:
-        tested, decided = known.tests.get(band, Measured()), known.people.get(band, Decided())
-        marks = [f"{tested.right} of {tested.drafts} named a right file{_few(tested.drafts)}"] if tested.drafts else []
-        marks += [f"{decided.approved} of {decided.drafts} approved{_few(decided.drafts)}"] if decided.drafts else []
-        yield wrapped(f"{band.replace('_', ' '):<20}{'; '.join(marks)}", lead="  ", indent=" " * 22)
-    if not bands:
-        yield "  nothing: no draft was measured or decided"
-    elif min(one.drafts for counts in (known.tests, known.people) for one in counts.values()) < ENOUGH:
-        yield f"  * fewer than {ENOUGH}: not shown on cards yet"
+    for kind, one in found.kinds.items():
+        counts = f"{one.approved:>10}{one.edited:>8}{one.dismissed:>11}{one.helpful:>9}{one.not_helpful:>13}"
+        yield f"  {_name(kind):<24}{counts}{_few(one.drafts)}"
+    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.kinds.values()) else []
 
 
 def _few(drafts: int) -> str:
     return " *" if drafts < ENOUGH else ""
 
 
-def _group(group: DraftGroup) -> str:
-    return f"{group.confidence}, {'by search' if group.is_search else 'by a model'}"
-
-
-def _calibration(name: str, found: CalibrationError) -> Iterator[str]:
-    if found.value is None or found.drafts < ENOUGH:
-        yield _figure(name, f"not enough data ({found.drafts} drafts of {ENOUGH})")
-    else:
-        yield _figure(name, f"{found.value:.2f} apart, over {found.drafts} drafts")
+def _name(kind: str) -> str:
+    return kind.replace("_", " ")
 
 
 def _figure(name: str, said: str) -> str:
@@ -146,7 +121,7 @@ def _figure(name: str, said: str) -> str:
 
 
 def _share(found: Hits) -> str:
-    return f"{found.hits} of {found.of} ({percent(found.share)})" if found.of else "none"
+    return f"{found.hits} of {found.of} ({percent(found.hits / found.of)})" if found.of else "none"
 
 
 def _list(title: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -160,56 +135,25 @@ def _list(title: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def evaluation_json(done: Evaluation) -> str:
     """Return all figures as one JSON object."""
-    planted = done.planted
+    asked, planted = done.questions, done.planted
+    questions = asked and {
+        **{name: one._asdict() for name, one in asked.shares.items()},
+        "kinds": {kind: one.model_dump() for kind, one in asked.kinds.items()},
+        "answers": [asdict(one) for one in asked.answers],
+    }
     facts: dict[str, Any] = {
         "investigator": done.investigator,
         "codebases": done.codebases,
-        "questions": _question_facts(done.questions) if done.questions else None,
+        "questions": questions,
         "planted": {
             "in": done.planted_in,
-            "kinds": {kind: _kind_facts(planted.counts(kind)) for kind in PlantedKind},
+            "drafts": planted.drafts,
+            "kinds": {kind: planted.counts(kind) for kind in PlantedKind},
             "caught": planted.caught._asdict(),
             "refused_unharmed": planted.unharmed._asdict(),
             "judged": [one._asdict() for one in planted.judged],
         },
-        "history": {
-            "groups": [_group_facts(group, counts) for group, counts in done.history.groups.items()],
-            "calibration": done.history.calibration._asdict(),
-        },
+        "history": {kind: one.model_dump() for kind, one in done.history.kinds.items()},
         "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)
-
-
-def _kind_facts(counts: Counter[Outcome]) -> dict[str, int]:
-    return {"planted": counts.total(), **{one: counts[one] for one in Outcome}}
-
-
-def _group_facts(group: DraftGroup, counts: Decisions) -> dict[str, Any]:
-    return {**group._asdict(), **counts._asdict(), "is_enough": counts.drafts >= ENOUGH}
-
-
-def _question_facts(found: QuestionScores) -> dict[str, Any]:
-    shares = {name: getattr(found, name)._asdict() for name in ("cited", "first", "no_draft", "passed", "calibration")}
-    return {
-        **shares,
-        "rounds": found.rounds,
-        "median_s": found.median_s,
-        "cost_usd": found.cost_usd,
-        "answers": [_answer_facts(one) for one in found.answered],
-    }
-
-
-def _answer_facts(one: Answered) -> dict[str, Any]:
-    return {
-        "ask": one.question.ask,
-        "files": one.question.files,
-        "cited": one.cited,
-        "is_right": one.is_right,
-        "has_draft": one.has_draft,
-        "confidence": one.run.found.ret.confidence if one.run else None,
-        "passed": one.run.passed if one.run else None,
-        "seconds": round(one.seconds, 3),
-        "run_id": one.run.run_id if one.run else None,
-        "problem": one.problem,
-    }

@@ -37,11 +37,14 @@ class Measured(FrozenValue):
 
 
 class Decided(FrozenValue):
-    """How many drafts people decided on, and how many of them they approved as they were, or edited."""
+    """How many drafts people decided on, what they did with them, and how they voted on the replies."""
 
     approved: int = 0
     edited: int = 0
+    dismissed: int = 0
     drafts: int = 0
+    helpful: int = 0
+    not_helpful: int = 0
 
 
 class Calibration(FrozenValue):

@@ -10,33 +10,16 @@ import pytest
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.casework.checks.validation import Validation
 from bot.casework.evaluation.calibration import CalibratedInvestigator, read_calibration, write_calibration
-from bot.casework.evaluation.draft_history import DraftHistory, read_history
-from bot.casework.evaluation.question_run import QuestionRun
-from bot.casework.evaluation.question_scores import Answered, QuestionScores
-from bot.casework.evaluation.question_set import KnownQuestion
+from bot.casework.evaluation.draft_history import read_history
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.questions.calibration import Decided, Measured
 from bot.domain.returns import InvestigatorReturn, TrackRecord, Usage
 from bot.domain.threads import QuestionType, Resolution
-from tests.builders import NOW, a_return, a_thread
+from tests.builders import NOW, a_return
 from tests.casework.four_weeks import live_four_weeks
 
 RECORD = TrackRecord(band="question", right=115, drafts=130, expected=0.88)
-NOBODY = DraftHistory(decided=[], votes={})
-
-
-def scores(ret: InvestigatorReturn, *, right: int, wrong: int, by: str = "offline") -> QuestionScores:
-    """Return what came of so many questions, each with the same draft."""
-    found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator=by)
-    run = QuestionRun(
-        state=a_thread(), run_id="r", validation_id="v", found=found, validation=Validation(ret=None, checks=())
-    )
-    files = [("app/retry.py",)] * right + [("app/other.py",)] * wrong
-    return QuestionScores(
-        answered=[Answered(question=KnownQuestion(ask="?", files=one), seconds=0.1, run=run) for one in files]
-    )
 
 
 @dataclass
@@ -55,14 +38,14 @@ def drafted(store: FileStore, found: Found) -> InvestigatorReturn:
     return CalibratedInvestigator(found, store.documents).investigate(asked, run_id="r").ret
 
 
-@pytest.mark.parametrize(("right", "wrong", "confidence"), [(30, 0, "medium"), (15, 15, "low")])
-def test_a_search_is_as_sure_as_the_team_s_tests(tmp_path: Path, right: int, wrong: int, confidence: str) -> None:
+@pytest.mark.parametrize(("right", "confidence"), [(30, "medium"), (15, "low")])
+def test_a_search_is_as_sure_as_the_team_s_tests(tmp_path: Path, right: int, confidence: str) -> None:
     """Never surer than medium; without enough tests it keeps what it had."""
     store, search = FileStore(tmp_path), Found(a_return(confidence="low", track_record=RECORD))
     assert drafted(store, search) == search.ret
-    write_calibration(store.documents, scores(search.ret, right=5, wrong=0), NOBODY, NOW, is_model=False)
+    write_calibration(store.documents, {"question": Measured(right=5, drafts=5)}, {}, NOW, is_model=False)
     assert drafted(store, search) == search.ret
-    write_calibration(store.documents, scores(search.ret, right=right, wrong=wrong), NOBODY, NOW, is_model=False)
+    write_calibration(store.documents, {"question": Measured(right=right, drafts=30)}, {}, NOW, is_model=False)
     ret = drafted(store, search)
     assert ret.track_record is not None
     assert (ret.track_record.right, ret.track_record.drafts, ret.track_record.is_own) == (right, 30, True)
@@ -73,7 +56,7 @@ def test_a_model_keeps_its_confidence(tmp_path: Path) -> None:
     """Its card says what people did with such drafts; drafts of another confidence, and no draft, say nothing."""
     store = FileStore(tmp_path)
     live_four_weeks(store, NOW, {0: Resolution.EDITED, 1: Resolution.DISMISSED}, drafts=24, investigator="m")
-    write_calibration(store.documents, None, read_history(store), NOW, is_model=True)
+    write_calibration(store.documents, None, read_history(store).kinds, NOW, is_model=True)
     ret = drafted(store, Found(a_return(confidence="high"), by="m"))
     assert ret.confidence == "high"
     assert ret.track_record == TrackRecord(
@@ -86,12 +69,12 @@ def test_a_model_keeps_its_confidence(tmp_path: Path) -> None:
 def test_a_measurement_leaves_what_it_did_not_measure(tmp_path: Path) -> None:
     """One without questions keeps all tests, one without a model those of models; decisions are always today's."""
     store = FileStore(tmp_path)
-    searched, modelled = a_return(track_record=RECORD), a_return(confidence="high")
-    write_calibration(store.documents, scores(searched, right=2, wrong=1), NOBODY, NOW, is_model=False)
-    write_calibration(store.documents, scores(modelled, right=4, wrong=0, by="m"), NOBODY, NOW, is_model=True)
+    searched, modelled = Measured(right=2, drafts=3), Measured(right=4, drafts=4)
+    write_calibration(store.documents, {"question": searched}, {}, NOW, is_model=False)
+    write_calibration(store.documents, {"model_high": modelled}, {}, NOW, is_model=True)
     live_four_weeks(store, NOW, drafts=1, investigator="m")
-    write_calibration(store.documents, None, read_history(store), NOW, is_model=False)
+    write_calibration(store.documents, None, read_history(store).kinds, NOW, is_model=False)
     known = read_calibration(store.documents)
-    assert known.tests == {"question": Measured(right=2, drafts=3), "model_high": Measured(right=4, drafts=4)}
+    assert known.tests == {"question": searched, "model_high": modelled}
     assert known.people == {"model_high": Decided(approved=1, drafts=1)}
     assert known.measured_at == NOW

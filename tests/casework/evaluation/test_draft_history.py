@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.evaluation.draft_history import Decisions, DraftGroup, read_history
+from bot.casework.evaluation.draft_history import read_history
+from bot.domain.questions.calibration import Decided
 from bot.domain.questions.feedback import Feedback, Vote
-from bot.domain.returns import TrackRecord
 from bot.domain.threads import Resolution
 from bot.ports import Store
 from bot.ports.collections import FEEDBACK, Collection
@@ -22,7 +22,7 @@ def vote(store: Store, thread_id: str, *helpful: bool) -> None:
     Collection(store.documents, FEEDBACK).add(name, Feedback(id=name, thread_id=thread_id, votes=votes))
 
 
-def test_decisions_are_counted_by_confidence_and_maker(tmp_path: Path) -> None:
+def test_decisions_are_counted_by_kind(tmp_path: Path) -> None:
     """Automatic replies and threads that ended otherwise are nobody's decision; drafts of models stand apart."""
     store = FileStore(tmp_path)
     endings = {1: Resolution.EDITED, 2: Resolution.DISMISSED, 3: Resolution.AUTO, 4: Resolution.EXPIRED}
@@ -36,26 +36,15 @@ def test_decisions_are_counted_by_confidence_and_maker(tmp_path: Path) -> None:
     )
     vote(store, closed[0].thread_id, True, False, False)
     found = read_history(store)
-    assert found.groups == {
-        DraftGroup(False, "high"): Decisions(4, 1, 1, 1, 2),
-        DraftGroup(True, "low"): Decisions(2, 0, 0, 0, 0),
+    assert found.kinds == {
+        "model_high": Decided(approved=4, edited=1, dismissed=1, drafts=6, helpful=1, not_helpful=2),
+        "search": Decided(approved=2, drafts=2),
     }
     approved = {one.thread_id for one in found.approved}
     assert approved == {one.thread_id for one in (*closed[5:], *low)}, "voted down, edited and the others are left out"
 
 
-def test_promises_are_compared_with_what_people_took(tmp_path: Path) -> None:
-    """Only of drafts whose card named tests: counts of decisions promise nothing."""
-    store = FileStore(tmp_path)
-    promised = a_return(track_record=TrackRecord(band="question", right=9, drafts=10, expected=0.9))
-    live_four_weeks(store, NOW, {0: Resolution.DISMISSED}, drafts=2, investigator_return=promised)
-    live_four_weeks(store, NOW - timedelta(days=60), drafts=3)
-    counted = TrackRecord(band="model_high", right=0, drafts=0, expected=0.0, decided=31, approved=22)
-    live_four_weeks(store, NOW - timedelta(days=120), drafts=3, investigator_return=a_return(track_record=counted))
-    assert read_history(store).calibration == (0.4, 2)
-
-
 def test_an_empty_home_has_no_history(tmp_path: Path) -> None:
     """And none is written."""
     found = read_history(FileStore(tmp_path / "home"))
-    assert (found.groups, found.approved, found.calibration.value) == ({}, [], None)
+    assert (found.kinds, found.approved) == ({}, [])

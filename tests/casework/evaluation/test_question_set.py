@@ -1,4 +1,4 @@
-"""A file of questions: taken whole, or refused with every wrong line."""
+"""A file of questions: taken whole, or refused with every wrong question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.evaluation.question_set import MAX_BYTES, questions_on_files, read_questions
+from bot.casework.evaluation.question_set import questions_on_files, read_questions
 from bot.errors import ConfigError
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -54,12 +54,6 @@ def test_an_end_of_line_within_a_question_is_a_part_of_it(shop: Codebases, tmp_p
     assert found.ask == "Who\u2028won?"
 
 
-def test_a_file_that_is_too_large_is_called_that(shop: Codebases, tmp_path: Path) -> None:
-    """Also where the limit cuts a letter in two."""
-    with pytest.raises(ConfigError, match="too large"):
-        read_questions(written(tmp_path, "é" * MAX_BYTES, "q.ndjson"), shop)
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -67,25 +61,25 @@ def test_a_file_that_is_too_large_is_called_that(shop: Codebases, tmp_path: Path
         ("[]", "holds no question"),
         ("just words", "is no list of questions"),
         ("- [\n x: :", "not valid YAML at line"),
-        ("- {ask: a b, files: [README.md]}\n- {files: []}", "line 2: there is no question"),
-        ("\n\n- just words", "line 3: there is no question"),
-        ('- {ask: "Who?"}', "line 1: `files` is no list"),
-        ('- {ask: "Who?", files: README.md}', "line 1: `files` is no list"),
-        ("- ask: Who?\n  files:\n  - shop/none.py", "line 1: not committed in the codebase: shop/none.py"),
+        ("- {ask: a b, files: [README.md]}\n- {files: []}", "question 2: there is no question"),
+        ("\n\n- just words", "question 1: there is no question"),
+        ('- {ask: "Who?"}', "question 1: `files` is no list"),
+        ('- {ask: "Who?", files: README.md}', "question 1: `files` is no list"),
+        ("- ask: Who?\n  files:\n  - shop/none.py", "question 1: not committed in the codebase: shop/none.py"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_line(shop: Codebases, tmp_path: Path, text: str, says: str) -> None:
+def test_a_wrong_file_is_refused_with_the_question(shop: Codebases, tmp_path: Path, text: str, says: str) -> None:
     """And with what would be right."""
     with pytest.raises(ConfigError, match=says):
         read_questions(written(tmp_path, text), shop)
 
 
-def test_every_wrong_line_is_named_at_once(shop: Codebases, tmp_path: Path) -> None:
+def test_every_wrong_question_is_named_at_once(shop: Codebases, tmp_path: Path) -> None:
     """Up to ten, then how many are left; a line that is no JSON is named too."""
     with pytest.raises(ConfigError) as refused:
         read_questions(written(tmp_path, '- {ask: "Who?"}\n' * 12), shop)
     assert len(refused.value.problems) == 11
-    assert "line 10:" in refused.value.problems[9]
+    assert "question 10:" in refused.value.problems[9]
     assert "2 more" in refused.value.problems[10]
     with pytest.raises(ConfigError, match="line 2 is no JSON"):
         read_questions(written(tmp_path, '{"ask": "Who?", "files": []}\n{', "q.ndjson"), shop)

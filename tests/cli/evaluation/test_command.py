@@ -72,13 +72,12 @@ def test_all_three_parts_are_measured_without_a_key(terminal: Terminal) -> None:
     assert found["questions"]["cited"] == {"hits": 2, "of": 2}
     kinds = found["planted"]["kinds"]
     assert kinds["citation: commit does not exist"] == {
-        "planted": 2,
         "checks": 2,
         "validator": 0,
         "passed": 0,
         "unknown": 0,
     }
-    assert kinds["statement: negated"]["passed"] == kinds["statement: negated"]["planted"] > 0
+    assert kinds["statement: negated"]["passed"] > 0
     assert found["planted"]["refused_unharmed"]["hits"] == 0
     assert terminal.measured("--questions", "q.ndjson")["planted"] == found["planted"]
     assert {one.name for one in terminal.home.iterdir()} == {"index", "runs"}
@@ -97,7 +96,7 @@ def test_what_cannot_be_measured_says_what_to_do(terminal: Terminal) -> None:
     """Before anything is asked."""
     (terminal.folder / "bad.ndjson").write_text('{"ask": "a?", "files": []}\n{"ask": "b?", "files": ["nope.py"]}\n')
     bad = terminal.eval("--codebase", "shop", "--questions", "bad.ndjson")
-    assert (bad.returncode, "line 2: not committed in the codebase: nope.py" in bad.stderr) == (2, True)
+    assert (bad.returncode, "question 2: not committed in the codebase: nope.py" in bad.stderr) == (2, True)
     assert terminal.eval("--questions", "q.ndjson").returncode == 2
     nowhere = terminal.eval("--codebase", "nowhere")
     assert (nowhere.returncode, "nowhere is no" in " ".join(nowhere.stderr.split())) == (2, True)
@@ -127,7 +126,7 @@ def test_with_a_model_its_runs_are_estimated_and_counted(terminal: Terminal, ser
     found = json.loads(done.stdout)
     assert found["investigator"].startswith("claude")
     assert found["questions"]["cited"] == {"hits": 1, "of": 1}
-    assert found["questions"]["cost_usd"] > 0
+    assert found["questions"]["answers"][0]["cost_usd"] > 0
     assert found["planted"]["kinds"]["citation: lines moved"]["checks"] == 1
     assert (terminal.home / "spend.ndjson").is_file()
 
@@ -136,10 +135,10 @@ def test_what_people_decided_is_counted(terminal: Terminal) -> None:
     """Of the data directory, with a star where there is too little; drafts without their record get no errors."""
     live_four_weeks(FileStore(terminal.home), datetime.now(UTC), {3: Resolution.DISMISSED}, drafts=5, investigator="m")
     done = terminal.eval("--codebase", "shop", "--limit", "1")
-    assert "high, by a model" in done.stdout
-    assert "* fewer than 20 drafts: not enough data for a share" in done.stdout
-    (group,) = terminal.measured("--limit", "1")["history"]["groups"]
-    assert (group["approved"], group["dismissed"], group["is_enough"]) == (4, 1, False)
+    assert "model high" in done.stdout
+    assert "* fewer than 20 drafts: not enough data" in done.stdout
+    counts = terminal.measured("--limit", "1")["history"]["model_high"]
+    assert (counts["approved"], counts["dismissed"], counts["drafts"]) == (4, 1, 5)
 
 
 def test_errors_are_planted_in_approved_drafts(terminal: Terminal) -> None:
@@ -164,8 +163,7 @@ def test_cards_say_what_was_measured_here(terminal: Terminal) -> None:
     live_four_weeks(FileStore(terminal.home), datetime.now(UTC), drafts=24, investigator="m")
     done = terminal.eval("--questions", "q.ndjson", "--calibrate")
     assert done.returncode == 0, done.stderr
-    assert "  model high          24 of 24 approved" in done.stdout
-    assert "named a right file *" in done.stdout
+    assert "Cards say so of each kind with 20 drafts or more" in done.stdout
     assert json.loads((terminal.home / "calibration.json").read_text())["people"]["model_high"]["approved"] == 24
     refused = terminal.eval("--codebase", "shop", "--calibrate")
     assert (refused.returncode, "the codebases of triage.yml" in refused.stderr) == (2, True)
