@@ -7,7 +7,8 @@ does so beside a running bot and without one; what only looks changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -16,7 +17,7 @@ from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, process_home, read_environment, team_home
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import ConfigError, InputError
+from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
 from bot.ports.names import NameBook, Names
 from bot.ports.threads import Threads
@@ -70,6 +71,19 @@ def store_at(home: Path, *, is_reader: bool = True) -> Store:
         StoreError: it cannot be read.
     """
     return open_store(environment_at(home), is_reader=is_reader)
+
+
+@contextmanager
+def reading(home: Path) -> Iterator[Store]:
+    """Enter with what a data directory holds.
+
+    Raises:
+        ConfigError: it cannot be read: another directory is meant, or another user must ask.
+    """
+    try:
+        yield store_at(home)
+    except StoreError as error:
+        raise ConfigError(str(error)) from error
 
 
 def names_at(home: Path) -> Names:

@@ -154,7 +154,7 @@ def test_help_fits_the_screen(desk: Desk) -> None:
         ("search x --codebase /nope", 2, "give the path of a git checkout"),
         ("init --no-input", 1, "`triage init --help` lists them"),
         ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
-        ("status --home /etc/passwd", 1, "give the data directory of `triage run`"),
+        ("status --home /etc/passwd", 2, "give the data directory of `triage run`"),
         ("run --config /nope.yml", 2, "`triage init` writes one"),
         ("heartbeat list --config broken.yml", 2, "is not valid YAML at line 2"),
         ("tiers SESSION --config broken.yml", 2, "is not valid YAML at line 2"),

@@ -22,6 +22,7 @@ from bot.cli.data_directory import (
     find_thread,
     in_its_team,
     name_pattern,
+    reading,
     settings_at,
     store_at,
 )
@@ -78,8 +79,8 @@ def _is_good(findings: Sequence[Finding]) -> bool:
 
 
 def _answers_at(home: Path, thread: str) -> list[CitedAnswer]:
-    store = store_at(home)
-    return [_asked_for(store, thread)] if thread.strip() else _all(store)
+    with reading(home) as store:
+        return [_asked_for(store, thread)] if thread.strip() else _all(store)
 
 
 def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, config: Path | None) -> list[Finding]:

@@ -13,7 +13,7 @@ from bot.adapters.process.clocks import local_zone
 from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, next_words, read_case, standing_words
 from bot.casework.reports.rollups import Rollups
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import environment_at, store_at
+from bot.cli.data_directory import environment_at, reading
 from bot.cli.options import json_option
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.config.settings import Settings
@@ -31,17 +31,16 @@ def command(scope: Scope, as_json: bool) -> int:
     """Print the case; exit code 0.
 
     Raises:
-        ConfigError: triage.yml cannot be read.
+        ConfigError: triage.yml or the data directory cannot be read.
         InputError: there is no such team.
-        StoreError: the data directory cannot be read.
     """
     variables = environment_at(scope.home).variables
 
     def report(of_team: Path) -> str:
         settings = scope.settings(of_team)
         mode, hours = AutonomyMode(settings.autonomy), _hours(settings, variables)
-        store = store_at(of_team)
-        case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), mode, hours)
+        with reading(of_team) as store:
+            case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), mode, hours)
         return case_json(case) if as_json else "\n".join(render(case))
 
     return scope.print_each(report, as_json=as_json)

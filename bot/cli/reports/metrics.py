@@ -24,7 +24,7 @@ from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigure
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import settings_at, store_at
+from bot.cli.data_directory import reading, settings_at, store_at
 from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
@@ -67,8 +67,9 @@ def command(
     """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
 
     Raises:
+        ConfigError: the data directory cannot be read.
         InputError: a judgement cannot be read, too few messages were judged, or a picture would replace something else.
-        StoreError: the data directory cannot be read, or a judgement or a picture cannot be written.
+        StoreError: a judgement or a picture cannot be written.
     """
     now = datetime.now(UTC)
     if not (rebuild or train or picture or judge or sample):
@@ -102,8 +103,8 @@ def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
 
 def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
     since = min(window.start, window.end - timedelta(weeks=weeks))
-    store = store_at(home)
-    past = count_past(store, Rollups(store, saves=False), since, datetime.now(UTC))
+    with reading(home) as store:
+        past = count_past(store, Rollups(store, saves=False), since, datetime.now(UTC))
     return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
 
 
@@ -188,14 +189,15 @@ def write_week(home: Path, path: Path, now: datetime) -> str:
     """Write the picture and return a line that says where it is.
 
     Raises:
+        ConfigError: the data directory cannot be read.
         InputError: something that is no picture stands there.
-        StoreError: it cannot be written, or the data directory not be read.
+        StoreError: it cannot be written.
     """
     from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
 
     _refuse_to_replace(path)
-    store = store_at(home)
-    week = read_week(store, Rollups(store, saves=False), now, UTC)
+    with reading(home) as store:
+        week = read_week(store, Rollups(store, saves=False), now, UTC)
     replace_bytes(path, draw_week(week))
     missing = f"\n  ! {week.uncounted}" if week.uncounted else ""
     return f"{path.absolute()}: the last 7 days, to {week.until}{missing}"

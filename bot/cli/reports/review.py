@@ -14,7 +14,7 @@ from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import settings_at, store_at
+from bot.cli.data_directory import reading, settings_at
 from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.errors import ConfigError
@@ -27,15 +27,14 @@ def command(scope: Scope, as_json: bool) -> int:
     """Print the review; exit code 0.
 
     Raises:
-        ConfigError: a triage.yml that was named cannot be read.
+        ConfigError: the data directory, or a triage.yml that was named, cannot be read.
         InputError: there is no such team.
-        StoreError: the data directory cannot be read.
     """
 
     def report(of_team: Path) -> str:
-        store = store_at(of_team)
-        codebases = _codebases(scope.config, of_team)
-        review = build_review(store, Rollups(store, saves=False), datetime.now(UTC), codebases)
+        with reading(of_team) as store:
+            codebases = _codebases(scope.config, of_team)
+            review = build_review(store, Rollups(store, saves=False), datetime.now(UTC), codebases)
         return review_json(review) if as_json else "\n".join(render(review))
 
     return scope.print_each(report, as_json=as_json)

@@ -15,7 +15,7 @@ import click
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, overview, sessions_in_words
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import codebases_at, environment_at, home_of, store_at
+from bot.cli.data_directory import codebases_at, environment_at, home_of, reading
 from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.composition.storage_engine import open_replicas
@@ -34,23 +34,22 @@ def status_command(scope: Scope, as_json: bool, check: bool) -> int:
     """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
 
     Raises:
-        ConfigError: TRIAGE_HOME leads nowhere.
-        StoreError: the data directory cannot be read.
+        ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
     """
     now = datetime.now(UTC)
 
     def report(of_team: Path) -> str:
-        store = store_at(of_team)
-        seen = overview(
-            store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
-        )
-        if as_json:
-            return status_json(seen, of_team, connection_state(own_presence(store), now))
-        return render(seen, of_team, now)
+        with reading(of_team) as store:
+            seen = overview(
+                store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
+            )
+            if as_json:
+                return status_json(seen, of_team, connection_state(own_presence(store), now))
+            return render(seen, of_team, now)
 
     scope.print_each(report, as_json=as_json)
-    seen = own_presence(store_at(home_of(scope.home)))
-    return 1 if check and connection_state(seen, now) != "up" else 0
+    with reading(home_of(scope.home)) as store:
+        return 1 if check and connection_state(own_presence(store), now) != "up" else 0
 
 
 def status_json(seen: Overview, home: Path, state: str) -> str:
@@ -128,11 +127,12 @@ QUESTION_CHARS = 60
 @json_option
 @scoped
 def open_command(scope: Scope, as_json: bool) -> int:
-    """Print a line for each draft that waits; raises StoreError where the data directory cannot be read."""
+    """Print a line for each draft that waits; raises ConfigError where the data directory cannot be read."""
     now = datetime.now(UTC)
 
     def report(of_team: Path) -> str:
-        drafts = overview(store_at(of_team), now).drafts
+        with reading(of_team) as store:
+            drafts = overview(store, now).drafts
         if as_json:
             return to_json([thread_json(line) for line in drafts])
         return "\n".join(_line(line, now) for line in drafts) or "No draft waits. Next: triage status"
@@ -143,11 +143,12 @@ def open_command(scope: Scope, as_json: bool) -> int:
 @click.command("brief", help="The last 24 hours: waiting drafts, replies, findings, cost.")
 @scoped
 def brief_command(scope: Scope) -> int:
-    """Print the brief; raises StoreError where the data directory cannot be read."""
+    """Print the brief; raises ConfigError where the data directory cannot be read."""
     now = datetime.now(UTC)
 
     def report(of_team: Path) -> str:
-        return "\n".join(render_brief(build_brief(store_at(of_team), now - WINDOW, now)))
+        with reading(of_team) as store:
+            return "\n".join(render_brief(build_brief(store, now - WINDOW, now)))
 
     return scope.print_each(report)
 

@@ -16,7 +16,7 @@ import click
 
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
-from bot.cli.data_directory import environment_at, home_of, store_at
+from bot.cli.data_directory import environment_at, home_of, reading
 from bot.cli.options import home_option
 from bot.cli.output import wrapped
 from bot.config.environment import TEAMS, Environment, team_home
@@ -113,18 +113,19 @@ def schema_command(home: Path | None, to: int | None) -> int:
     """Print what was found or changed; exit code 0.
 
     Raises:
-        ConfigError: the bot runs.
+        ConfigError: the bot runs, or the data directory cannot be read.
         InputError: there is no such schema.
-        StoreError: the data directory cannot be read, or the disk refuses.
+        StoreError: the disk refuses.
     """
     home = home_of(home)
     if to is None:
-        store_at(home)
-        print("\n".join(_found(one, schemas_in(one)) for one in _homes(home)))
+        with reading(home):
+            print("\n".join(_found(one, schemas_in(one)) for one in _homes(home)))
         return 0
     if not 1 <= to <= SCHEMA_VERSION:
         raise InputError(f"--to {to}: triage {program_version()} knows the schemas 1 to {SCHEMA_VERSION}")
-    store_at(home)
+    with reading(home):
+        pass
     lease = FileLeases(home).take(HOME)
     try:
         changed = sum((rewrite(one, to) for one in _homes(home)), Counter[str]())

@@ -129,18 +129,18 @@ def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) ->
 
 
 def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) -> None:
-    """An unknown user's home, a file, and a folder where the journal should be: one line each."""
+    """An unknown user's home, a file, and a folder where the journal should be: exit code 2 and one line each."""
     file = tmp_path / "file"
     file.write_text("")
     (tmp_path / "home" / "events.ndjson").mkdir(parents=True)
-    for home, code, words in (
-        ("~nosuchuser", 2, "fix this first: - TRIAGE_HOME: is not a usable path"),
-        (str(file), 1, f"cannot read {file}: Not a directory"),
-        (str(tmp_path / "home"), 1, f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
+    for home, words in (
+        ("~nosuchuser", "TRIAGE_HOME: is not a usable path"),
+        (str(file), f"cannot read {file}: Not a directory"),
+        (str(tmp_path / "home"), f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
     ):
         done = status(tmp_path, home=home)
-        assert (done.returncode, done.stdout) == (code, "")
-        assert " ".join(done.stderr.split()).startswith(f"triage: {words}")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert " ".join(done.stderr.split()).startswith(f"triage: fix this first: - {words}")
         assert "Traceback" not in done.stderr
 
 
