@@ -39,8 +39,6 @@ class CalibratedInvestigator:
         if not found.ret.draft_reply.strip():
             return found
         record = known.record_for(found.ret, is_search=is_search)
-        if record == found.ret.track_record:
-            return found
         changes: dict[str, object] = {"track_record": record}
         if is_search and record is not None and record.is_own:
             changes["confidence"] = "medium" if record.expected >= MEDIUM_SHARE else "low"

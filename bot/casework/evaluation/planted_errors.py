@@ -30,8 +30,6 @@ _DEFINITION: Final = re.compile(
     r" ([A-Za-z_]\w{3,60})()\b",
     re.MULTILINE,
 )
-_MAX_PLACES: Final = 30
-"""Other places of a file that are tried."""
 
 
 class PlantedKind(StrEnum):
@@ -46,13 +44,7 @@ class PlantedKind(StrEnum):
     STATED_NEGATION = "statement: negated"
 
 
-IN_CITATION: Final = (
-    PlantedKind.LINES,
-    PlantedKind.FILE,
-    PlantedKind.COMMIT,
-    PlantedKind.WORD,
-    PlantedKind.NUMBER,
-)
+IN_CITATION: Final = tuple(one for one in PlantedKind if not one.startswith("statement"))
 
 
 class Stated(NamedTuple):
@@ -125,7 +117,7 @@ def _changed(
     start, end = cited.start, cited.end
     if kind is PlantedKind.LINES:
         starts = range(1, len(lines) - (end - start) + 1)
-        places = [f"{cited.path}:{at}-{at + end - start}" for at in dice.sample(starts, min(_MAX_PLACES, len(starts)))]
+        places = [f"{cited.path}:{at}-{at + end - start}" for at in dice.sample(starts, len(starts))]
         yield from (ref.model_copy(update={"ref": place}) for place in places)
     elif kind is PlantedKind.FILE:
         path = PurePosixPath(cited.path)

@@ -60,9 +60,8 @@ class PlantedScores:
 
     def counts(self, kind: PlantedKind | None) -> Counter[Outcome]:
         """Return what became of the errors of one kind, or of the drafts without one."""
-        found = Counter(dict.fromkeys(Outcome, 0))
-        found.update(one.outcome for one in self.judged if one.kind is kind)
-        return found
+        found = [one.outcome for one in self.judged if one.kind is kind]
+        return Counter({one: found.count(one) for one in Outcome})
 
     def judge_with_errors(self, state: ThreadState, repos: Repositories) -> None:
         """Judge a draft unharmed, and with one error of each kind; raises ProviderError where git fails.

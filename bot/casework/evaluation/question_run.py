@@ -1,4 +1,4 @@
-"""One question looked into without a chat: investigated, checked and validated, a second time where it came back.
+"""One question looked into without a chat: investigated, checked and validated, once.
 
 Each run leaves its record under runs/. Nothing is posted, and no thread is stored.
 """
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionRun:
-    """What came of a question: of its last round, and in `state` of all of them."""
+    """What came of a question; `state` has its draft."""
 
     state: ThreadState
     run_id: str
@@ -55,54 +55,41 @@ class QuestionRunner:
     home: Path
     """Of the records, to be named where a run fails."""
 
-    def run(self, question: str, *, say: Say, max_rounds: int = 1) -> QuestionRun:
-        """Return what came of a question after at most `max_rounds`, telling `say` how it goes.
+    def run(self, question: str, *, say: Say) -> QuestionRun:
+        """Return what came of a question of its first draft, telling `say` how it goes.
 
         Raises:
             TriageError: as the investigator, the validator and the record do.
         """
-        done = self._round(self._opened(question), say, feedback=None)
-        while len(done.state.rounds) < max_rounds and (feedback := _objection(done)) is not None:
-            done = self._round(done.state.evolve(usage=done.usage), say, feedback=feedback)
-        return done
-
-    def _round(self, state: ThreadState, say: Say, *, feedback: str | None) -> QuestionRun:
-        number = len(state.rounds) + 1
-        run_id, validation_id = f"{state.thread_id}-r{number}", f"{state.thread_id}-v{number}"
+        state = self._opened(question)
+        run_id, validation_id = f"{state.thread_id}-r1", f"{state.thread_id}-v1"
         try:
-            found = self._investigated(state, run_id, number, say, feedback)
+            found = self._investigated(state, run_id, say)
         except TriageError:
             say(f"record: {self.home / 'runs' / run_id} (run.log has what happened)")
             raise
         say("checking citations, then validating the draft …")
-        ret = found.ret
-        drafted = state.evolve(
+        state = state.evolve(
             investigator_task_id=run_id,
-            investigator_return=ret,
-            investigator_round=number,
-            usage=total_usage(state.usage, found.usage),
-            rounds=(*state.rounds, Round(round=number, investigator_return=ret)),
+            investigator_return=found.ret,
+            investigator_round=1,
+            usage=found.usage,
+            rounds=(Round(round=1, investigator_return=found.ret),),
         )
         with self.runs.recording(validation_id, "validation") as run:
-            validation = self.validator.validate(drafted, run_id=validation_id)
+            validation = self.validator.validate(state, run_id=validation_id)
             run.trace = validation.as_trace()
-        return QuestionRun(
-            state=drafted, run_id=run_id, validation_id=validation_id, found=found, validation=validation
-        )
+        return QuestionRun(state=state, run_id=run_id, validation_id=validation_id, found=found, validation=validation)
 
-    def _investigated(
-        self, state: ThreadState, run_id: str, number: int, say: Say, feedback: str | None
-    ) -> Investigation:
+    def _investigated(self, state: ThreadState, run_id: str, say: Say) -> Investigation:
         assignment = Assignment(
             question=state.question,
             question_type=state.question_type,
             rubric=state.rubric or "",
-            round=number,
+            round=1,
             memory_hits=tuple(self.memory.search(state.question)),
-            feedback=feedback,
-            spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
         )
-        with self.runs.recording(run_id, f"round {number}") as run:
+        with self.runs.recording(run_id, "round 1") as run:
             found = self.investigator.investigate(
                 assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
             )
@@ -126,11 +113,3 @@ class QuestionRunner:
             started_at=now,
             last_event_at=now,
         )
-
-
-def _objection(done: QuestionRun) -> str | None:
-    """Return why a draft goes back to its investigator; None where it does not."""
-    verdict = done.validation.ret
-    if verdict is None or verdict.verdict is not Verdict.BOUNCE or not done.found.ret.draft_reply.strip():
-        return None
-    return verdict.bounce_feedback or "bounced"

@@ -52,10 +52,8 @@ class Answer:
     is_right: bool = False
     has_draft: bool = False
     passed: bool = False
-    confidence: str | None = None
     kind: str | None = None
     expected: float | None = None
-    rounds: int = 0
     cost_usd: float | None = None
     """US dollars; None where a price is not known."""
 
@@ -86,16 +84,14 @@ class QuestionScores:
         }
 
 
-def ask_questions(
-    questions: Sequence[KnownQuestion], runner: QuestionRunner, *, say: Say, max_rounds: int
-) -> QuestionScores:
+def ask_questions(questions: Sequence[KnownQuestion], runner: QuestionRunner, *, say: Say) -> QuestionScores:
     """Ask each question; one that fails stops no other."""
     scores = QuestionScores()
     for number, one in enumerate(questions, 1):
         say(f"question {number} of {len(questions)} …")
         began = monotonic()
         try:
-            run = runner.run(one.ask, say=lambda _: None, max_rounds=max_rounds)
+            run = runner.run(one.ask, say=lambda _: None)
         except TriageError as error:
             seconds = round(monotonic() - began, 3)
             scores.answers.append(Answer(ask=one.ask, files=one.files, seconds=seconds, problem=str(error)))
@@ -119,10 +115,8 @@ def answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Answ
         is_right=has_draft and not files.isdisjoint(cited) if files else not has_draft,
         has_draft=has_draft,
         passed=run.passed,
-        confidence=ret.confidence,
         kind=band_of_draft(ret, is_search=run.found.investigator == OFFLINE),
         expected=ret.track_record.expected if ret.track_record else None,
-        rounds=len(run.state.rounds),
         cost_usd=run.usage.cost_usd,
     )
 

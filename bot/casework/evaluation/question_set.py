@@ -23,7 +23,6 @@ from bot.errors import ConfigError
 
 MAX_PROBLEMS: Final = 10
 _EXAMPLE: Final = '- {ask: "where are sessions signed?", files: [src/sessions.py]}'
-_AS_JSON: Final = (".ndjson", ".jsonl")
 
 
 class KnownQuestion(NamedTuple):
@@ -43,36 +42,31 @@ def read_questions(path: Path, codebases: Codebases) -> list[KnownQuestion]:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}") from error
-    entries = _json_entries(text, path) if path.suffix in _AS_JSON else _yaml_entries(text, path)
+    entries = _entries(text, path)
     if not entries:
         raise ConfigError(f"{path} holds no question; write a list, as in {_EXAMPLE}")
     known = {f"{one.prefix}{entry.path}" for one in codebases for entry in one.repo.tree(one.repo.head())}
-    said = ((number, _problem(value, known)) for number, value in enumerate(entries, 1))
-    problems = [f"{path}, question {number}: {problem}" for number, problem in said if problem]
+    problems = [f"{path}, question {n}: {said}" for n, one in enumerate(entries, 1) if (said := _problem(one, known))]
     if problems:
         left = len(problems) - MAX_PROBLEMS
         raise ConfigError(*problems[:MAX_PROBLEMS], *([f"… and {left} more questions of {path}"] if left > 0 else []))
     return [KnownQuestion(one["ask"].strip(), tuple(one["files"])) for one in entries]
 
 
-def _json_entries(text: str, path: Path) -> list[Any]:
-    found = []
-    for number, line in enumerate(text.split("\n"), 1):  # a JSON text may hold other ends of lines
-        try:
-            found += [json.loads(line)] if line.strip() else []
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}, line {number} is no JSON; write one object a line") from error
-    return found
-
-
-def _yaml_entries(text: str, path: Path) -> list[Any]:
-    """Return the list that the file is, or that stands under its key `questions`."""
+def _entries(text: str, path: Path) -> list[Any]:
+    """Return an object a line, or the YAML list that the file is or that stands under its key `questions`."""
     try:
+        if path.suffix in (".ndjson", ".jsonl"):  # a JSON text may hold other ends of lines
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
         value = load_strict(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"{path}: this line is no JSON: {one_line(error.doc, 80)}; write one object a line"
+        ) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         at = f" at line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path} is not valid YAML{at}; write a list, as in {_EXAMPLE}") from error
+        raise ConfigError(f"{path} cannot be read{at}; write a YAML list, as in {_EXAMPLE}") from error
     found = value.get("questions") if isinstance(value, dict) else value
     if not isinstance(found, list):
         raise ConfigError(f"{path} is no list of questions; write one, as in {_EXAMPLE}")

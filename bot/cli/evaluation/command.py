@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +17,7 @@ import click
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.evaluation.calibration import write_calibration
-from bot.casework.evaluation.draft_history import DraftHistory, read_history
-from bot.casework.evaluation.planted_errors import cited_lines
+from bot.casework.evaluation.draft_history import read_history
 from bot.casework.evaluation.planted_scores import PlantedScores
 from bot.casework.evaluation.question_scores import ask_questions
 from bot.casework.evaluation.question_set import KnownQuestion, questions_on_files, read_questions
@@ -35,9 +32,7 @@ from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
 from bot.config.environment import process_home
 from bot.config.settings import Settings, find_config
-from bot.domain.returns import EvidenceKind
 from bot.domain.text.humanize import counted
-from bot.domain.threads import ThreadState
 from bot.errors import ConfigError
 
 DRAFTS: Final = 20
@@ -76,12 +71,11 @@ def command(
         raise click.UsageError("--calibrate is about the codebases of triage.yml; leave out --codebase")
     sources = _open(scope, codebase, is_model_asked=model)
     asked = read_questions(questions, sources.code.codebases)[:limit] if questions else None
-    done = _measure(sources, asked, drafts=limit or DRAFTS, is_model_asked=model, is_own_code=codebase is None)
+    done = _measure(sources, asked, drafts=limit or DRAFTS, is_model_asked=model)
     if calibrate:
-        documents, now = sources.storage.documents, sources.clock.now()
         tests = done.questions.kinds if done.questions else None
-        calibration = write_calibration(documents, tests, done.history.kinds, now, is_model=model)
-        done = replace(done, calibration=calibration)
+        known = write_calibration(sources.storage.documents, tests, done.history, sources.clock.now(), is_model=model)
+        done = replace(done, calibration=known)
     print(evaluation_json(done) if as_json else render(done))
     return 0
 
@@ -108,63 +102,34 @@ def _open(scope: Scope, codebase: Path | None, *, is_model_asked: bool) -> Inves
 
 
 def _measure(
-    sources: InvestigationInputs,
-    asked: Sequence[KnownQuestion] | None,
-    *,
-    drafts: int,
-    is_model_asked: bool,
-    is_own_code: bool,
+    sources: InvestigationInputs, asked: Sequence[KnownQuestion] | None, *, drafts: int, is_model_asked: bool
 ) -> Evaluation:
-    """Return all three parts; errors are planted in at most `drafts` drafts where no questions were given."""
-    code, history = sources.code.codebases, read_history(sources.storage)
+    """Return all three parts; where no questions were given, errors are planted in `drafts` searches about a file."""
+    code = sources.code.codebases
     for one in code:
         one.index.refresh()
-    with ExitStack() as at_end:
-        offline = CaseworkModels(without_model(sources))
-        hired = CaseworkModels(sources) if is_model_asked else offline
-        at_end.callback(hired.close)
-        rounds, described = sources.settings.investigator.max_rounds, hired.described if is_model_asked else _OFFLINE
-        most = 2 * rounds * len(asked or ()) + JUDGED * (len(asked) if asked is not None else drafts)
+    offline = CaseworkModels(without_model(sources))
+    hired = CaseworkModels(sources) if is_model_asked else offline
+    try:
+        described, count = hired.described if is_model_asked else _OFFLINE, drafts if asked is None else len(asked)
+        most = 2 * len(asked or ()) + JUDGED * count
         cost = f": about {most} runs of a model at most, each of several calls; Ctrl-C stops" if is_model_asked else ""
         _tell(f"measuring {described}{cost} …")
-        scores = None
-        if asked is not None:
-            scores = ask_questions(asked, question_runner(hired, sources), say=_tell, max_rounds=rounds)
-            true, origin = scores.right_drafts, "to the questions, citing a right file"
-        else:
-            true, origin = _known_drafts(sources, offline, history if is_own_code else None, drafts)
+        scores = ask_questions(asked, question_runner(hired, sources), say=_tell) if asked is not None else None
+        true = scores or ask_questions(questions_on_files(code, drafts), question_runner(offline, sources), say=_tell)
         planted = PlantedScores(code=offline.validator, model=hired.validator if is_model_asked else None)
-        for number, state in enumerate(true, 1):
-            _tell(f"planting errors in draft {number} of {counted(len(true), 'draft')} …")
+        for number, state in enumerate(true.right_drafts, 1):
+            _tell(f"planting errors in draft {number} of {counted(len(true.right_drafts), 'draft')} …")
             planted.judge_with_errors(state, code)
+    finally:
+        hired.close()
     return Evaluation(
         investigator=described,
         codebases={one.name: one.repo.head() for one in code},
         questions=scores,
         planted=planted,
-        planted_in=origin,
-        history=history,
+        history=read_history(sources.storage),
     )
-
-
-def _known_drafts(
-    sources: InvestigationInputs, offline: CaseworkModels, history: DraftHistory | None, count: int
-) -> tuple[list[ThreadState], str]:
-    """Return drafts to plant errors in, and what they are: approved ones, made up to `count` with searches."""
-    code = sources.code.codebases
-    kept = (
-        one
-        for one in (history.approved if history else ())
-        if all(cited_lines(code, ref) for ref in one.evidence_refs if ref.kind is EvidenceKind.FILE)
-        and one.investigator_task_id
-        and offline.runs.ledger(one.investigator_task_id)
-    )
-    approved = list(islice(kept, count))
-    made_up = questions_on_files(code, count - len(approved))
-    runner = question_runner(offline, without_model(sources))
-    drafts = ask_questions(made_up, runner, say=_tell, max_rounds=1).right_drafts
-    counts = (len(approved), "approved word for word"), (len(drafts), "by search on one file each")
-    return [*approved, *drafts], ", ".join(f"{number} {what}" for number, what in counts if number)
 
 
 def _tell(line: str) -> None:

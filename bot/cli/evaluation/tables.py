@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
-from bot.casework.evaluation.draft_history import DraftHistory
 from bot.casework.evaluation.planted_errors import PlantedKind
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores
 from bot.casework.reports.measures import dollars, measure_total, middle, percent, seconds
 from bot.cli.output import WIDTH, cut, to_json, wrapped
-from bot.domain.questions.calibration import ENOUGH, Calibration
+from bot.domain.questions.calibration import ENOUGH, Calibration, Decided
 from bot.domain.text.sanitize import one_line
 
 SHOWN: Final = 10
-_FEW: Final = f"  * fewer than {ENOUGH} drafts: not enough data, and not shown on cards"
+_FEW: Final = f"  * fewer than {ENOUGH} drafts: not enough data"
 _NO_QUESTIONS: Final = (
     "  none were given, so this part was not measured. Write a file like this:",
     '    - {ask: "where are sessions signed?", files: [src/sessions.py]}',
@@ -27,14 +26,13 @@ _NO_QUESTIONS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evaluation:
-    """All that was measured; `codebases` has the commit of each, `planted_in` says in which drafts errors were put."""
+    """All that was measured; `codebases` has the commit of each."""
 
     investigator: str
     codebases: Mapping[str, str]
     questions: QuestionScores | None
     planted: PlantedScores
-    planted_in: str
-    history: DraftHistory
+    history: Mapping[str, Decided]
     calibration: Calibration | None = None
     """What is on file from now on; None where nothing was to be written."""
 
@@ -44,7 +42,7 @@ def render(done: Evaluation) -> str:
     code = ", ".join(f"{name} at {commit[:8]}" for name, commit in done.codebases.items())
     lines = [wrapped(f"Measured: {done.investigator}; {code}", indent="  "), "", "Questions"]
     lines += _questions(done.questions) if done.questions else _NO_QUESTIONS
-    lines += ["", "Planted errors", *_planted(done.planted, done.planted_in)]
+    lines += ["", "Planted errors", *_planted(done)]
     lines += ["", "What people decided", *_history(done.history)]
     if done.calibration is not None:
         lines += ["", f"On file. Cards say so of each kind with {ENOUGH} drafts or more from now on."]
@@ -62,7 +60,7 @@ def _questions(found: QuestionScores) -> Iterator[str]:
     for kind, one in found.kinds.items():
         card = next((answer.expected for answer in found.answers if answer.kind == kind and answer.expected), None)
         said = f", cards said {percent(card)}" if card else ""
-        yield _figure(f"{_name(kind)}: right file", f"{_share(Hits(one.right, one.drafts))}{said}{_few(one.drafts)}")
+        yield _figure(f"{kind}: right file", f"{_share(Hits(one.right, one.drafts))}{said}{_few(one.drafts)}")
     yield from [_FEW] if any(one.drafts < ENOUGH for one in found.kinds.values()) else []
     yield from _list("Not right:", [(one.ask, _wrong(one)) for one in found.answers if not one.is_right])
 
@@ -73,13 +71,13 @@ def _wrong(one: Answer) -> str:
     return f"cites {', '.join(one.cited[:2]) or 'no file'}" if one.has_draft else "no draft"
 
 
-def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
+def _planted(done: Evaluation) -> Iterator[str]:
+    found, origin = done.planted, "to the questions, citing a right file" if done.questions else "searches, a file each"
     if not found.drafts:
         yield "  no draft could be made, so nothing was planted"
         return
     stating = found.counts(None).total() - found.drafts
-    again = f"; {stating} again with a true statement put in" if stating else ""
-    yield wrapped(f"true drafts: {found.drafts} ({origin}){again}", lead="  ")
+    yield wrapped(f"true drafts: {found.drafts} ({origin}); {stating} again with a true statement put in", lead="  ")
     yield f"  {'':<33}{'planted':>8}{'checks':>8}{'validator':>11}{'passed':>8}"
     for kind in PlantedKind:
         counts = found.counts(kind)
@@ -88,36 +86,31 @@ def _planted(found: PlantedScores, origin: str) -> Iterator[str]:
         yield f"  {kind:<33}{counts.total():>8}{checks:>8}{judged:>11}{passed:>8}"
     yield _figure("caught of all", _share(found.caught))
     yield _figure("refused though nothing was wrong", _share(found.unharmed))
-    unknown = [one for one in found.judged if one.outcome is Outcome.UNKNOWN]
     refused = [one for one in found.judged if not one.kind and one.outcome in (Outcome.CHECKS, Outcome.VALIDATOR)]
     yield from _list("Refused:", [(one.question, one.reason) for one in refused])
-    yield from _list("No verdict, so not counted:", [(one.question, one.reason) for one in unknown])
+    unknown = [(one.question, one.reason) for one in found.judged if one.outcome is Outcome.UNKNOWN]
+    yield from _list("No verdict, so not counted:", unknown)
     if found.model is None:
-        said = "Code compares places and quotes, not meaning: what passed is for a second model (--model) and for"
-        yield wrapped(f"{said} whoever approves.", lead="  ")
+        yield "  Code compares places and quotes, not meaning: --model asks a second model."
 
 
-def _history(found: DraftHistory) -> Iterator[str]:
-    if not found.kinds:
+def _history(found: Mapping[str, Decided]) -> Iterator[str]:
+    if not found:
         yield "  no draft was decided yet: not enough data"
         return
     yield f"  {'':<24}{'as it was':>10}{'edited':>8}{'dismissed':>11}{'helpful':>9}{'not helpful':>13}"
-    for kind, one in found.kinds.items():
+    for kind, one in found.items():
         counts = f"{one.approved:>10}{one.edited:>8}{one.dismissed:>11}{one.helpful:>9}{one.not_helpful:>13}"
-        yield f"  {_name(kind):<24}{counts}{_few(one.drafts)}"
-    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.kinds.values()) else []
+        yield f"  {kind.replace('_', ' '):<24}{counts}{_few(one.drafts)}"
+    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.values()) else []
 
 
 def _few(drafts: int) -> str:
     return " *" if drafts < ENOUGH else ""
 
 
-def _name(kind: str) -> str:
-    return kind.replace("_", " ")
-
-
 def _figure(name: str, said: str) -> str:
-    return f"  {name:<36}{said}"
+    return f"  {name.replace('_', ' '):<36}{said}"
 
 
 def _share(found: Hits) -> str:
@@ -141,19 +134,18 @@ def evaluation_json(done: Evaluation) -> str:
         "kinds": {kind: one.model_dump() for kind, one in asked.kinds.items()},
         "answers": [asdict(one) for one in asked.answers],
     }
-    facts: dict[str, Any] = {
+    facts = {
         "investigator": done.investigator,
         "codebases": done.codebases,
         "questions": questions,
         "planted": {
-            "in": done.planted_in,
             "drafts": planted.drafts,
             "kinds": {kind: planted.counts(kind) for kind in PlantedKind},
             "caught": planted.caught._asdict(),
             "refused_unharmed": planted.unharmed._asdict(),
             "judged": [one._asdict() for one in planted.judged],
         },
-        "history": {kind: one.model_dump() for kind, one in done.history.kinds.items()},
+        "history": {kind: one.model_dump() for kind, one in done.history.items()},
         "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)

@@ -56,7 +56,7 @@ def test_a_model_keeps_its_confidence(tmp_path: Path) -> None:
     """Its card says what people did with such drafts; drafts of another confidence, and no draft, say nothing."""
     store = FileStore(tmp_path)
     live_four_weeks(store, NOW, {0: Resolution.EDITED, 1: Resolution.DISMISSED}, drafts=24, investigator="m")
-    write_calibration(store.documents, None, read_history(store).kinds, NOW, is_model=True)
+    write_calibration(store.documents, None, read_history(store), NOW, is_model=True)
     ret = drafted(store, Found(a_return(confidence="high"), by="m"))
     assert ret.confidence == "high"
     assert ret.track_record == TrackRecord(
@@ -73,7 +73,7 @@ def test_a_measurement_leaves_what_it_did_not_measure(tmp_path: Path) -> None:
     write_calibration(store.documents, {"question": searched}, {}, NOW, is_model=False)
     write_calibration(store.documents, {"model_high": modelled}, {}, NOW, is_model=True)
     live_four_weeks(store, NOW, drafts=1, investigator="m")
-    write_calibration(store.documents, None, read_history(store).kinds, NOW, is_model=False)
+    write_calibration(store.documents, None, read_history(store), NOW, is_model=False)
     known = read_calibration(store.documents)
     assert known.tests == {"question": searched, "model_high": modelled}
     assert known.people == {"model_high": Decided(approved=1, drafts=1)}
