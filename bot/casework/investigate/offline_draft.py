@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, spans_of
@@ -38,13 +38,10 @@ _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 MEDIUM_SHARE: Final = 0.85
 """Of such drafts as named a right file, for a confidence of medium; high is for what somebody reasoned about."""
-COVERED: Final = 0.6
 SPARSE: Final = 0.2
-LEADING: Final = 0.2
+"""Of a question's telling words, that the lines hold."""
 QUOTED = 2
 CLAIM_CHARS = 300
-MIN_COVERED = 2
-"""Telling words that a passage holds; one alone is no coverage."""
 MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
 MAX_CHARS: Final = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 FIRST_CLAIM: Final = "Closest to the first question."
@@ -189,49 +186,30 @@ def excerpts_of_file(file: QuotableFile, stems: frozenset[str]) -> Iterator[Exce
 
 
 class Band(StrEnum):
-    """What a draft rests on."""
+    """What a draft rests on; of each kind enough drafts must have been counted to promise anything."""
 
-    DEFINITION = "definition"
     FRAME = "frame"
-    COVERED_QUESTION = "covered_question"
-    QUESTION = "question"
-    SPARSE_QUESTION = "sparse_question"
-    LEADING_REPORT = "leading_report"
+    DEFINITION = "definition"
     REPORT = "report"
-
-
-class DraftSigns(NamedTuple):
-    """What code knows of a draft.
-
-    `coverage` is the share of the question's telling words in the best excerpt, `lead` by how much of its score the
-    best file is ahead of the second, both 0 to 1.
-    """
-
-    has_definition: bool = False
-    has_frame: bool = False
-    is_report: bool = False
-    coverage: float = 0.0
-    lead: float = 0.0
+    QUESTION = "question"
 
 
 COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Measured])
 
 
-def band_of(signs: DraftSigns) -> Band:
-    """Return the band of a draft.
+def band_of(excerpts: Sequence[Excerpt], *, is_report: bool, asked: int) -> Band | None:
+    """Return the band of a draft that quotes these lines, the best of them first; `asked` are the question's stems.
 
-    >>> band_of(DraftSigns(coverage=0.75)), band_of(DraftSigns(is_report=True, has_frame=True))
-    (<Band.COVERED_QUESTION: 'covered_question'>, <Band.FRAME: 'frame'>)
+    None where they hold too little of a question: hardly any such draft was counted.
     """
-    if signs.has_frame:
+    if any(one.frame for one in excerpts):
         return Band.FRAME
-    if signs.has_definition:
+    if excerpts[0].defines:
         return Band.DEFINITION
-    if signs.is_report:
-        return Band.LEADING_REPORT if signs.lead >= LEADING else Band.REPORT
-    if signs.coverage >= COVERED:
-        return Band.COVERED_QUESTION
-    return Band.QUESTION if signs.coverage >= SPARSE else Band.SPARSE_QUESTION
+    if is_report:
+        return Band.REPORT
+    covered = max(one.covered for one in excerpts)
+    return Band.QUESTION if covered >= MIN_SHARED and covered >= SPARSE * asked else None
 
 
 def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
@@ -282,7 +260,6 @@ def compose_answer(
     lessons: Sequence[MemoryHit] = (),
     *,
     is_report: bool = False,
-    lead: float = 0.0,
 ) -> InvestigatorReturn:
     """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft.
 
@@ -293,7 +270,6 @@ def compose_answer(
         lessons: Like notes whose lines have changed, these are for whoever approves: they stand among the evidence
             with what is to be known of them, and the reply does not mention them.
         is_report: The question is a report, of which each part was searched for.
-        lead: By how much of its score the best file is ahead of the second, 0 to 1.
     """
     if not excerpts and not notes:
         return question_back()
@@ -301,14 +277,8 @@ def compose_answer(
     covered = max((excerpt.covered for excerpt in excerpts), default=0)
     best = excerpts[0].ref if excerpts else notes[0].ref
     held = f"The closest passage holds {covered} of the question's {asked} telling words."
-    signs = DraftSigns(
-        has_definition=bool(excerpts and excerpts[0].defines),
-        has_frame=any(one.frame for one in excerpts),
-        is_report=is_report,
-        coverage=covered / asked if asked and covered >= MIN_COVERED else 0.0,
-        lead=lead,
-    )
-    record = _record_of(signs) if excerpts else None
+    band = band_of(excerpts, is_report=is_report, asked=asked) if excerpts else None
+    record = _record_of(band) if band else None
     defines = excerpts[0].defines if excerpts else ""
     return InvestigatorReturn(
         confidence="medium" if record and record.expected >= MEDIUM_SHARE else "low",
@@ -320,8 +290,7 @@ def compose_answer(
     )
 
 
-def _record_of(signs: DraftSigns) -> TrackRecord:
-    band = band_of(signs)
+def _record_of(band: Band) -> TrackRecord:
     known = COUNTS[band]
     return TrackRecord(band=band, right=known.right, drafts=known.drafts, expected=round(known.share, 2))
 

@@ -86,11 +86,10 @@ class _Question(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The lines worth quoting, whether they were found for a report, and by how much the best file leads."""
+    """The lines worth quoting, and whether they were found for a report."""
 
     excerpts: Sequence[Excerpt] = ()
     is_report: bool = False
-    lead: float = 0.0
 
 
 def _questions(given: Assignment) -> list[_Question]:
@@ -173,7 +172,7 @@ class OfflineInvestigator:
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
             ledger.record_query(MEMORY_TOOL, hit.ref)
-        return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report, lead=found.lead)
+        return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report)
 
     def _is_bare_outage(self, text: str) -> bool:
         """Whether something is said to be down that the code has no name for: what changed last is all there is."""
@@ -222,7 +221,7 @@ class OfflineInvestigator:
         if not is_report and not any(one.is_plainly_about() for one in chosen) and self._is_foreign(searched):
             return _Found()
         _record(chosen, ledger)
-        return _Found(chosen, is_report, _lead_of(passages))
+        return _Found(chosen, is_report)
 
     def _closest(self, question: str, subject: str, commit: str) -> list[Passage]:
         """Return the best passages, best first; none where no passage covers enough of the question."""
@@ -337,15 +336,6 @@ def _best_of_each_file(ranked: Sequence[Passage]) -> list[Passage]:
     for one in ranked:
         best.setdefault(one.path, one)
     return list(best.values())
-
-
-def _lead_of(passages: Sequence[Passage]) -> float:
-    """Return by how much of its score the best file is ahead of the second; 1 where there is no second."""
-    if not passages:
-        return 0.0
-    best = max(passages, key=lambda one: one.score)
-    second = max((one.score for one in passages if one.path != best.path), default=0.0)
-    return 1 - second / best.score if best.score > 0 else 0.0
 
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:

@@ -1,29 +1,36 @@
 """Bands of drafts: what each rests on, and what the counts promise."""
 
+from dataclasses import replace
+
 import pytest
 
-from bot.casework.investigate.offline_draft import COUNTS, MEDIUM_SHARE, Band, DraftSigns, band_of
+from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, band_of
+from bot.domain.questions.calibration import ENOUGH
+
+PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3)
+DEFINING = replace(PLAIN, defines="retries")
+FRAME = replace(PLAIN, frame="pay.py:2")
 
 
 @pytest.mark.parametrize(
-    ("signs", "band"),
+    ("excerpts", "is_report", "band"),
     [
-        (DraftSigns(has_frame=True, has_definition=True), Band.FRAME),
-        (DraftSigns(has_definition=True, coverage=0.9), Band.DEFINITION),
-        (DraftSigns(is_report=True, coverage=0.9, lead=0.3), Band.LEADING_REPORT),
-        (DraftSigns(is_report=True, coverage=0.9, lead=0.1), Band.REPORT),
-        (DraftSigns(coverage=0.6), Band.COVERED_QUESTION),
-        (DraftSigns(coverage=0.3), Band.QUESTION),
-        (DraftSigns(coverage=0.1, lead=1.0), Band.SPARSE_QUESTION),
+        ([DEFINING, FRAME], False, Band.FRAME),
+        ([DEFINING, PLAIN], True, Band.DEFINITION),
+        ([PLAIN, DEFINING], True, Band.REPORT),
+        ([PLAIN, DEFINING], False, Band.QUESTION),
+        ([PLAIN, replace(PLAIN, covered=1)], False, Band.QUESTION),
+        ([replace(PLAIN, covered=1)], False, None),
+        ([replace(PLAIN, covered=2)], False, None),
     ],
 )
-def test_a_draft_belongs_to_the_strongest_sign(signs: DraftSigns, band: Band) -> None:
-    """A frame before a definition, both before any share of words."""
-    assert band_of(signs) is band
+def test_a_draft_belongs_to_the_strongest_sign(excerpts: list[Excerpt], is_report: bool, band: Band | None) -> None:
+    """A frame before a definition that is quoted first, both before what was asked; two words of twelve are none."""
+    assert band_of(excerpts, is_report=is_report, asked=12) is band
 
 
 def test_every_band_has_been_counted() -> None:
-    """And more signs never promise less than fewer of the same kind."""
-    assert all(COUNTS[band].drafts >= COUNTS[band].right >= 0 for band in Band)
-    assert COUNTS[Band.LEADING_REPORT].share > COUNTS[Band.REPORT].share
-    assert COUNTS[Band.COVERED_QUESTION].share >= MEDIUM_SHARE > COUNTS[Band.SPARSE_QUESTION].share
+    """All but frames, which are rare, so often that the count says something of the next draft."""
+    assert set(COUNTS) == set(Band)
+    assert all(COUNTS[band].drafts >= COUNTS[band].right > 0 for band in Band)
+    assert all(COUNTS[band].drafts >= ENOUGH for band in set(Band) - {Band.FRAME})

@@ -372,7 +372,7 @@ def test_a_draft_says_what_became_of_such_drafts(code: Path) -> None:
     """Counts of its band; a question that nothing answers has none."""
     record = investigate(code, "src/transport.py").ret.track_record
     assert record is not None
-    assert record.band == "covered_question"
+    assert record.band == "question"
     assert 0 < record.right <= record.drafts
     assert investigate(code).ret.track_record is None
 
