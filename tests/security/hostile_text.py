@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+from bot.domain import events
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.playbook import Playbook, parse
@@ -261,6 +262,6 @@ def _given_text(function: Callable[..., Any], kinds: dict[str, Any]) -> Callable
 def _required(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the required arguments by their names; none if it cannot be called by names."""
     required = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, localns=vars(events))  # imported for types alone, see classify-start.md
     is_plain = all(one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY} for one in required)
     return {one.name: hints[one.name] for one in required} if is_plain else {}
