@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from bot.domain.search.report_parts import readable_text
 from bot.domain.search.stack_frames import frames_in
 from bot.domain.search.tokens import stem
 from bot.domain.tables import Pattern, Words, WordSet, read_table
@@ -93,10 +94,15 @@ _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.
 _TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
 """The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
 _COMPARED: Final = re.compile(r"(?<![<>=!~-])(?:[<>]=?|[!=]=|[≤≥≠])(?=\s?[$€£+-]?\d|\s)")
-"""A sign of comparison before a number, or before a space; no arrow, no tag and no quote at the start of a line."""
-_COMPARED_WORDS: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
+"""A sign of comparison before a number, or before a space; no arrow and no tag."""
+_QUOTED: Final = re.compile(r"^(?:[ \t]{0,8}>(?!=))+", re.MULTILINE)
+_EQUALITY: Final = {"==": "equal", "!=": "unequal", "≠": "unequal"}
+_ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
+_COMPARED_WORDS: Final = _EQUALITY | _ORDER
 _NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
 """A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
+_OCCURRING: Final = _LISTS.host_labels | _LISTS.occurrence
+"""Words whose number, of one digit too, names one machine or one occurrence: `server3`, `attempt2`."""
 _EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
@@ -157,7 +163,7 @@ def _same_order(one: _Form, other: _Form) -> bool:
 @lru_cache(maxsize=2_048)
 def _form(text: str, is_alert: bool) -> _Form:
     text = _LINK.sub(lambda link: link[2] or link[1], _MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
-    text = _COMPARED.sub(lambda sign: f" {_COMPARED_WORDS.get(sign[0], sign[0][0] + 'equal')} ", text)
+    text = _COMPARED.sub(lambda sign: f" {_COMPARED_WORDS[sign[0]]} ", _QUOTED.sub("", readable_text(text)))
     frames = tuple(f"{frame.path}:{frame.function}" for frame in frames_in(text))
     frames = frames if len(frames) >= LEAST_FRAMES else ()
     found = _ERROR.search(text)
@@ -219,7 +225,7 @@ def _masked(tokens: Sequence[str]) -> list[str]:
     """Return the words of an alert without hosts and plain numbers."""
     kept: list[str] = []
     for at, token in enumerate(tokens):
-        before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
+        before, after = _label(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else ""
         if before in _LISTS.host_labels and any(letter.isdigit() for letter in token):
             kept += [part for part in re.split(r"[-._]", token) if _ONE.get(part, part) in _LISTS.environments]
         elif not any(letter.isdigit() for letter in token) or _is_name(token):
@@ -232,6 +238,14 @@ def _masked(tokens: Sequence[str]) -> list[str]:
         else:
             kept += _host_parts(token)
     return kept
+
+
+def _label(tokens: Sequence[str], at: int) -> str:
+    """Return the word before another one: of a number that something is or is not, the word before `==` or `!=`."""
+    signs = _COMPARED_WORDS if tokens[at] in _LISTS.statuses else _EQUALITY
+    if at and tokens[at - 1] in signs.values():
+        at -= 1
+    return tokens[at - 1] if at else ""
 
 
 def _is_name(token: str) -> bool:
@@ -251,6 +265,7 @@ def _host_parts(token: str) -> list[str]:
     ]
     numbered = _NUMBERED.fullmatch(parts[first]) if first < len(parts) else None
     if numbered and not (first and len(parts[first]) == POD_SUFFIX_CHARS):
-        behind.insert(0, parts[first] if len(numbered[2]) == 1 else numbered[1])
+        is_thing = len(numbered[2]) == 1 and numbered[1] not in _OCCURRING
+        behind.insert(0, parts[first] if is_thing else numbered[1])
     tag = _TAG.search(token)
     return [*parts[:first], *behind, *([region[0]] if region else []), *([tag[1]] if tag else [])]

@@ -219,11 +219,12 @@ def test_there_are_enough_kinds() -> None:
         (FileKind.CHANGELOG, "CHANGES HISTORY.rst docs/releases/2.2.txt doc/whats_new/v0.20.rst doc/whats-new.rst"),
         (FileKind.CHANGELOG, "docs/history/changelog-4.4.rst CHANGES/12.bugfix.rst doc/release/release_3.1.rst"),
         (FileKind.CHANGELOG, "doc/api/prev_api_changes/api_changes_3.0.0/removals.rst UPGRADE.md"),
-        (FileKind.DOCS, "docs/release-process.md docs/change-password.md docs/changes-feed.md"),
+        (FileKind.DOCS, "docs/release-process.md docs/change-password.md docs/changes-feed.md docs/making-changes.md"),
         (FileKind.SOURCE, "src/history.ts app/news.py src/releases/index.ts release.py src/latest.ts contest.py"),
         (FileKind.SOURCE, "authors_controller.rb AuthorsController.php license_checker.py src/notice_board.tsx"),
-        (FileKind.LEGAL, "LICENSE LICENSE-MIT LICENSE.APACHE2 COPYING.LESSER licenses.md AUTHORS.rst"),
+        (FileKind.LEGAL, "LICENSE LICENSE-MIT LICENSE-2.0.txt LICENSE.APACHE2 COPYING.LESSER licenses.md AUTHORS.rst"),
         (FileKind.TEST, "FooTest.php FooTests.cs cart_test.go cart.spec.ts src/test/java/Cart.java"),
+        (FileKind.TEST, "IOTest.java shop/tests.py test.js"),
     ],
 )
 def test_what_a_file_is_for_is_told_by_its_whole_name(kind: FileKind, paths: str) -> None:
