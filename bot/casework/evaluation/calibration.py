@@ -33,8 +33,8 @@ class CalibratedInvestigator:
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
         """Return the draft; raises what the investigator raises, and StoreError where the counts cannot be read."""
+        known = read_calibration(self.documents)  # first: what cannot be read is to cost no model
         found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        known = read_calibration(self.documents)
         is_search = found.investigator == OFFLINE
         if not found.ret.draft_reply.strip():
             return found

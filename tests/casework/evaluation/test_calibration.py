@@ -16,6 +16,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.questions.calibration import Decided, Measured
 from bot.domain.returns import InvestigatorReturn, TrackRecord, Usage
 from bot.domain.threads import QuestionType, Resolution
+from bot.errors import StoreError
 from tests.builders import NOW, a_return
 from tests.casework.four_weeks import live_four_weeks
 
@@ -28,8 +29,10 @@ class Found:
 
     ret: InvestigatorReturn
     by: str = "offline"
+    asked: int = 0
 
     def investigate(self, _: Assignment, *, run_id: str, on_progress: OnProgress | None = None) -> Investigation:
+        self.asked += 1
         return Investigation(ret=self.ret, ledger=Ledger(), usage=Usage(), investigator=self.by)
 
 
@@ -64,6 +67,17 @@ def test_a_model_keeps_its_confidence(tmp_path: Path) -> None:
     )
     assert drafted(store, Found(a_return(confidence="medium"), by="m")).track_record is None
     assert drafted(store, Found(a_return("", confidence="high"), by="m")).track_record is None
+
+
+def test_what_cannot_be_read_costs_no_model(tmp_path: Path) -> None:
+    """A later version's counts are refused before anybody investigates; damaged ones are none."""
+    store, model = FileStore(tmp_path), Found(a_return(confidence="high"), by="m")
+    (tmp_path / "calibration.json").write_text('{"version": 1, "tests": {"question": 3}}', "utf-8")
+    assert drafted(store, model).track_record is None
+    (tmp_path / "calibration.json").write_text('{"version": 2, "schema_version": 99}', "utf-8")
+    with pytest.raises(StoreError):
+        drafted(store, model)
+    assert model.asked == 1
 
 
 def test_a_measurement_leaves_what_it_did_not_measure(tmp_path: Path) -> None:
