@@ -14,8 +14,8 @@ from bot.config.field_types import (
     ClockTime,
     Day,
     EscalationId,
-    Interval,
     LocalZone,
+    PerhapsInterval,
     SettingsBlock,
     UserId,
     WindowStart,
@@ -47,7 +47,7 @@ KEEP_RUNS_FOR = timedelta(days=90)
 class PageSettings(SettingsBlock):
     """What becomes of a question that pages while nobody acknowledges it; findings: the same keys in `heartbeat`."""
 
-    again_after: Interval | None = AGAIN_AFTER
+    again_after: PerhapsInterval = AGAIN_AFTER
     """How long after a question that pages nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
     """Who is told, once, of one nobody acknowledged for twice as long: a user, a user group, a private channel."""

@@ -19,8 +19,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 
@@ -141,6 +144,18 @@ PerhapsFile = Annotated[_Place, described_as("path of a file; a relative one is 
 
 INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
 Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]
+
+
+def _or_null(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read(value)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{said}; null switches it off") from error
+
+
+PerhapsInterval = Annotated[Interval | None, WrapValidator(_or_null)]
+"""A duration of something that may also never happen: null."""
 
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

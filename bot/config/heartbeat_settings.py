@@ -20,6 +20,7 @@ from bot.config.field_types import (
     EscalationId,
     HoursWindow,
     Interval,
+    PerhapsInterval,
     SettingsBlock,
     WindowEnd,
     WindowStart,
@@ -168,7 +169,7 @@ class BeatSettings(SettingsBlock):
         Severity.ACT
     )
     """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
-    again_after: Interval | None = AGAIN_AFTER
+    again_after: PerhapsInterval = AGAIN_AFTER
     """How long after a page nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
     """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""

@@ -23,6 +23,7 @@ from bot.config.field_types import (
     InheritedValue,
     Interval,
     PerhapsFile,
+    PerhapsInterval,
     SettingsBlock,
     Word,
     described_as,
@@ -159,7 +160,7 @@ class Settings(TeamMatters):
     """The teams that share one bot, by name; none: one team, whose matters stand at the top level."""
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
-    keep_runs_for: Interval | None = KEEP_RUNS_FOR
+    keep_runs_for: PerhapsInterval = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside, and what is on file of
     draft PRs that ended and of votes on replies; null: for ever. Journals, closed threads and memory are never
     removed."""

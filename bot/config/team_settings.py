@@ -24,7 +24,14 @@ from bot.config.casework_settings import (
     SaveNotes,
 )
 from bot.config.codebase_settings import Picked
-from bot.config.field_types import ApproverId, ChannelId, InheritedValue, Interval, SettingsBlock, WorkingHoursSettings
+from bot.config.field_types import (
+    ApproverId,
+    ChannelId,
+    InheritedValue,
+    PerhapsInterval,
+    SettingsBlock,
+    WorkingHoursSettings,
+)
 from bot.config.model_settings import BudgetSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.acknowledgement import AcknowledgeMode
@@ -80,9 +87,9 @@ class TeamMatters(SettingsBlock):
     """More points that an answer to a kind of question must meet, and is judged by where a model judges it."""
     escalation: EscalationSettings = EscalationSettings()
     budget: BudgetSettings = BudgetSettings()
-    remind_after: Interval | None = REMIND_AFTER
+    remind_after: PerhapsInterval = REMIND_AFTER
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
-    expire_after: Interval | None = EXPIRE_AFTER
+    expire_after: PerhapsInterval = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
     acknowledge: AcknowledgeMode = "reaction"
     """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply

@@ -574,6 +574,7 @@ def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder
     assert (settings.remind_after, settings.expire_after) == (timedelta(minutes=90), None)
     wrong = problems(folder, MINIMAL + "remind_after: soon\nexpire_after: 4\nsave_notes: perhaps\n")
     assert [problem.partition(":")[0] for problem in wrong] == ["remind_after", "expire_after", "save_notes"]
+    assert wrong[0].endswith('or "2d"; null switches it off')
 
 
 def test_when_a_question_rings_again_and_who_is_told_next(folder: Path) -> None:

@@ -27,6 +27,7 @@ from bot.casework.reports.thread_facts import (
     facts_of,
     from_row,
 )
+from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict
 from bot.ports import ArchivedDocument, Store
@@ -44,9 +45,15 @@ _JOURNAL_FIELDS: Final = {"format", "rows"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}
 
 
-def uncounted_words(threads: int) -> str:
-    """Return what is not counted yet, because only so much was to be done at once; nothing where all is."""
-    return f"not counted yet: {threads:,} closed threads" if threads else ""
+def uncounted_words(threads: int, *, is_short: bool = False) -> str:
+    """Return what is not counted yet, because only so much was to be done at once, and what to do about it.
+
+    Nothing where all is counted; what `is_short` fits a picture.
+    """
+    if not threads:
+        return ""
+    rest = "" if is_short else "; triage is counting them, ask again in a minute"
+    return f"not counted yet: {counted(threads, 'closed thread')}{rest}"
 
 
 def day_after_kept(now: datetime) -> str:

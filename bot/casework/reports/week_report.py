@@ -33,7 +33,7 @@ def read_week(
     window = Window.last(DAYS, now)
     past = count_past(store, rollups, window.start, now, at_most=at_most)
     beats = read_beats(rollups, window.start, now)
-    return replace(build_week(past, beats, window, zone), uncounted=uncounted_words(past.uncounted))
+    return replace(build_week(past, beats, window, zone), uncounted=uncounted_words(past.uncounted, is_short=True))
 
 
 def build_week(past: JournalHistory, beats: BeatHistory, window: Window, zone: tzinfo) -> WeekSummary:

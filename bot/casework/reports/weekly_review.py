@@ -25,6 +25,7 @@ from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.domain.questions.feedback import votes_words
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import ArchivedDocument, Store
@@ -135,7 +136,8 @@ class WeeklyReview:
         """The week in one sentence."""
         of = self.tally
         return (
-            f"{of.threads:,} questions, {of.replies:,} answered ({of.approved:,} as drafted, {of.edited:,} edited); "
+            f"{counted(of.threads, 'question')}, {of.replies:,} answered "
+            f"({of.approved:,} as drafted, {of.edited:,} edited); "
             f"median time to reply {seconds(of.to_reply_s)}, cost per answer {dollars(of.cost_per_reply_usd)}; "
             f"feedback {votes_words(of.votes)}"
         )

@@ -63,7 +63,7 @@ class DirectoryState:
         return [DEFAULT_TEAM, *(team for team in teams if team not in self._linked())]
 
     def count(self, namespace: str) -> Counter[str]:
-        """Count names and lines; of all there is only the jobs are read."""
+        """Count documents and lines."""
         home, found = self.home_of(namespace), Counter[str]()
         with _readable(home):
             documents = FileDocuments(home, is_reader=True)
