@@ -134,6 +134,14 @@ def apply_proposal(playbook: Playbook, proposal: Proposal) -> Playbook:
     )
 
 
+def is_carried_out(playbook: Playbook, proposal: Proposal) -> bool:
+    """Whether a playbook is as an accepted proposal left it, as far as its task goes."""
+    try:
+        return apply_proposal(playbook, proposal).render() == playbook.render()
+    except InputError:
+        return False
+
+
 def standing_task(playbook: Playbook, proposal: Proposal) -> PlaybookEntry | None:
     """Return the task a proposal is about where it stood when it was made; None if it is not there any more."""
     tasks = playbook.tasks(_tier(proposal.from_tier))

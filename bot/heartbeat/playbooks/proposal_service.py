@@ -20,6 +20,7 @@ from bot.domain.playbooks.proposals import (
     Proposal,
     ProposalStatus,
     apply_proposal,
+    is_carried_out,
     proposal_id,
     standing_task,
 )
@@ -160,6 +161,7 @@ class ProposalService:
     def _tell_asker(self, proposal: Proposal) -> None:
         """Say it in the thread once: the intent is on disk first, and where it was, the line is looked for.
 
+        Long after the decision it is said only while it is still so: somebody may have changed the playbook again.
         A thread that takes no line, because it or its channel is gone, is no reason to ask again for ever.
         """
         intent, now = proposal.said_intent, self._clock.now()
@@ -168,6 +170,11 @@ class ProposalService:
             if said is None and intent is not None and may_still_arrive(intent, now):
                 raise Unavailable("the line may still be on its way")
             if said is None:
+                late = proposal.evolve(said_intent=now)
+                if late.is_said_late and not self._is_still_so(proposal):
+                    problem = "the asker was not told: the playbook was changed again before that could be said"
+                    self._store.evolve(proposal.id, problem=problem)
+                    return
                 said = self._chat.say_done(self._store.change(proposal.id, partial(_claimed, intent, now)))
         except Unavailable:
             raise
@@ -175,6 +182,13 @@ class ProposalService:
             self._store.evolve(proposal.id, problem=f"the asker could not be told: {error}")
         else:
             self._store.evolve(proposal.id, said_ts=said)
+
+    def _is_still_so(self, proposal: Proposal) -> bool:
+        try:
+            playbook = playbook_of(self._sessions.get(proposal.session or "")).peek()
+        except InputError:  # the session was taken out of triage.yml
+            return False
+        return playbook is not None and is_carried_out(playbook, proposal)
 
     def _told(self, given: str) -> str:
         now = self._store.find(given)

@@ -240,14 +240,23 @@ def test_what_could_not_be_finished_is_finished_later_once(world: World, step: s
     assert world.proposal.settled_at is not None
 
 
-def test_a_line_that_comes_late_says_so(world: World) -> None:
-    """The bot was away for a day."""
+def test_a_line_that_comes_late_is_said_only_while_it_is_still_so(world: World) -> None:
+    """The bot was away for a day: what stands is said with its time; that of what was taken back, the card says."""
     world.hear("watch the CDN hourly in shop")
     world.chat.breaks["say"] = Unavailable("down")
     world.proposals.accept(ID, "shop", "U2")
     world.chat.breaks.clear()
     world.works.clock.advance(86_400)
+    carried_out = world.shop.read_text()
+    world.shop.write_text(PLAYBOOK)
     world.restarted()
+    world.proposals.settle()
+    assert world.chat.said == []
+    assert world.proposal.settled_at is not None
+    assert "playbook was changed again" in (world.proposal.problem or "")
+    assert world.chat.cards["card 0"].problem == world.proposal.problem
+    world.store.change(ID, lambda now: now.evolve(settled_at=None, problem=None))
+    world.shop.write_text(carried_out)
     world.proposals.settle()
     assert world.chat.said == [ID]
     assert world.proposal.is_said_late
