@@ -48,6 +48,7 @@ class _TwinsTable(NamedTuple):
     status_labels: WordSet
     statuses: WordSet
     duration_labels: WordSet
+    machine_names: WordSet
     host_labels: WordSet
     id_prefixes: Words
     occurrence: WordSet
@@ -101,8 +102,8 @@ _ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", 
 _COMPARED_WORDS: Final = _EQUALITY | _ORDER
 _NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
 """A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
-_OCCURRING: Final = _LISTS.host_labels | _LISTS.occurrence
-"""Words whose number, of one digit too, names one machine or one occurrence: `server3`, `attempt2`."""
+_OCCURRING: Final = _LISTS.host_labels | _LISTS.machine_names | _LISTS.occurrence
+"""Words whose number, of one digit too, names one machine or one occurrence: `server3`, `web1`, `attempt2`."""
 _EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
