@@ -61,7 +61,7 @@ def draft_past_questions(questions: Sequence[Event], settings: Settings, environ
 
 def _shown(event: Event, found: QuestionRun) -> str:
     ret = found.found.ret
-    mark = f"would be shown as: {SEARCH_RESULT}" if found.passed else "✗ would be shown with objections"
+    mark = f"would be shown as: {SEARCH_RESULT}" if found.validation.passed else "✗ would be shown with objections"
     words = one_line(ret.draft_reply, DRAFT_CHARS)
     said = textwrap.wrap(words, WIDTH - 4, max_lines=DRAFT_LINES, placeholder=" …")
     refs = [one_line(ref.ref, WIDTH - 4) for ref in ret.evidence_refs[:REFS]]

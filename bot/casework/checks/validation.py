@@ -39,6 +39,11 @@ class Validation:
     """Which limit of time ended the run, if one did: `timeout_kind`, `timeout_s`, `stall_s`."""
     convergence_forced: bool = False
 
+    @property
+    def passed(self) -> bool:
+        """Whether every check and the validator let the draft through."""
+        return self.ret is not None and self.ret.verdict is Verdict.PASS
+
     def as_trace(self) -> dict[str, Any]:
         """Return what the record of the run keeps."""
         return {

@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.validation import Validation, Validator
+from bot.casework.checks.validation import Validator
 from bot.casework.evaluation.planted_errors import PlantedKind, with_statement, wrong_citations
 from bot.casework.evaluation.question_scores import Hits
-from bot.domain.returns import InvestigatorReturn, Verdict
+from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import ThreadState
 
 
@@ -86,17 +86,13 @@ class PlantedScores:
         rounds = (*state.rounds[:-1], state.rounds[-1].model_copy(update={"investigator_return": ret}))
         drafted, run_id = state.evolve(investigator_return=ret, rounds=rounds), f"{state.thread_id}-eval"
         found, outcome = self.code.validate(drafted, run_id=run_id), Outcome.CHECKS
-        if self.model is not None and _passed(found):
+        if self.model is not None and found.passed:
             found, outcome = self.model.validate(drafted, run_id=run_id), Outcome.VALIDATOR
-        if found.ret is None or _passed(found):
+        if found.ret is None or found.passed:
             outcome = Outcome.PASSED if found.ret else Outcome.UNKNOWN
         reasons = found.ret.reasons if found.ret and outcome is not Outcome.PASSED else ()
         self.judged.append(Judged(state.question, kind, outcome, next(iter(reasons), found.problem or "")))
         return outcome
-
-
-def _passed(found: Validation) -> bool:
-    return found.ret is not None and found.ret.verdict is Verdict.PASS
 
 
 def _refused(judged: Sequence[Judged]) -> Hits:

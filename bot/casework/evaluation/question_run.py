@@ -14,7 +14,7 @@ from bot.agent.run_records import RunRecorder
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.returns import Usage, Verdict, total_usage
+from bot.domain.returns import Usage, total_usage
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
 from bot.ports import Clock, NoteIndex
@@ -31,11 +31,6 @@ class QuestionRun:
     validation_id: str
     found: Investigation
     validation: Validation
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check and the validator let the draft through."""
-        return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
 
     @property
     def usage(self) -> Usage:
@@ -56,7 +51,7 @@ class QuestionRunner:
     """Of the records, to be named where a run fails."""
 
     def run(self, question: str, *, say: Say) -> QuestionRun:
-        """Return what came of a question of its first draft, telling `say` how it goes.
+        """Return what came of a question with its first draft, telling `say` how it goes.
 
         Raises:
             TriageError: as the investigator, the validator and the record do.

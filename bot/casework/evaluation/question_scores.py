@@ -114,7 +114,7 @@ def answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Answ
         cited=cited,
         is_right=has_draft and not files.isdisjoint(cited) if files else not has_draft,
         has_draft=has_draft,
-        passed=run.passed,
+        passed=run.validation.passed,
         kind=band_of_draft(ret, is_search=run.found.investigator == OFFLINE),
         expected=ret.track_record.expected if ret.track_record else None,
         cost_usd=run.usage.cost_usd,

@@ -114,7 +114,7 @@ def _measure(
         described, count = hired.described if is_model_asked else _OFFLINE, drafts if asked is None else len(asked)
         most = 2 * len(asked or ()) + JUDGED * count
         cost = f": about {most} runs of a model at most, each of several calls; Ctrl-C stops" if is_model_asked else ""
-        _tell(f"measuring {described}{cost} …")
+        _tell(f"measuring: {described}{cost} …")
         scores = ask_questions(asked, question_runner(hired, sources), say=_tell) if asked is not None else None
         true = scores or ask_questions(questions_on_files(code, drafts), question_runner(offline, sources), say=_tell)
         planted = PlantedScores(code=offline.validator, model=hired.validator if is_model_asked else None)

@@ -67,7 +67,7 @@ def command(question: str, team: str | None, config: Path | None, as_json: bool,
             print(failure_json(question, error))
         raise
     print(findings_json(findings) if as_json else render(findings))
-    return 0 if findings.passed else 1
+    return 0 if findings.validation.passed else 1
 
 
 def _long_run(folder: EscalationFolder) -> int:

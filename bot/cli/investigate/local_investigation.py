@@ -120,7 +120,7 @@ def findings_json(findings: QuestionRun) -> str:
         "question": findings.state.question,
         "run_id": findings.run_id,
         "investigator": findings.found.investigator,
-        "passed": findings.passed,
+        "passed": findings.validation.passed,
         "investigator_return": findings.found.ret.model_dump(mode="json"),
         "checks": [check.model_dump() for check in findings.validation.checks],
         "validator_return": verdict.model_dump(mode="json") if verdict else None,
@@ -143,7 +143,7 @@ def _verdict(findings: QuestionRun) -> str:
         return "? needs context; there is nothing to check"
     if verdict is None:
         return f"✗ the draft could not be validated: {findings.validation.problem}"
-    if findings.passed:
+    if findings.validation.passed:
         return _passed(findings, verdict)
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
 
