@@ -1,6 +1,7 @@
 """Runs git: always an argv, never a shell, in a scrubbed environment.
 
 Hooks, file-system monitors, pagers, prompts, transports and path-spec magic are off, whatever the checkout configures.
+Transports are off in the environment, which no `protocol.<name>.allow` of a checkout overrules.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ _HARDENING: Final = (
     "log.showSignature=false",
     "submodule.recurse=false",
     "blame.ignoreRevsFile=",
-    "protocol.allow=never",
 )
 
 
@@ -172,6 +172,7 @@ def environment() -> dict[str, str]:
     return {
         **keep,
         "HOME": "/nonexistent",
+        "GIT_ALLOW_PROTOCOL": "",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_GRAFT_FILE": "/dev/null",

@@ -28,8 +28,6 @@ _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "-
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 _OVER_HTTP: Final = (
-    "protocol.https.allow=always",
-    "protocol.http.allow=always",
     "http.followRedirects=false",
     "credential.helper=",
     "push.gpgSign=false",
@@ -208,6 +206,7 @@ class PatchRepo:
         basic = base64.b64encode(f"x-access-token:{remote.token}".encode()).decode()
         variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         header = {
+            "GIT_ALLOW_PROTOCOL": "https:http",
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": f"http.{remote.url}.extraHeader",
             "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",

@@ -250,6 +250,30 @@ def test_settings_of_the_repository_run_nothing(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("name", ["ext", "file"])
+def test_a_lost_object_is_fetched_from_nowhere(tmp_path: Path, name: str) -> None:
+    """A checkout may allow a transport by its name, and name a program as the remote that keeps its files."""
+    code = make_repo(tmp_path / "code", {"file.txt": "x\n"})
+    blob, mark = git(code, "rev-parse", "HEAD:file.txt"), tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
+    program.chmod(0o700)
+    settings = {
+        f"protocol.{name}.allow": "always",
+        "remote.origin.url": f"ext::{program}" if name == "ext" else tmp_path.as_uri(),
+        "remote.origin.uploadpack": str(program),
+        "remote.origin.promisor": "true",
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+    }
+    for key, value in settings.items():
+        git(code, "config", key, value)
+    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(ProviderError):
+        GitRepo(code).lines_at("HEAD", "file.txt")
+    assert not mark.exists()
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
