@@ -181,7 +181,7 @@ class Settings(TeamMatters):
 
     def _of_team(self, name: str, team: TeamSettings) -> Settings:
         seen = {key: one for key, one in self.codebases.items() if team.codebases is None or key in team.codebases}
-        own = {key: getattr(team, key) for key in INHERITED}
+        own = {key: getattr(team, key) for key in INHERITED & team.model_fields_set}  # the rest nobody wrote
         sessions = {key: one for key, one in self.sessions.items() if (one.team or name) == name}
         changes = {"codebases": seen, "watched_chats": team.channels, "sessions": sessions, "teams": {}}
         return self.model_copy(update={**own, **changes})

@@ -11,8 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.budget import Allowance
+from bot.composition.model_access import thread_allowance
 from bot.config.settings import Settings, load_settings
 from bot.config.strict_yaml import merged_blocks
+from bot.config.team_settings import TeamMatters
 from bot.errors import ConfigError
 
 PAY = {"ops_channel": "C0PAYOPS", "channels": [{"chat_id": "C0PAY", "name": "payments"}]}
@@ -66,6 +69,16 @@ def test_a_team_inherits_key_by_key(folder: Path) -> None:
     assert (pay.brief.evening, plat.brief.morning, plat.brief.evening) == (None, time(8, 30), time(17, 0))
     assert [chat.chat_id for chat in pay.watched_chats] == ["C0PAY"]
     assert not pay.teams
+
+
+def test_what_nobody_wrote_counts_as_unwritten_for_a_team(folder: Path) -> None:
+    """As without teams: a model without a price has no limit until somebody writes one."""
+    model = {"investigator": {"model": "a-model-of-ours"}}
+    settings = load(folder, **model, teams={"pay": PAY, "plat": {**PLAT, "budget": {"per_thread_usd": 2}}})
+    pay, plat = settings.by_team().values()
+    assert pay.model_fields_set & TeamMatters.model_fields.keys() == {"ops_channel"}
+    assert thread_allowance(pay) is None
+    assert thread_allowance(plat) == Allowance(usd=2, whose="this thread")
 
 
 def test_a_session_belongs_to_one_team(folder: Path) -> None:
