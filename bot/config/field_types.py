@@ -119,7 +119,7 @@ def _looked_up(path: Path, info: ValidationInfo) -> Path:
 def _existing_folder(path: Path, info: ValidationInfo) -> Path:
     folder = _looked_up(path, info)
     try:
-        if folder.is_dir():
+        if (info.context or {}).get("was_checked") or folder.is_dir():
             return folder
     except OSError as error:
         raise ValueError(f"{str(path)[:200]!r} cannot be looked up; give the path of a git checkout") from error

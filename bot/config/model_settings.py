@@ -11,12 +11,11 @@ Pure values; no secret stands in them. Tokens are named, as variables of the env
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from bot.config.field_types import SettingsBlock, described_as
+from bot.config.field_types import PerhapsFolder, SettingsBlock, described_as
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -114,8 +113,8 @@ class McpServerSettings(SettingsBlock):
 
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""
-    cwd: Path | None = None
-    """The folder the process starts in."""
+    cwd: PerhapsFolder | None = None
+    """The folder the process starts in; absent: the bot's own."""
     env: tuple[_EnvName, ...] = ()
     """Names of variables the process may see, besides PATH, HOME and the like; absent ones are left out."""
     url: _Url | None = None

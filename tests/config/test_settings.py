@@ -404,6 +404,12 @@ def test_models_and_limits_have_defaults_that_are_safe(folder: Path) -> None:
     assert (settings.provider, settings.base_url, settings.mcp_servers) == ("anthropic", None, {})
 
 
+def test_the_folder_of_an_mcp_server_is_meant_from_the_config(folder: Path) -> None:
+    """As all paths are."""
+    settings = load_settings(write(folder, f"{MINIMAL}mcp_servers: {{logs: {{command: [x], cwd: tools}}}}\n"))
+    assert settings.mcp_servers["logs"].cwd == (folder / "tools").resolve()
+
+
 def test_every_fault_of_a_model_setting_is_named_by_its_key(folder: Path) -> None:
     """Through mappings, too, where any name is a key."""
     found = problems(

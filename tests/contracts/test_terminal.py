@@ -117,6 +117,15 @@ def test_arguments_arrive_as_they_are(reopen: Open, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("pwned*")) == []
 
 
+def test_a_session_starts_in_the_folder_of_the_bot(reopen: Open, tmp_path: Path) -> None:
+    """Relative paths in the commands of MCP servers mean the same as in the bot."""
+    terminal, out = real_only(reopen), tmp_path / "where"
+    code = "import os, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(os.getcwd())"
+    terminal.start(ONE, [sys.executable, "-c", code, str(out)], log=tmp_path / "one.log", env=ENV)
+    wait_for(lambda: ONE not in terminal.sessions(), "the end of the run")
+    assert out.read_text() == str(Path.cwd())
+
+
 def test_output_streams_to_the_log_for_the_owners_eyes_only(reopen: Open, tmp_path: Path) -> None:
     """Both streams, while the run lasts."""
     terminal, log = real_only(reopen), tmp_path / "one.log"

@@ -69,7 +69,7 @@ class TmuxTerminal:
             *("new-session", "-d", "-s", session, "-x", "160", "-y", "50", "--", *map(_word, command)),
         )
         for _ in range(ENDING_TRIES):
-            done = self._tmux(*words, env=env, cwd=log.parent)
+            done = self._tmux(*words, env=env)
             if done.returncode == 0 or not any(ending in done.stderr for ending in _ENDING):
                 break
             time.sleep(ENDING_PAUSE_S)
@@ -96,15 +96,12 @@ class TmuxTerminal:
                 os.killpg(int(pid), signal.SIGKILL)
         self._tmux("kill-session", "-t", f"={session}")
 
-    def _tmux(
-        self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def _tmux(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         argv = [self._program, "-u", "-S", str(self._socket), "-f", "/dev/null", *args]
         try:
             return subprocess.run(  # noqa: S603 - argv, no shell
                 argv,
                 env=dict(env or {}),
-                cwd=cwd,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -143,7 +140,6 @@ class DetachedTerminal:
                 process = subprocess.Popen(  # noqa: S603 - argv, no shell
                     [sys.executable, "-I", str(TEE), str(log), *argv],
                     env=dict(env),
-                    cwd=log.parent,
                     stdin=handle,  # the lock goes with it, and stays when we die
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

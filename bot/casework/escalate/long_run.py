@@ -77,7 +77,8 @@ class EscalationFolder:
     def request(self) -> EscalationRequest | None:
         """Return what the run is asked, or None where there is no run or its request cannot be read."""
         try:
-            request = EscalationRequest.model_validate_json((self.path / "request.json").read_bytes(), extra="ignore")
+            text = (self.path / "request.json").read_bytes()
+            request = EscalationRequest.model_validate_json(text, extra="ignore", context={"was_checked": True})
             rubric = self.rubric.read_text(encoding="utf-8").strip()
         except (OSError, ValueError):  # pydantic's errors and a text that is no UTF-8 are ValueErrors
             return None
@@ -185,7 +186,8 @@ def run_environment(environment: Environment, settings: Settings) -> dict[str, s
     """Return the variables of a run: its model's, its MCP servers', where things lie."""
     servers = settings.mcp_servers.values()
     wanted = _PLAIN.union({"TRIAGE_DATABASE_URL"}, *(server.variables() | frozenset(server.env) for server in servers))
-    return _chosen(environment.variables, wanted, _OF_PROVIDER[settings.provider], environment.home)
+    prefixes = (*_OF_PROVIDER[settings.provider], "PG")  # PGPASSFILE: not all of a database stands in its address
+    return _chosen(environment.variables, wanted, prefixes, environment.home)
 
 
 def harness_environment(environment: Environment, settings: Settings) -> dict[str, str]:

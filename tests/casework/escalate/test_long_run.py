@@ -26,6 +26,7 @@ VARIABLES = {
     "GITHUB_TOKEN": "github",
     "TRIAGE_HOME": "/data",
     "TRIAGE_DATABASE_URL": "postgresql://triage@localhost/triage",
+    "PGPASSFILE": "/run/secrets/pgpass",
     "LD_PRELOAD": "/tmp/evil.so",
     "PYTHONPATH": "/tmp/evil",
 }
@@ -43,7 +44,7 @@ def given(folder: Path, **more: Any) -> tuple[Environment, Settings]:
 def test_a_run_sees_what_its_model_and_its_servers_need(tmp_path: Path) -> None:
     """Notes and budget may be in a database; and nothing of the chat's, another cloud's, or the loader's."""
     assert set(run_environment(*given(tmp_path, mcp_servers=SERVERS))) == {
-        *("PATH", "HOME", "HTTPS_PROXY", "TRIAGE_HOME", "TRIAGE_DATABASE_URL"),
+        *("PATH", "HOME", "HTTPS_PROXY", "TRIAGE_HOME", "TRIAGE_DATABASE_URL", "PGPASSFILE"),
         *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "LOKI_TOKEN", "TICKET_TOKEN"),
     }
 
@@ -88,9 +89,11 @@ EVERYTHING: dict[str, Any] = {
 
 def test_a_run_reads_every_setting_as_it_was_written(tmp_path: Path) -> None:
     """Durations and times of day among them; of none the run says that its request cannot be read."""
-    _, settings = given(tmp_path, **EVERYTHING)
+    (tmp_path / "code").mkdir()
+    _, settings = given(tmp_path / "code", **EVERYTHING)
     assignment = Assignment(question="Why?", question_type=QuestionType.OTHER, rubric="R", round=1)
     request = EscalationRequest(run_id="r1", assignment=assignment, settings=settings, spend_usd=None)
     folder = EscalationFolder(tmp_path / "escalations" / "t1")
     folder.open(request)
+    (tmp_path / "code").rmdir()  # which whoever reads the code will say
     assert folder.request() == request
