@@ -12,22 +12,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.agent.model_run import RunFailed
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatResult, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT
-from tests.heartbeat.room import BeatRoom, Scripted, report, screened
+from tests.heartbeat.room import COST, BeatRoom, Scripted, report, screened
 from tests.sampling import examples
 
 CHECK = ("python3", "check.py")
+STOCK = ("python3", "stock.py")
 LINE = "Orders: `python3 check.py`"
 FRAME = "# Shop\n\n## Timestamps\n\n{{stamps}}\n## Quick Tasks\n\n{tasks}\n\n## Notes\n"
 
@@ -70,6 +73,12 @@ class Watch:
         self.line = self.room.beat(wake)
         return self.room.surface.texts[before:]
 
+    def acknowledge(self) -> None:
+        """Acknowledge whatever is open."""
+        for each in self.known:
+            if each.is_open and not each.acknowledged_by:
+                self.findings.acknowledge("shop", finding_digest(each.key), by="U0ANN")
+
     @property
     def known(self) -> list[OpenFinding]:
         return list(self.room.state.findings.values())
@@ -80,6 +89,11 @@ class Watch:
         finding = self.room.surface.updated[-1][1].finding
         assert finding is not None
         return finding
+
+
+def make_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -132,6 +146,84 @@ def test_a_pre_screen_cannot_pass_over_a_check_that_fails(tmp_path: Path) -> Non
     asked = len(screen.views)
     assert len(watch.beat(1, "A")) == 1
     assert len(screen.views) == asked
+
+
+def test_a_model_that_is_away_silences_no_check_that_fails(tmp_path: Path) -> None:
+    """The beat failed, and says so; what code saw rings once, closes nothing and stamps nothing."""
+    watch = Watch(tmp_path, RunFailed("the provider is away", usage=COST))
+    [said] = watch.beat(1, "prod is down")
+    assert "`python3 check.py` fails (exit code 1)" in said
+    assert watch.known[0].notes == ("No model looked at this: the provider is away",)
+    assert (watch.line.result, watch.line.silent) == (BeatResult.FAILED, False)
+    assert "(never)" in watch.room.playbook
+    assert watch.beat(1, "prod is down") == watch.beat(0, "fine") == []
+    assert watch.known[0].is_open
+
+
+def test_a_model_that_calls_a_check_well_that_gave_no_answer_is_not_believed(tmp_path: Path) -> None:
+    """What hangs, or is ended by a signal, has not said that all is well."""
+    watch = Watch(tmp_path, report())
+    assert watch.beat(0, "fine") == []
+    [said] = watch.beat(-9, "")
+    assert said.startswith("Orders: no answer: ")
+    assert watch.beat(-9, "") == []
+    assert "- [x]" not in watch.room.playbook
+    watch.beat(0, "fine")
+    assert watch.shown.resolved_at is not None
+
+
+def test_whoever_acknowledged_one_check_without_an_answer_hears_of_the_next(watch: Watch) -> None:
+    """Each is a finding of its own, as urgent as its own task."""
+    watch.says("Docs: `linkcheck docs`", f"! {LINE}")
+    watch.probes.set(None, "", ("linkcheck", "docs"))
+    assert len(watch.beat(0, "fine")) == 1
+    watch.acknowledge()
+    assert len(watch.beat(-9, "")) == 1
+    assert [each.severity for each in watch.known if not each.acknowledged_by] == [Severity.PAGE]
+
+
+def test_whoever_acknowledged_one_command_of_a_task_hears_of_the_next(tmp_path: Path) -> None:
+    """Also where both stand in one list below it, or in a table; the line of each says how urgent it is."""
+    below = "Backends\n  - Orders: `python3 check.py`\n  - ! Stock: `python3 stock.py`"
+    for number, mind in enumerate([OfflineFullRun(), report()]):
+        watch = Watch(make_folder(tmp_path / str(number)), mind, line=below)
+        watch.probes.set(0, "fine", STOCK)
+        assert watch.beat(1, "empty") == ["Backends, Orders: `python3 check.py` fails (exit code 1)\n- `empty`"]
+        watch.acknowledge()
+        watch.probes.set(1, "empty", STOCK)
+        assert watch.beat(0, "fine") == ["Backends, Stock: `python3 stock.py` fails (exit code 1)\n- `empty`"]
+        assert [each.severity for each in watch.known] == [Severity.ACT, Severity.PAGE]
+
+
+@pytest.mark.parametrize("click", ["acknowledge", "snooze", "nobody"])
+def test_what_becomes_more_urgent_rings_again_once_whoever_has_it(watch: Watch, click: str) -> None:
+    """They said that they have a full disk, not that production is down."""
+    watch.beat(1, "disk at 85 %")
+    if click == "acknowledge":
+        watch.acknowledge()
+    elif click == "snooze":
+        watch.findings.snooze("shop", finding_digest(watch.known[0].key), "24 h")
+    [said] = watch.beat(1, "production is down")
+    assert "production is down" in said
+    assert (watch.known[0].severity, watch.known[0].acknowledged_by) == (Severity.PAGE, None)
+    watch.acknowledge()
+    assert watch.beat(1, "disk at 85 %") == watch.beat(1, "production is down") == []
+
+
+def test_a_tool_that_works_again_is_no_all_clear_for_another(watch: Watch) -> None:
+    """One card names all that do not work; it says "resolved" once none is left."""
+    runs, requests = ("gh", "run", "list"), ("gh", "pr", "status")
+    watch.says("A: `gh run list`", "B: `gh pr status`")
+    for argv in (runs, requests):
+        watch.probes.set(1, "not logged in", argv)
+    assert len(watch.beat()) == 1
+    watch.probes.set(0, "", runs)
+    assert watch.beat() == []
+    assert watch.shown.is_open
+    assert "gh run list" not in watch.shown.text
+    watch.probes.set(0, "", requests)
+    watch.beat()
+    assert watch.shown.resolved_at is not None
 
 
 @pytest.mark.parametrize("later", [OfflineFullRun().run, report()], ids=["offline", "model"])
@@ -313,14 +405,15 @@ STEPS = st.one_of(
 
 
 @settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=st.lists(STEPS, min_size=3, max_size=14), mind=st.sampled_from(["offline", "model", "screened"]))
+@given(steps=st.lists(STEPS, min_size=3, max_size=14), mind=st.sampled_from(["offline", "model", "screened", "away"]))
 def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of_what_was_seen_well(
     steps: list[tuple[Any, ...]], mind: str
 ) -> None:
-    """Over histories of results, fixes, removals, clock steps and refusals, with and without a model that says ok."""
+    """Over histories of results, fixes, removals, clock steps and refusals; a model says ok, is away, or is none."""
     with tempfile.TemporaryDirectory() as folder:
         screen = Scripted(screened("none")) if mind == "screened" else None
-        watch = Watch(Path(folder), report() if mind != "offline" else OfflineFullRun(), screen=screen)
+        minds = {"offline": OfflineFullRun(), "away": RunFailed("the provider is away", usage=COST)}
+        watch = Watch(Path(folder), minds.get(mind, report()), screen=screen)
         watch.probes.set(0, "", ("git", "status"))
         for step in steps:
             History(watch).take(step)

@@ -190,11 +190,12 @@ class SessionState(FrozenValue):
     def with_findings(self, *findings: OpenFinding) -> Self:
         """Return the state with these findings as they stand; of closed ones only the newest are kept.
 
-        A finding that is closed, or was until now, has no stamps: whatever was sent of it before holds nothing back.
+        A finding that is closed, was so until now, or became more urgent has no stamps: whatever was sent of it before
+        holds nothing back.
         """
         known = {**self.findings, **{finding.key: finding for finding in findings}}
         newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
-        news = [each.key for each in findings if not each.is_open or self._has_closed(each.key)]
+        news = [each.key for each in findings if not each.is_open or self._is_news(each)]
         return self.evolve(findings={each.key: each for each in newest}, sent=self.sent.without(*news))
 
     def comparing(self, commands: Collection[str]) -> Self:
@@ -205,8 +206,9 @@ class SessionState(FrozenValue):
             failed_probes=tuple(name for name in self.failed_probes if name in commands),
         )
 
-    def _has_closed(self, key: str) -> bool:
-        return key in self.findings and not self.findings[key].is_open
+    def _is_news(self, finding: OpenFinding) -> bool:
+        known = self.findings.get(finding.key)
+        return known is not None and (not known.is_open or finding.severity.rank < known.severity.rank)
 
 
 def is_snoozed(until: datetime, now: datetime, longest: timedelta) -> bool:

@@ -135,7 +135,7 @@ def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> 
     """Return a finding as it stands now; one that was closed begins anew.
 
     One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back.
-    A beat that has nothing to add leaves the small print of an earlier one.
+    One that became more urgent is nobody's yet. A beat with nothing to add leaves the small print of an earlier one.
     """
     at, print_ = outcome.at, _small_print(outcome)
     same = {"text": found.text, "check": found.check or (known.check if known else "")}
@@ -153,6 +153,8 @@ def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> 
             **print_,
         )
     severity = highest([known.severity, found.severity])  # other words make it no less urgent
+    if severity is not known.severity:
+        known = known.evolve(acknowledged_by=None, snoozed_until=None)
     return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **same, **print_)
 
 

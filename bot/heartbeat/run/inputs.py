@@ -27,8 +27,9 @@ from bot.errors import TriageError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.failed_checks import is_unreported
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import again, is_unreported, open_flags, standing
+from bot.heartbeat.run.receipts import again, open_flags, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock

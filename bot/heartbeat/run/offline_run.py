@@ -7,20 +7,20 @@ answered, `skipped` where only a model could tell. It says in every report that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.domain.heartbeats.allowed_commands import identity_of_lines
+from bot.domain.heartbeats.allowed_commands import Argv, identity_of, identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_record import first_lines, kept
 from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.failed_checks import FAILING, failure_id, failure_text, failures, is_own, listed, titled
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
-from bot.heartbeat.run.receipts import FAILING, failure_text, is_own, listed, says_no, titled
 
 STALE_AFTER: Final = timedelta(days=7)
 NO_MODEL: Final = "No model was used: code compared the output of the commands in HEARTBEAT.md."
@@ -32,6 +32,12 @@ _PENDING: Final = 8
 """How `gh pr checks` exits while checks run."""
 _CONFLICTS: Final = 1
 """How `git merge-tree` exits where the branches conflict."""
+
+
+USELESS: Final = "commands"
+"""The id of the finding that git, gh or glab do not work here, or that a command may not be run."""
+LATE: Final = "late"
+"""The id of the finding that a task's commands were not run for want of time."""
 
 
 class ProbeChange(NamedTuple):
@@ -48,43 +54,64 @@ class OfflineFullRun:
     """Port FullRun by code alone."""
 
     def run(self, view: BeatView) -> BeatReport:
-        """Return a receipt for each due task; all commands that do not work here make one finding together."""
-        broken = [result for result in view.probes.results if _is_broken(result)]
-        reports = next((task for task in view.tasks if set(view.probes.results_for(task)) & set(broken)), None)
-        receipts = tuple(
-            _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
-        )
-        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=None, notes=(NO_MODEL,))
+        """Return receipts for each due task; all commands that can never work here make one finding together."""
+        useless = {each.argv: str(each.problem) for each in view.probes.results if _is_broken(each)}
+        useless |= {argv: f"`{' '.join(argv)}` is not allowed by `commands`" for argv in view.probes.refused}
+        reports = _reporter(view, useless)
+        receipts = [
+            receipt for task in view.tasks for receipt in _receipts(task, view, useless, reports=task is reports)
+        ]
+        return BeatReport(message=view.session.beat.ack_token, receipts=tuple(receipts), usage=None, notes=(NO_MODEL,))
 
 
-def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:
-    lines = "\n".join(dict.fromkeys(f"- {result.problem}" for result in broken))
-    count = counted(len(broken), "command of HEARTBEAT.md does", "commands of HEARTBEAT.md do")
-    text = f"{count} not work here\n{lines}"
-    return Receipt(task=task.id, status="finding", evidence=text, finding="commands")
+def _reporter(view: BeatView, useless: Collection[Argv]) -> PlaybookEntry | None:
+    """Return the task whose finding names what does not work: where one is open already, that task's."""
+    open_ = {each.task for each in view.open_findings if each.key.endswith(f"/{USELESS}")}
+    known = [task for task in view.tasks if identity_of(task) in open_]
+    concerned = [task for task in view.tasks if not view.probes.commands_of(task).isdisjoint(useless)]
+    return next(iter([*known, *concerned]), None) if useless else None
 
 
-def _receipt(task: PlaybookEntry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
-    results = view.probes.results_for(task)
+def _receipts(task: PlaybookEntry, view: BeatView, useless: Mapping[Argv, str], *, reports: bool) -> list[Receipt]:
+    """Return a finding for each check that fails and for what else is news, or one receipt that there is none.
+
+    `reports`: its first finding names what does not work.
+    """
     if task.id in view.exchange.receipts:
-        return view.exchange.receipts[task.id]
-    if not results:
+        return [view.exchange.receipts[task.id]]
+    failed, late = failures(view, task), view.probes.commands_of(task).intersection(view.probes.late)
+    answered = [each for each in view.probes.results_for(task) if each.argv not in useless and each not in failed]
+    seen = [news for result in answered if (news := _reader(result)(result, view)) is not None]
+    found = {
+        **({USELESS: _useless_text(useless)} if reports else {}),
+        **{failure_id(task, result): failure_text(task, result) for result in failed},
+        **({LATE: titled(task, "not run: no time was left for its commands")} if late else {}),
+        **({"+".join(each.finding for each in seen): titled(task, *(each.text for each in seen))} if seen else {}),
+    }
+    findings = [Receipt(task=task.id, status="finding", evidence=found[name], finding=name) for name in found]
+    return findings or [_unremarkable(task, view)]
+
+
+def _useless_text(useless: Mapping[Argv, str]) -> str:
+    lines = "\n".join(dict.fromkeys(f"- {problem}" for problem in useless.values()))
+    count = counted(len(useless), "command of HEARTBEAT.md does", "commands of HEARTBEAT.md do")
+    return f"{count} not work here\n{lines}"
+
+
+def _unremarkable(task: PlaybookEntry, view: BeatView) -> Receipt:
+    """Return the receipt of a task of which there is no news."""
+    if not view.probes.names_commands(task):
         return Receipt(task=task.id, status="skipped", evidence="this needs a model; there is no API key")
-    seen = [
-        found for result in results if result not in broken and (found := _reader(result)(result, view)) is not None
-    ]
-    if not seen:
-        works = view.probes.covers(task) and all(result not in broken for result in results)
-        return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
-    text = titled(task, *(each.text for each in seen))
-    return Receipt(task=task.id, status="finding", evidence=text, finding="+".join(each.finding for each in seen))
+    works = view.probes.covers(task) and all(not _is_broken(each) for each in view.probes.results_for(task))
+    commands = ", ".join(sorted(map(" ".join, view.probes.commands_of(task))))
+    return Receipt(task=task.id, status="ok" if works else "skipped", evidence=commands)
 
 
 def _is_broken(result: ProbeResult) -> bool:
-    """Whether a command has no answer; checks that fail exit with an error and are one."""
+    """Whether a tool has no answer; a check of the team's own that has none is a finding of its own."""
     is_conflict = _reader(result) is _conflicts and result.exit_code == _CONFLICTS
     is_listing = result.exit_code == _PENDING or any(end == "fail" for _, end in _rows(result))
-    return result.problem is not None and not (says_no(result) or is_conflict or (is_listing and bool(_rows(result))))
+    return result.problem is not None and not (is_own(result) or is_conflict or (is_listing and bool(_rows(result))))
 
 
 def _reader(result: ProbeResult) -> Reader:
@@ -153,9 +180,7 @@ def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
 
 
 def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
-    """Any other command: that it fails, or that it prints something else than it did."""
-    if says_no(result):
-        return ProbeChange(FAILING, failure_text(result))
+    """Any other command: that it prints something else than it did."""
     if not _is_news(result, view):
         return None
     said = f"`{result.command}` prints something different now\n{listed(result.output.splitlines())}"

@@ -29,9 +29,10 @@ from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatView, FullRun
+from bot.heartbeat.run.failed_checks import failures, needs_full_look
 from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
 from bot.heartbeat.run.model_steps import PrescreenStep, Screened
-from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
+from bot.heartbeat.run.receipts import boxes_of, judge_report, notes, seen_by_code, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 
 log = logging.getLogger(__name__)
@@ -169,10 +170,22 @@ class BeatPipeline:
         except RunStopped:
             raise
         except TriageError as error:
-            return broken_off(view.session, error, view)
+            return self._without_report(view, error)
         if view.cancel.is_set():
             return cancelled(view, report.usage)
         return self._told(view, begun, report, screened)
+
+    def _without_report(self, view: BeatView, error: TriageError) -> BeatEnd:
+        """End a beat whose run failed: the checks that fail ring all the same; nothing is closed or stamped."""
+        ending, found = broken_off(view.session, error, view), seen_by_code(view)
+        if ending.result is not BeatResult.FAILED or not found:
+            return ending
+        try:
+            note = f"No model looked at this: {error}"
+            return replace(ending, sent=self._alerts.deliver(view.session, _outcome(view, found, (), notes=(note,))))
+        except StoreError:
+            log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
+            return ending
 
     def _told(self, view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None = None) -> BeatEnd:
         """Tell what a run found once it is on disk; what was told and stamped before a crash is so once."""

@@ -94,6 +94,10 @@ class ProbeReport:
         """Return the results of one task's commands."""
         return tuple(self._answers[argv] for argv in self._asked.get(task.id, ()) if argv in self._answers)
 
+    def commands_of(self, task: PlaybookEntry) -> frozenset[Argv]:
+        """Return the commands that a task names, allowed or not."""
+        return frozenset(self._asked.get(task.id, ()))
+
     def names_commands(self, task: PlaybookEntry) -> bool:
         """Whether a task names any command, allowed or not."""
         return task.id in self._asked
@@ -235,6 +239,8 @@ class Probes:
             return f"`{command}` printed more than {limit // 1024} KiB"
         if code == 0:
             return None
+        if code < 0:
+            return f"`{command}` was ended by {_signal_name(-code)}"
         said = self._clean(output).strip().splitlines() or [f"exit code {code}"]
         first = next((line for line in said if line.startswith(("fatal:", "error:"))), said[-1])
         return f"`{command}` failed: {one_line(first, 200)}"
@@ -295,6 +301,13 @@ def _is_late(process: subprocess.Popen[bytes], deadline: float) -> bool:
     except subprocess.TimeoutExpired:
         return True
     return False
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ up. How urgent a finding is, the most urgent sign decides: a task marked `!`, wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -25,15 +25,16 @@ from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView, EditKind
-from bot.heartbeat.run.probes import ProbeResult
+from bot.heartbeat.run.failed_checks import (
+    failure_id,
+    failure_text,
+    failures,
+    is_good,
+    is_marked,
+    reports_of,
+)
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules
-
-FAILING: Final = "failing"
-"""The id of the finding that a check of the team's own fails."""
-SHOWN_LINES: Final = 8
-_OTHERS: Final = frozenset({"git", "gh", "glab", "triage"})
-
 
 _CODE: Final = re.compile(r"`[^`\n]{0,400}`")
 _FOREIGN: Final = ("git", "gh", "glab")
@@ -42,62 +43,12 @@ _shipped = cache(Rules)
 SHOWN: Final = 5
 
 
-def is_own(result: ProbeResult) -> bool:
-    """Whether a command is a check of the team's own."""
-    return result.argv[0] not in _OTHERS
+def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, named: str | None = None) -> Severity:
+    """Return the severity of a finding of `task` (None: of none of the playbook) with the id `named`.
 
-
-def says_no(result: ProbeResult) -> bool:
-    """Whether a check of the team's own ran to its end and failed; what was killed or never started said nothing."""
-    return is_own(result) and (result.exit_code or 0) > 0
-
-
-def is_good(view: BeatView, task: PlaybookEntry) -> bool:
-    """Whether all commands of a task were run and none failed; a task without one is the model's to judge."""
-    if not view.probes.names_commands(task):
-        return True
-    return view.probes.covers(task) and all(result.problem is None for result in view.probes.results_for(task))
-
-
-def failures(view: BeatView, task: PlaybookEntry) -> list[ProbeResult]:
-    """Return the checks of a task that failed."""
-    return [result for result in view.probes.results_for(task) if says_no(result)]
-
-
-def is_unreported(view: BeatView) -> bool:
-    """Whether a due check fails and nothing is open that says so: that is news, however long it has failed."""
-    reported = {each.task for each in view.open_findings}
-    return any(failures(view, task) and identity_of(task) not in reported for task in view.tasks)
-
-
-def needs_full_look(view: BeatView) -> bool:
-    """Whether a check fails, or cannot be run any more, in a way that nobody may pass over without a full run."""
-    return is_unreported(view) or any(is_own(result) and result.problem for result in view.changed)
-
-
-def failure_text(result: ProbeResult) -> str:
-    """Return what an alert says of a check that failed: its exit code and its last words."""
-    said = [line for line in result.output.splitlines() if line.strip()][-SHOWN_LINES:]
-    return f"`{result.command}` fails (exit code {result.exit_code})\n{listed(said)}"
-
-
-def titled(task: PlaybookEntry, *texts: str) -> str:
-    """Return what was seen under the title of its task, which is what stands before the command."""
-    said = unmarked(task.text)
-    title = said.partition("`")[0].rstrip(" :") or said
-    return "\n\n".join(f"{title}: {text}" for text in texts)
-
-
-def listed(lines: Sequence[str]) -> str:
-    """Return the first lines as a list, and how many more there are."""
-    shown = [f"- `{line.replace('`', chr(39))[:160]}`" for line in lines[:SHOWN_LINES]]
-    rest = len(lines) - len(shown)
-    return "\n".join([*shown, *([f"- … {rest} more"] if rest else [])])
-
-
-def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Severity:
-    """Return the severity of a finding of `task` (None: of no task of the playbook); the most urgent sign counts."""
-    return highest(_signs(view, text[:MAX_READ_CHARS], task, is_event=is_event))
+    The most urgent sign counts.
+    """
+    return highest(_signs(view, text[:MAX_READ_CHARS], task, named or ""))
 
 
 def severity_of_flag(view: BeatView, text: str) -> Severity:
@@ -106,17 +57,17 @@ def severity_of_flag(view: BeatView, text: str) -> Severity:
     return highest([Severity.ACT, *signs, *_signs(view, text[:MAX_READ_CHARS], None)])
 
 
-def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> list[Severity]:
+def _signs(view: BeatView, text: str, task: PlaybookEntry | None, named: str = "") -> list[Severity]:
     failing = [result for result in view.probes.results_for(task) if result.exit_code] if task else []
     has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
     said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)
-    pages = (task is not None and is_marked_urgent(task.text)) or is_alarm(said, _shipped())
+    pages = (task is not None and is_marked(view, task, named)) or is_alarm(said, _shipped())
     default = view.session.beat.severity
     return [
         *([Severity.PAGE] if pages else []),
         *([Severity.ACT] if failing else []),
         severity_of_words(said),
-        Severity.KNOW if is_event and default is not Severity.PAGE else default,
+        Severity.KNOW if named.startswith(EVENT) and default is not Severity.PAGE else default,
     ]
 
 
@@ -169,7 +120,8 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view, report.receipts), *_unsaid(view, report), *_undone(view, report), *open_flags(view)]
+    said = {receipt.task for receipt in report.receipts if receipt.status == "finding"}
+    findings = [*_found(view, report.receipts), *seen_by_code(view, said), *_undone(view, report)]
     if missing:
         findings.append(_unreceipted(view, missing))
     if ack.kind == "alert" and not findings:
@@ -234,7 +186,7 @@ def open_flags(view: BeatView) -> list[Finding]:
 def _new(view: BeatView, about: str, text: str, task: PlaybookEntry | None = None, named: str | None = None) -> Finding:
     """Return a finding of a beat; it goes by its name, else by its text."""
     key, check = finding_key(view.session.id, about, text, named), task.text if task else ""
-    return Finding(key=key, task=about, check=check, text=text, severity=severity_of(view, text, task))
+    return Finding(key=key, task=about, check=check, text=text, severity=severity_of(view, text, task, named))
 
 
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
@@ -243,18 +195,19 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
 
 
-def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
-    """Yield what no receipt says: that a check failed. What is open of it stands, else it is a finding of its own."""
-    said = {receipt.task for receipt in report.receipts if receipt.status == "finding"}
-    told: set[str] = set()
+def seen_by_code(view: BeatView, said: Collection[str] = ()) -> list[Finding]:
+    """Return what stands whatever a model says: urgent flags, and the checks that fail of no task in `said`.
+
+    Of a check that a model has reported under another name, that finding stands.
+    """
+    found: dict[str, Finding] = {}
     for task in view.tasks:
-        failed, identity = failures(view, task), identity_of(task)
-        if not failed or task.id in said or identity in told:
-            continue
-        told.add(identity)
-        known = [each for each in view.open_findings if each.task == identity]
-        text = titled(task, *map(failure_text, failed))
-        yield from [again(each) for each in known] or [_new(view, identity, text, task, FAILING)]
+        for result in failures(view, task) if task.id not in said else ():
+            new = _new(view, identity_of(task), failure_text(task, result), task, failure_id(task, result))
+            known = [again(each) for each in reports_of(view, task, result) if each.key != new.key]
+            for each in known or [new]:
+                found.setdefault(each.key, each)
+    return [*found.values(), *open_flags(view)]
 
 
 def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
@@ -283,7 +236,7 @@ def _finding(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Fi
         task=MESSAGE if is_event else about,
         check=task.text if task else "",
         text=said,
-        severity=severity_of(view, said, task, is_event=is_event),
+        severity=severity_of(view, said, task, receipt.finding),
     )
 
 

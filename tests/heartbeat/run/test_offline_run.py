@@ -12,6 +12,7 @@ from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Receipt
 from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
+from bot.heartbeat.run.receipts import judge_report
 from tests.heartbeat.builders import AT, a_view
 
 
@@ -148,9 +149,24 @@ def test_a_check_of_the_teams_own_that_says_no_is_a_finding(tmp_path: Path) -> N
 
 
 def test_a_check_that_was_cut_off_has_said_nothing(tmp_path: Path) -> None:
-    """It does not work here, which is another alert."""
+    """That is another alert than that it fails."""
     said = beat(tmp_path, "make lint", "", exit_code=-9, problem="`make lint` took over 30 s")
-    assert (said.status, said.finding) == ("finding", "commands")
+    assert (said.status, said.finding) == ("finding", "no-answer")
+    assert said.evidence.endswith("no answer: `make lint` took over 30 s")
+
+
+def test_what_may_not_be_run_and_what_there_was_no_time_for_is_told(tmp_path: Path) -> None:
+    """A check that is never made is no check that is well; without a model nobody else makes it."""
+    view = a_view(tmp_path, text="## Quick\n- [ ] A: `df -h`\n- [ ] ! B: `git fsck`\n- [ ] C: `make lint`\n")
+    asked = [("df", "-h"), ("git", "fsck"), ("make", "lint")]
+    wanted = tuple((task.id, argv) for task, argv in zip(view.tasks, asked, strict=True))
+    probes = ProbeReport(wanted=wanted, refused=(asked[0],), late=(asked[1], asked[2]))
+    view = replace(view, probes=probes)
+    report = OfflineFullRun().run(view)
+    assert [receipt.finding for receipt in report.receipts] == ["commands", "late", "late"]
+    assert "`df -h` is not allowed by `commands`" in report.receipts[0].evidence
+    assert report.receipts[1].evidence == "B: not run: no time was left for its commands"
+    assert [each.severity.value for each in judge_report(view, report).findings] == ["act", "page", "act"]
 
 
 def test_a_check_that_fails_no_more_is_well(tmp_path: Path) -> None:
