@@ -35,7 +35,7 @@ from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.calibration import Measured
+from bot.domain.questions.approval_basis import Measured
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks

@@ -1,4 +1,7 @@
-"""The buttons of a draft and the dialogues behind them, each with the draft it is about and where it was opened."""
+"""The buttons of a draft and the dialogues behind them, each with the draft it is about and where it was opened.
+
+Under a closed draft stands the offer to remember its lesson.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,12 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, confirmation, form, reason_input, text_input
-from blocks.text.outgoing_text import context
-from blocks.text.splitting import INPUT_CHARS, split
+from blocks.text.outgoing_text import context, escape, local_time
+from blocks.text.splitting import INPUT_CHARS, split, truncate
+from bot.casework.card_marks import LessonMark
 from bot.casework.decisions import DraftClick
+from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
+from bot.domain.memory.notes import NoteKind
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.threads import PendingReason, ThreadState
 
@@ -173,3 +179,41 @@ def _click(state: ThreadState) -> str:
 
 def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:
     return actions(f"actions:{state.thread_id}:{state.draft_version}", *elements)
+
+
+REMEMBERED_CHARS = 200
+_WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
+
+
+def lesson_blocks(mark: LessonMark, click: DraftClick) -> list[Block]:
+    """Return the offer, or what the lesson is remembered as; nothing where there is none."""
+    if mark.remembered_as:
+        ref = escape(truncate(mark.remembered_as.replace("`", ""), REMEMBERED_CHARS))
+        return [context(f":file_folder: remembered as `{ref}`")]
+    if not mark.is_offered:
+        return []
+    remember = button("Remember this", ids.REMEMBER, ids.encode_click(click))
+    return [actions(f"remember:{click.thread_id}:{click.version}", remember)]
+
+
+def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> View:
+    """Return the proposed note, to be changed; nothing is kept before it is submitted."""
+    who = decided_by(state)
+    by = f" by <@{who}>" if who else ""
+    at = f" on {local_time(state.closed_at)}" if state.closed_at else ""
+    said = (
+        f"{_WHAT[lesson.kind].capitalize()}{by}{at}. Whoever looks into a similar question reads this first, "
+        "as a lesson from a draft and not as a fact. Correct it if needed. It is saved only when you press Remember."
+    )
+    return form(
+        ids.REMEMBER_VIEW,
+        ids.encode_click(click),
+        title="Remember this",
+        submit="Remember",
+        blocks=[
+            context(said),
+            text_input(
+                ids.LESSON, "What the next investigation should know", text=lesson.words, at_most=MAX_WORDS_CHARS
+            ),
+        ],
+    )

@@ -17,11 +17,10 @@ from itertools import zip_longest
 from slack_sdk.models.blocks import Block, DividerBlock, MarkdownTextObject, SectionBlock
 
 from blocks import ids
-from blocks.cards.draft_actions import click_of, reinvestigate_button, running_actions, waiting_actions
+from blocks.cards.draft_actions import click_of, lesson_blocks, reinvestigate_button, running_actions, waiting_actions
 from blocks.cards.draft_context import earlier_lines, evidence_lines, suspect_lines, twin_blocks
 from blocks.cards.draft_status import objections, status_line
 from blocks.cards.fix_view import fix_blocks
-from blocks.cards.memory_cards import lesson_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_sections, votes_line
 from blocks.text.marks import without_marks, without_marks_in
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle

@@ -68,7 +68,7 @@ def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadSta
     """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
 
     def mark(state: ThreadState) -> LessonMark:
-        lesson = build_lesson(state)
+        lesson = None if state.is_open else build_lesson(state)
         if lesson is None:
             return NO_LESSON
         ref = shelf.find(lesson.name)

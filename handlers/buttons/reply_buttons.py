@@ -8,7 +8,7 @@ from slack_bolt import Ack
 from slack_sdk import WebClient
 
 from blocks import ids
-from blocks.cards.memory_cards import remember_modal
+from blocks.cards.draft_actions import remember_modal
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import LessonNotes

@@ -14,8 +14,8 @@ from typing import Any, Final
 from slack_sdk import WebClient
 
 from blocks import ids
-from blocks.cards.memory_cards import recheck_blocks, recheck_text
 from blocks.cards.playbook_cards import done_text, proposal_blocks, proposal_text, suggestion_blocks, suggestion_text
+from blocks.cards.recheck_card import recheck_blocks, recheck_text
 from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
 from blocks.text.outgoing_text import section
 from bot.domain.citations.links import LinkTo

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from blocks.cards.draft_actions import click_of
-from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore, NoteFiles
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
 from bot.casework.acknowledgements import Acknowledgements

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.file_engine import FileStore
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator

@@ -1,6 +1,6 @@
 """The contract of the port NoteStore, run over every engine: what one process keeps, the others find.
 
-What only files can do is in tests/adapters/storage/files/test_note_files.py.
+What only files can do is in tests/adapters/storage/files/test_file_engine.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.document_notes import DocumentNotes
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.casework.memory.note_saving import copy_shared_notes
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import InputError

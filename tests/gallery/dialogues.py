@@ -5,9 +5,8 @@ from __future__ import annotations
 from slack_sdk.models.views import View
 
 from blocks.cards.alert_card import playbook_modal
-from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal
+from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, remember_modal
 from blocks.cards.evidence_modal import evidence_modal
-from blocks.cards.memory_cards import remember_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
 from blocks.views.tiers_view import saved_modal, tier_modal
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownCitation, ShownLines

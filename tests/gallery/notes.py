@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blocks.cards.memory_cards import recheck_blocks
+from blocks.cards.recheck_card import recheck_blocks
 from bot.domain.citations.links import code_links
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome

@@ -12,8 +12,7 @@ from datetime import datetime
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.offline_draft import MEDIUM_SHARE
-from bot.domain.questions.approval_basis import OFFLINE
-from bot.domain.questions.calibration import MODEL, Calibration, Decided, Measured
+from bot.domain.questions.approval_basis import MODEL, OFFLINE, Calibration, Decided, Measured
 from bot.ports import Documents
 from bot.ports.collections import CALIBRATION, SingleDocument, read_value
 

@@ -12,8 +12,7 @@ from itertools import islice
 from typing import Final
 
 from bot.casework.posting.feedback import read_feedback
-from bot.domain.questions.approval_basis import Basis, basis_of_thread
-from bot.domain.questions.calibration import Decided, band_of_draft
+from bot.domain.questions.approval_basis import Basis, Decided, band_of_draft, basis_of_thread
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import Store

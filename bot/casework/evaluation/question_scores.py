@@ -15,8 +15,7 @@ from typing import NamedTuple
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.casework.evaluation.question_set import KnownQuestion
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.approval_basis import OFFLINE
-from bot.domain.questions.calibration import Measured, band_of_draft
+from bot.domain.questions.approval_basis import OFFLINE, Measured, band_of_draft
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.threads import ThreadState
 from bot.errors import TriageError

@@ -16,7 +16,7 @@ from typing import Final
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.questions.calibration import Measured
+from bot.domain.questions.approval_basis import Measured
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable

@@ -11,7 +11,7 @@ from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores
 from bot.casework.reports.measures import dollars, measure_total, middle, percent, seconds
 from bot.cli.output import WIDTH, cut, to_json, wrapped
-from bot.domain.questions.calibration import ENOUGH, Calibration, Decided
+from bot.domain.questions.approval_basis import ENOUGH, Calibration, Decided
 from bot.domain.text.sanitize import one_line
 
 SHOWN: Final = 10

@@ -55,7 +55,7 @@ class OutageWords:
 
 
 class Outages:
-    """The words for outages in some languages, of all where none is named; `has_phrase` finds more phrases in a text.
+    """The words for outages in some languages, of all where none is named; `kinds_in` finds more phrases in a text.
 
     >>> outages = Outages()
     >>> said = ("payments are failing", "payments are failing for me", "if payments are failing")
@@ -64,11 +64,12 @@ class Outages:
     """
 
     def __init__(
-        self, languages: Sequence[str] | None = None, has_phrase: Callable[[str], bool] = lambda _: False
+        self, languages: Sequence[str] | None = None, kinds_in: Callable[[str], frozenset[str]] = lambda _: _NONE
     ) -> None:
+        """With `kinds_in`, a text that holds a phrase of the kind `alarm` may raise one, too."""
         tables = _tables()
         chosen = [tables[language] for language in (tables if languages is None else languages)]
-        self._has_phrase = has_phrase
+        self._phrases = kinds_in
         self._failing = _Patterns(chosen, alarm=_alarm_pattern, undelivered=_undelivered_pattern)
         self._condition = _Patterns(chosen, condition=lambda words: words.condition)
         self._one_way = _Patterns(chosen, one_way=lambda words: fill(words.one_way, words.parts))
@@ -95,14 +96,16 @@ class Outages:
         kinds = frozenset().union(*map(self._failing.kinds_in, clauses))
         if "undelivered" in kinds and not self._condition.kinds_in(sentence):
             return True
-        return ("alarm" in kinds or any(map(self._has_phrase, clauses))) and not self._is_one_way(sentence, following)
+        return (
+            "alarm" in kinds or any("alarm" in self._phrases(clause) for clause in clauses)
+        ) and not self._is_one_way(sentence, following)
 
     def _is_one_way(self, sentence: str, following: str) -> bool:
         """Whether people cannot do it in one way and can in another, which the next sentence may say."""
         return bool(self._one_way.kinds_in(f"{sentence}.{following}")) and not self._urgent.kinds_in(sentence)
 
     def _raises(self, text: str) -> bool:
-        return bool(self._failing.kinds_in(text)) or self._has_phrase(text)
+        return bool(self._failing.kinds_in(text)) or "alarm" in self._phrases(text)
 
 
 def tells_of_outage(text: str) -> bool:

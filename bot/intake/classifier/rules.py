@@ -141,7 +141,7 @@ def compile_matchers(
     kinds_in = lru_cache(maxsize=1)(Keywords(lists).kinds_in)  # a message is asked about twice in a row
     return Matchers(
         kinds_in=kinds_in,
-        alarms=Outages(languages, lambda text: "alarm" in kinds_in(text)),
+        alarms=Outages(languages, kinds_in),
         ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import UNKNOWN, StaleCitations
 from bot.errors import ProviderError, StoreError

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.agent.ledger import OWN_TOOLS
+from bot.agent.run_records import OWN_TOOLS
 from tests.agent.tools.toolbox import Toolbox
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
+from bot.agent.run_records import Ledger
 from bot.casework.evaluation.calibration import CalibratedInvestigator, read_calibration, write_calibration
 from bot.casework.evaluation.draft_history import read_history
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.questions.calibration import Decided, Measured
+from bot.domain.questions.approval_basis import Decided, Measured
 from bot.domain.returns import InvestigatorReturn, TrackRecord, Usage
 from bot.domain.threads import QuestionType, Resolution
 from bot.errors import StoreError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.evaluation.draft_history import read_history
-from bot.domain.questions.calibration import Decided
+from bot.domain.questions.approval_basis import Decided
 from bot.domain.questions.feedback import Feedback, Vote
 from bot.domain.threads import Resolution
 from bot.ports import Store

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, band_of
-from bot.domain.questions.calibration import ENOUGH
+from bot.domain.questions.approval_basis import ENOUGH
 
 PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3)
 DEFINING = replace(PLAIN, defines="retries")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.casework.card_marks import LessonMark, lesson_offers
 from bot.casework.decisions import DraftClick
 from bot.domain.memory.notes import NoteHeader, NoteKind

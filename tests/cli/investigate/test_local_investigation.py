@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.ledger import Ledger
+from bot.agent.run_records import Ledger
 from bot.casework.checks.validation import Validation
 from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.investigate.assignment import Investigation

@@ -8,7 +8,7 @@ from blocks import ids
 from bot.domain.citations.links import code_links
 from bot.domain.memory.rechecks import RecheckOutcome
 from handlers.cards.ops_cards import RecheckCards
-from tests.blocks.cards.test_memory_cards import recheck
+from tests.blocks.cards.test_recheck_card import recheck
 from tests.handlers.slack_stub import SlackStub, a_poster, a_publisher, refusal
 
 

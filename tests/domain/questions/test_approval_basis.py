@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.questions.calibration import ENOUGH, Calibration, Decided, Measured, band_of_draft
+from bot.domain.questions.approval_basis import ENOUGH, Calibration, Decided, Measured, band_of_draft
 from bot.domain.returns import TrackRecord
 from tests.builders import a_return
 

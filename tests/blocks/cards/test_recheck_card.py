@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from blocks.cards.memory_cards import recheck_blocks, recheck_text
+from blocks.cards.recheck_card import recheck_blocks, recheck_text
 from bot.domain.citations.links import code_links
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome, recheck_id

@@ -1,4 +1,4 @@
-"""What is kept: the lesson that a closed card offers to remember, and the card of a note whose lines changed. Pure."""
+"""The card of a note whose cited lines changed. Pure."""
 
 from __future__ import annotations
 
@@ -9,60 +9,17 @@ from itertools import islice
 from typing import Final
 
 from slack_sdk.models.blocks import ActionsBlock, Block
-from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.elements import actions, button, form, text_input
+from blocks.elements import actions, button
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, fence, inline_code, local_time, plain, quote_block, section
+from blocks.text.outgoing_text import context, escape, fence, inline_code, plain, quote_block, section
 from blocks.text.splitting import FENCE, LINK_CHARS, truncate
-from bot.casework.card_marks import LessonMark
-from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
-from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
-from bot.domain.memory.notes import NoteCitation, NoteKind
+from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
 from bot.domain.text.sanitize import strip_hidden
-from bot.domain.threads import ThreadState
-
-REMEMBERED_CHARS = 200
-_WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
-
-
-def lesson_blocks(mark: LessonMark, click: DraftClick) -> list[Block]:
-    """Return the offer, or what the lesson is remembered as; nothing where there is none."""
-    if mark.remembered_as:
-        ref = escape(truncate(mark.remembered_as.replace("`", ""), REMEMBERED_CHARS))
-        return [context(f":file_folder: remembered as `{ref}`")]
-    if not mark.is_offered:
-        return []
-    remember = button("Remember this", ids.REMEMBER, ids.encode_click(click))
-    return [actions(f"remember:{click.thread_id}:{click.version}", remember)]
-
-
-def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> View:
-    """Return the proposed note, to be changed; nothing is kept before it is submitted."""
-    who = decided_by(state)
-    by = f" by <@{who}>" if who else ""
-    at = f" on {local_time(state.closed_at)}" if state.closed_at else ""
-    said = (
-        f"{_WHAT[lesson.kind].capitalize()}{by}{at}. Whoever looks into a similar question reads this first, "
-        "as a lesson from a draft and not as a fact. Correct it if needed. It is saved only when you press Remember."
-    )
-    return form(
-        ids.REMEMBER_VIEW,
-        ids.encode_click(click),
-        title="Remember this",
-        submit="Remember",
-        blocks=[
-            context(said),
-            text_input(
-                ids.LESSON, "What the next investigation should know", text=lesson.words, at_most=MAX_WORDS_CHARS
-            ),
-        ],
-    )
-
 
 SHOWN_CHANGES: Final = 3
 SHOWN_LINES: Final = 8

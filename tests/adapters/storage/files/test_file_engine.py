@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.note_files import NoteFiles
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import StoreError
 from tests.fakes import MemoryJournal, unchanged

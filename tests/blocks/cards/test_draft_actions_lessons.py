@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from blocks import ids
-from blocks.cards.draft_actions import click_of
+from blocks.cards.draft_actions import click_of, lesson_blocks, remember_modal
 from blocks.cards.draft_card import CardFacts, card_blocks
-from blocks.cards.memory_cards import lesson_blocks, remember_modal
 from bot.casework.card_marks import LessonMark
 from bot.domain.memory.lessons import build_lesson
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
