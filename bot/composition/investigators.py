@@ -18,7 +18,6 @@ from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
-from bot.casework.evaluation.calibration import CalibratedInvestigator
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
@@ -88,8 +87,7 @@ class CaseworkModels:
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
         # with what code alone finds: where a stack trace leads, and what was not searched
-        findings = CodeFindings(found, code.codebases, code.clones, code.ids)
-        self.investigator = CalibratedInvestigator(findings, sources.storage.documents)
+        self.investigator = CodeFindings(found, code.codebases, sources.storage.documents, code.clones, code.ids)
 
     def close(self) -> None:
         """Let go of the MCP servers."""

@@ -42,8 +42,8 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
 def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
     """And says so to the operator."""
     found = hired(tmp_path, {})
-    assert isinstance(found.investigator.investigator, CodeFindings)
-    assert isinstance(found.investigator.investigator.investigator, OneCodebaseInvestigator)
+    assert isinstance(found.investigator, CodeFindings)
+    assert isinstance(found.investigator.investigator, OneCodebaseInvestigator)
     assert isinstance(found.validator, CodeValidator)
     assert found.described == "offline, no API key"
 
@@ -51,8 +51,8 @@ def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
 def test_with_a_key_two_models_work(tmp_path: Path) -> None:
     """The validator's is the investigator's unless it has its own."""
     found = hired(tmp_path, {"ANTHROPIC_API_KEY": "k"})
-    assert isinstance(found.investigator.investigator, CodeFindings)
-    assert isinstance(found.investigator.investigator.investigator, ModelInvestigator)
+    assert isinstance(found.investigator, CodeFindings)
+    assert isinstance(found.investigator.investigator, ModelInvestigator)
     assert isinstance(found.validator, ModelValidator)
     assert found.described == "claude-opus-5-5"
 

@@ -1,52 +1,57 @@
-"""A team's own counts of what became of its drafts: written by `triage eval --calibrate`, read for every draft.
+"""What became of a team's drafts: what people did with them, and what `triage eval --calibrate` puts on file of them.
 
-The document `calibration` of the team's data; where there is none, or too few drafts, the shipped counts stay.
+Reads closed threads and votes. Replies that no human approved are left out. A dismissal is no proof that a draft was
+wrong: its reason is free text, which code does not judge. Writes the document `calibration` of the team's data, which
+is read for every draft; where there is none, or too few drafts, the shipped counts stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import islice
+from typing import Final
 
-from bot.agent.model_run import OnProgress
-from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.offline_draft import MEDIUM_SHARE
-from bot.domain.questions.approval_basis import MODEL, OFFLINE, Calibration, Decided, Measured
-from bot.ports import Documents
-from bot.ports.collections import CALIBRATION, SingleDocument, read_value
+from bot.casework.posting.feedback import read_feedback
+from bot.domain.questions.approval_basis import (
+    MODEL,
+    Basis,
+    Calibration,
+    Decided,
+    Measured,
+    band_of_draft,
+    basis_of_thread,
+)
+from bot.domain.returns import InvestigatorReturn
+from bot.domain.threads import Resolution, ThreadState
+from bot.ports import Documents, Store
+from bot.ports.collections import CALIBRATION, THREADS, Collection, SingleDocument, read_value
 
-
-@dataclass(frozen=True, slots=True)
-class CalibratedInvestigator:
-    """Port Investigator: the draft of `investigator`, with what became of such drafts in this team.
-
-    A draft without a model is of medium or low confidence by its team's tests, once there are enough, and never high.
-    The confidence of a model's draft is its own.
-    """
-
-    investigator: Investigator
-    documents: Documents
-
-    def investigate(
-        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
-    ) -> Investigation:
-        """Return the draft; raises what the investigator raises, and StoreError where the counts cannot be read."""
-        known = read_calibration(self.documents)  # first: what cannot be read is to cost no model
-        found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
-        is_search = found.investigator == OFFLINE
-        if not found.ret.draft_reply.strip():
-            return found
-        record = known.record_for(found.ret, is_search=is_search)
-        changes: dict[str, object] = {"track_record": record}
-        if is_search and record is not None and record.is_own:
-            changes["confidence"] = "medium" if record.expected >= MEDIUM_SHARE else "low"
-        return replace(found, ret=found.ret.model_copy(update=changes))
+MAX_THREADS: Final = 2_000
+"""Closed threads that are read, the newest first."""
+_BY_PEOPLE: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
 
 
-def read_calibration(documents: Documents) -> Calibration:
-    """Return the counts of a team, none where nothing was measured; raises StoreError."""
-    return read_value(documents, CALIBRATION, Calibration) or Calibration()
+def read_history(store: Store) -> Mapping[str, Decided]:
+    """Return what people decided, by kind of draft; a thread that cannot be read is left out. Raises StoreError."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in read_feedback(store):
+        votes[one.thread_id].update(one.counts._asdict())
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for state, ret in _decided(store):
+        kind = band_of_draft(ret, is_search=basis_of_thread(state) is Basis.SEARCH) or "search"
+        counts[kind].update({"drafts": 1, str(state.resolution): 1, **votes[state.thread_id]})
+    return {kind: Decided(**{name: counts[kind][name] for name in Decided.model_fields}) for kind in sorted(counts)}
+
+
+def _decided(store: Store) -> Iterator[tuple[ThreadState, InvestigatorReturn]]:
+    threads = Collection(store.documents, THREADS)
+    for archived in islice(store.documents.archived(THREADS.name), MAX_THREADS):
+        state = threads.parse_archived(archived)
+        ret = state.investigator_return if state and state.resolution in _BY_PEOPLE else None
+        if state is not None and ret is not None and ret.draft_reply.strip():
+            yield state, ret
 
 
 def write_calibration(
@@ -62,7 +67,7 @@ def write_calibration(
     The counts of people's decisions are new as a whole. Of the tests those of the same maker are: a measurement
     without a model leaves those of models, one without questions (None) leaves all.
     """
-    known = read_calibration(documents).tests
+    known = (read_value(documents, CALIBRATION, Calibration) or Calibration()).tests
     if tests is not None:
         kept = {kind: one for kind, one in known.items() if kind.startswith(MODEL) is not is_model}
         known = {**kept, **tests}

@@ -20,8 +20,10 @@ from bot.agent.codebases import Codebase, Codebases
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
+from bot.casework.investigate.offline_draft import MEDIUM_SHARE
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
+from bot.domain.questions.approval_basis import OFFLINE, Calibration
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
@@ -29,7 +31,9 @@ from bot.domain.search.question_names import names_in
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
+from bot.ports import Documents
 from bot.ports.code import Clones
+from bot.ports.collections import CALIBRATION, read_value
 
 log = logging.getLogger(__name__)
 
@@ -193,17 +197,28 @@ def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
 
 @dataclass(frozen=True, slots=True)
 class CodeFindings:
-    """Port Investigator: what `investigator` found, with what code finds; `clones` keeps those of `cloned` fresh."""
+    """Port Investigator: what `investigator` found, with what code finds, and what became of such drafts in this team.
+
+    `clones` keeps those of `cloned` fresh; `documents` are those of the team.
+    """
 
     investigator: Investigator
     codebases: Codebases
+    documents: Documents
     clones: Clones | None = None
     cloned: Collection[str] = ()
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
-        """Return the draft; raises what the investigator raises, and CodebaseUnreadable where nothing can be read."""
+        """Return the draft.
+
+        Raises what the investigator raises, CodebaseUnreadable where nothing can be read, and StoreError where the
+        team's counts of drafts cannot be read.
+        """
+        known = (
+            read_value(self.documents, CALIBRATION, Calibration) or Calibration()
+        )  # first: what cannot be read is to cost no model
         aged = self.clones.before_investigation(self.cloned) if self.clones else ()
         members = self.codebases.among(assignment.codebases)
         # before, so that what is indexed meanwhile does not count as searched
@@ -214,13 +229,29 @@ class CodeFindings:
         refreshed = tuple(one.id for one, _ in commits)
         told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
         found = self.investigator.investigate(told, run_id=run_id, on_progress=on_progress)
-        known = {
+        told_by_code = {
             "aged_clones": aged or found.ret.aged_clones,
             "not_searched": "; ".join(index.gaps for _, index in looked if index.gaps) or None,
             "index_unfinished": any(index.is_unfinished for _, index in looked),
             "suspect_changes": suspects,
         }
-        return replace(found, ret=found.ret.model_copy(update=known))
+        return _with_track_record(replace(found, ret=found.ret.model_copy(update=told_by_code)), known)
+
+
+def _with_track_record(found: Investigation, known: Calibration) -> Investigation:
+    """Return a draft with what became of such drafts in this team.
+
+    A draft without a model is of medium or low confidence by its team's tests, once there are enough, and never high.
+    The confidence of a model's draft is its own.
+    """
+    is_search = found.investigator == OFFLINE
+    if not found.ret.draft_reply.strip():
+        return found
+    record = known.record_for(found.ret, is_search=is_search)
+    changes: dict[str, object] = {"track_record": record}
+    if is_search and record is not None and record.is_own:
+        changes["confidence"] = "medium" if record.expected >= MEDIUM_SHARE else "low"
+    return replace(found, ret=found.ret.model_copy(update=changes))
 
 
 class _RefreshedIndex(NamedTuple):

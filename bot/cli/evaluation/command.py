@@ -16,8 +16,7 @@ import click
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
-from bot.casework.evaluation.calibration import write_calibration
-from bot.casework.evaluation.draft_history import read_history
+from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.evaluation.planted_scores import PlantedScores
 from bot.casework.evaluation.question_scores import ask_questions
 from bot.casework.evaluation.question_set import KnownQuestion, questions_on_files, read_questions

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.agent.codebases import Codebases
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import Ledger
-from bot.casework.evaluation.calibration import CalibratedInvestigator, read_calibration, write_calibration
-from bot.casework.evaluation.draft_history import read_history
+from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.questions.approval_basis import Decided, Measured
+from bot.casework.investigate.code_findings import CodeFindings
+from bot.domain.questions.approval_basis import Calibration, Decided, Measured
+from bot.domain.questions.feedback import Feedback, Vote
 from bot.domain.returns import InvestigatorReturn, TrackRecord, Usage
 from bot.domain.threads import QuestionType, Resolution
 from bot.errors import StoreError
+from bot.ports import Store
+from bot.ports.collections import CALIBRATION, FEEDBACK, Collection, read_value
 from tests.builders import NOW, a_return
 from tests.casework.four_weeks import live_four_weeks
 
@@ -38,7 +43,7 @@ class Found:
 
 def drafted(store: FileStore, found: Found) -> InvestigatorReturn:
     asked = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)
-    return CalibratedInvestigator(found, store.documents).investigate(asked, run_id="r").ret
+    return CodeFindings(found, Codebases(()), store.documents).investigate(asked, run_id="r").ret
 
 
 @pytest.mark.parametrize(("right", "confidence"), [(30, "medium"), (15, "low")])
@@ -88,7 +93,37 @@ def test_a_measurement_leaves_what_it_did_not_measure(tmp_path: Path) -> None:
     write_calibration(store.documents, {"model_high": modelled}, {}, NOW, is_model=True)
     live_four_weeks(store, NOW, drafts=1, investigator="m")
     write_calibration(store.documents, None, read_history(store), NOW, is_model=False)
-    known = read_calibration(store.documents)
+    known = read_value(store.documents, CALIBRATION, Calibration)
     assert known.tests == {"question": searched, "model_high": modelled}
     assert known.people == {"model_high": Decided(approved=1, drafts=1)}
     assert known.measured_at == NOW
+
+
+def vote(store: Store, thread_id: str, *helpful: bool) -> None:
+    votes = {f"U{number}": Vote(is_helpful=one, at=NOW) for number, one in enumerate(helpful)}
+    name = f"{abs(hash(thread_id)) % 16**16:016x}"
+    Collection(store.documents, FEEDBACK).add(name, Feedback(id=name, thread_id=thread_id, votes=votes))
+
+
+def test_decisions_are_counted_by_kind(tmp_path: Path) -> None:
+    """Automatic replies and threads that ended otherwise are nobody's decision; drafts of models stand apart."""
+    store = FileStore(tmp_path)
+    endings = {1: Resolution.EDITED, 2: Resolution.DISMISSED, 3: Resolution.AUTO, 4: Resolution.EXPIRED}
+    closed = live_four_weeks(store, NOW, endings, drafts=8, investigator="claude")
+    live_four_weeks(
+        store,
+        NOW - timedelta(days=60),
+        drafts=2,
+        investigator="offline",
+        investigator_return=a_return(confidence="low"),
+    )
+    vote(store, closed[0].thread_id, True, False, False)
+    assert read_history(store) == {
+        "model_high": Decided(approved=4, edited=1, dismissed=1, drafts=6, helpful=1, not_helpful=2),
+        "search": Decided(approved=2, drafts=2),
+    }
+
+
+def test_an_empty_home_has_no_history(tmp_path: Path) -> None:
+    """And none is written."""
+    assert read_history(FileStore(tmp_path / "home")) == {}
