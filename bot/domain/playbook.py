@@ -150,7 +150,7 @@ class Playbook:
         if self.is_freeform:
             return self._in(PlaybookSection.OTHER) if tier is Tier.QUICK else ()
         found = self._in(PlaybookSection(tier))
-        return tuple(entry for entry in found if entry.is_item) or found
+        return tuple(entry for entry in found if entry.is_item or entry.is_table_of_commands) or found
 
     @cached_property
     def all_tasks(self) -> tuple[tuple[Tier, PlaybookEntry], ...]:

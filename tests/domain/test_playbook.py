@@ -204,6 +204,19 @@ def test_in_a_tier_a_paragraph_is_a_task_only_where_there_is_no_list() -> None:
     assert texts(playbook, Tier.HOURLY) == ["Fetch everything.", "Look at CI."]
 
 
+def test_a_table_of_commands_is_a_task_beside_a_list_too() -> None:
+    """One more item would silence all its checks; a table that names no command is prose."""
+    table = "| API | `curl -f x` |\n| DB | `pg_isready -h db` |\n"
+    playbook = parse(f"## Quick\n{table}\n- [ ] Look\n\n| tier | when |\n| quick | always |\n")
+    assert [task.text for task in playbook.tasks(Tier.QUICK)] == ["| API | `curl -f x` |", "Look"]
+
+
+@pytest.mark.parametrize("said", ["(none)", "none", "None.", "*None*"])
+def test_that_there_is_no_flag_is_none(said: str) -> None:
+    """In the words of whoever cleared the list."""
+    assert parse(f"## Urgent Flags\n- {said}\n").is_effectively_empty
+
+
 def test_a_flag_is_up_until_it_is_ticked_off() -> None:
     """However it was written."""
     playbook = parse("## Urgent Flags\n- [ ] disk full\n- [x] prod down\n- key leaked\n\nbuild red\n")

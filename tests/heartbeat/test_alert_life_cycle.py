@@ -262,6 +262,18 @@ def test_a_send_that_failed_and_a_check_that_is_well_by_then_ring_nobody(watch: 
     assert [each.resolved_at is not None for each in watch.known] == [True]
 
 
+def test_a_check_that_is_well_again_while_slack_is_away_is_called_so_once_slack_is_back(watch: Watch) -> None:
+    """Once, by the next beat, which finds nothing new; until then the card shows a trouble that is over."""
+    watch.beat(1, "A")
+    watch.room.surface.refuses = Unavailable("Slack is away")
+    watch.beat(0, "fine")
+    watch.room.surface.refuses = None
+    assert watch.beat() == []
+    assert watch.shown.resolved_at is not None
+    watch.beat()
+    assert len(watch.room.surface.updated) == 1
+
+
 def test_a_check_that_was_removed_is_closed_and_never_called_well(watch: Watch) -> None:
     """With who did it; and once."""
     watch.beat(1, "A")

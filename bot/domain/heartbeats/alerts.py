@@ -183,6 +183,8 @@ class OpenFinding(FrozenValue):
     fixed_by: str | None = None
     fixed_at: AwareDatetime | None = None
     resolved_at: AwareDatetime | None = None
+    is_unshown: bool = False
+    """Whether it was closed while its card could not be changed; the next beat shows it."""
     removed: Removal | None = None
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
 

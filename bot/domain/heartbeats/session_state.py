@@ -178,6 +178,8 @@ class SessionState(FrozenValue):
     folder_missing_told_at: AwareDatetime | None = None
     unreachable_told_at: AwareDatetime | None = None
     """When the owner was told that the session's folder is missing; None while it is there."""
+    budget_told_at: AwareDatetime | None = None
+    """When the owner was told that the day's money is spent; None while it is not."""
     tracked_told_at: AwareDatetime | None = None
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
     wakes: tuple[Wake, ...] = ()

@@ -214,6 +214,11 @@ class PlaybookEntry:
     details: tuple[str, ...] = ()
     is_item: bool = True
 
+    @property
+    def is_table_of_commands(self) -> bool:
+        """Whether it is a table that names commands: a task beside a list, too, where prose is none."""
+        return self.text.startswith("|") and any("`" in line for line in (self.text, *self.details))
+
     @cached_property
     def id(self) -> str:
         """The id its receipts carry; it depends on the text alone."""
@@ -283,7 +288,16 @@ def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
             is_open = True
     where = sections(lines)
     found = (_entry(lines, where[start], start, end) for start, end in spans)
-    return tuple(entry for entry in found if entry.text and (entry.details or entry.text.casefold() != PLACEHOLDER))
+    return tuple(entry for entry in found if entry.text and (entry.details or not _is_placeholder(entry.text)))
+
+
+def _is_placeholder(text: str) -> bool:
+    """Whether a line says that there is nothing, in the words of a template or of a person.
+
+    >>> _is_placeholder("(none)"), _is_placeholder("*None.*"), _is_placeholder("None of the shops answers")
+    (True, True, False)
+    """
+    return text.casefold().strip("()_*. ") == "none"
 
 
 def _continues(lines: Sequence[MarkdownLine], span: tuple[int, int], number: int) -> bool:
@@ -329,6 +343,6 @@ def plain_text(text: str) -> str:
         raise InputError(f"Write between 1 and {MAX_TEXT_CHARS} characters; these are {len(said)}.")
     if len(said.splitlines()) > 1 or strip_hidden(said)[1]:
         raise InputError("Write one line, without control or hidden characters.")
-    if _STRUCTURE.search(said) or said.casefold() == PLACEHOLDER:
+    if _STRUCTURE.search(said) or _is_placeholder(said):
         raise InputError("Write plain text: no heading, code fence or HTML comment, and not just (none).")
     return said

@@ -157,8 +157,11 @@ class Notifier:
         for finding in known:
             if finding not in listed:
                 self._tell(finding)
+        unshown = [each for each in self._state().findings.values() if each.is_unshown]
         closed = [now for gone in ended(self._state(), self._outcome) if (now := self._close(gone))]
-        self._tick_off([each for each in closed if each.is_listed])
+        self._tick_off([each for each in (*closed, *unshown) if each.is_listed])
+        for each in unshown:
+            self._show_closed(each)
         if self._outcome.ok_text and not self._said and self._session.beat.visibility.show_ok:
             self._say_ok()
         delivered = redact_route(self._route) if self._said else None
@@ -169,6 +172,7 @@ class Notifier:
             says_ok=bool(self._said) and not self._told,
             problem=str(self._problem) if self._problem else None,
             problem_kind=failure_kind(self._problem) if self._problem else "",
+            is_refused=self._problem is not None and not isinstance(self._problem, Unavailable),
         )
 
     def _tell(self, finding: OpenFinding) -> None:
@@ -256,9 +260,14 @@ class Notifier:
         closed = self._save(gone.key, lambda now: now.evolve(**over) if now and now.is_remembered else now or gone)
         if closed.fixed_by:
             return None
-        if self._session.beat.visibility.show_alerts:
-            self._update(closed)
+        self._show_closed(closed)
         return closed
+
+    def _show_closed(self, closed: OpenFinding) -> None:
+        """Show that a finding is closed; while Slack is away, that is left to the next beat."""
+        is_unshown = self._session.beat.visibility.show_alerts and not self._update(closed)
+        if is_unshown is not closed.is_unshown:
+            self._save(closed.key, lambda now: (now or closed).evolve(is_unshown=is_unshown))
 
     def _say_ok(self) -> None:
         outcome = self._outcome
@@ -281,22 +290,24 @@ class Notifier:
         self._said.append(alert.text)
         return posted
 
-    def _update(self, finding: OpenFinding) -> None:
-        """Bring an alert that stands up to date; a list is, once something on it is gone."""
+    def _update(self, finding: OpenFinding) -> bool:
+        """Bring an alert that stands up to date; a list is, once something on it is gone. False: to be tried again."""
         if finding.place is None or finding.reference is None or finding.is_listed:
-            return
-        if self._show(Posted(finding.place, finding.reference, finding.copies), self._alert(finding)):
+            return True
+        is_shown = self._show(Posted(finding.place, finding.reference, finding.copies), self._alert(finding))
+        if is_shown:
             self._show_a_click_meanwhile(finding)
+        return is_shown
 
     def _show(self, posted: Posted, alert: Alert) -> bool:
-        """Show an alert as it stands; one that cannot be shown is no reason to fail."""
+        """Show an alert as it stands; one that cannot be shown is no reason to fail. False: it can be, later."""
         try:
             self._surface.update(str(self._route.to), posted, alert)
-        except ProviderError:
+        except ProviderError as error:
             log.warning(
                 "alert not updated", extra={"action": "alert_stale", "session": self._session.id}, exc_info=True
             )
-            return False
+            return not isinstance(error, Unavailable)
         return True
 
     def _show_a_click_meanwhile(self, shown: OpenFinding) -> None:

@@ -115,7 +115,7 @@ class BeatOutcome:
 class DeliveryResult:
     """What was said: `delivered` is None where nothing was; `problem` is why something could not be.
 
-    `problem_kind` is the code of the problem (`failure_kind`).
+    `problem_kind` is the code of the problem (`failure_kind`); `is_refused`: only a person can mend it.
     """
 
     delivered: Delivered | None = None
@@ -123,6 +123,7 @@ class DeliveryResult:
     suppressed: tuple[str, ...] = ()
     problem: str | None = None
     problem_kind: str = ""
+    is_refused: bool = False
     says_ok: bool = False
 
     @property

@@ -92,6 +92,11 @@ class BeatEnd:
     triage: Usage | None = None
 
     @property
+    def is_undeliverable(self) -> bool:
+        """Whether it failed for nobody can be told what it found, and only a person can mend that."""
+        return self.result is BeatResult.FAILED and self.sent is not None and self.sent.is_refused
+
+    @property
     def why(self) -> str | None:
         """Why it ended so, in words for its line in the log."""
         return ending_text(self.step, self.detail, self.screen_error)

@@ -75,6 +75,8 @@ class BeatWorker:
         state = self._recorder.close(session, begun, ending, now=now)
         if ending.result is BeatResult.FAILED and state.failures.is_untold:
             self._tell_of_pause(session, state)
+        elif ending.is_undeliverable and state.failures.count == 1:
+            self._tell_of_alert(session, str(ending.error))
         try:
             self._peers.report_to_master(session, ending, now)
         except TriageError:  # the beat is on record; run again, it would be there twice
@@ -86,6 +88,14 @@ class BeatWorker:
             self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
+
+    def _tell_of_alert(self, session: Session, problem: str) -> None:
+        """Say at once that an alert reached nobody and never will as things are, but not what it says."""
+        try:
+            text = f"An alert of {session.id} reached nobody: {problem}. Each beat tries to send it again."
+            self._alerts.tell_owner_or_ops(session, text)
+        except ProviderError:
+            log.exception("nobody told of an alert", extra={"action": "alert_untold", "session": session.id})
 
     def cancel(self, session_id: str) -> bool:
         """Stop the session's beat under way; False if there is none."""

@@ -1,7 +1,7 @@
 """Tells the owner of a session once what it is broken by, and of beats that never came. Other sessions go on.
 
-Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, a
-HEARTBEAT.md that git tracks, and a state or inbox that cannot be read, of which the ops channel hears once in a run.
+Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, money that is
+spent, a HEARTBEAT.md that git tracks, and a state or inbox that cannot be read: of that the ops channel hears once.
 A beat never came if it was due, and neither ran nor was refused for a reason. That is found while sessions are looked
 at, and told after that, for the chat may be slow.
 """
@@ -20,7 +20,7 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.schedule.admission import TRACKED
+from bot.heartbeat.schedule.admission import TRACKED, spent_today
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
@@ -130,6 +130,7 @@ class SessionFaults:
         self._check(self._check_memory)
         self._check(self._check_folder)
         self._check(self._check_way)
+        self._check(self._check_budget)
 
     def check_playbooks(self) -> None:
         """Look once whose HEARTBEAT.md git tracks; starts a git process for each session."""
@@ -162,6 +163,12 @@ class SessionFaults:
     def _check_way(self, session: Session) -> None:
         fault = unreachable(session.id, session.beat.deliver, has_telegram="telegram" in self._surfaces)
         self._note(session, "unreachable_told_at", fault)
+
+    def _check_budget(self, session: Session) -> None:
+        spent, limit = spent_today(self._store.load(session.id), self._clock.now()), session.beat.daily_budget_usd
+        is_spent = limit is not None and spent >= limit
+        fault = f"{spent:.2f} of {limit:.2f} USD (daily_budget_usd) are spent until 00:00 UTC" if is_spent else None
+        self._note(session, "budget_told_at", fault)
 
     def _check_playbook(self, session: Session) -> None:
         if session.beat.enabled:

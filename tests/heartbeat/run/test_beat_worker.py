@@ -380,16 +380,17 @@ def test_five_failures_pause_and_are_told_once_however_often_the_way_is_shut(tmp
     assert room.state.failures.count == 0
 
 
-def test_the_ops_channel_hears_of_a_pause_that_the_owner_cannot_be_told_of(tmp_path: Path) -> None:
-    """An account that is switched off never hears anything; what the alerts say stays private."""
+def test_the_ops_channel_hears_of_alerts_and_a_pause_that_the_owner_cannot_be_told_of(tmp_path: Path) -> None:
+    """An account that is switched off never hears anything: that is said at once; what the alerts say stays private."""
     room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
     room.surface.refuses = ProviderError("cannot send an alert: user_disabled")
     for _ in range(6):
         room.beat(Wake.ON_DEMAND)
-    (said,) = room.ops
-    assert said.startswith("shop: The heartbeat failed 5 times in a row")
-    assert "user_disabled" in said
-    assert "Main is red" not in said
+    first, fifth = room.ops
+    assert first.startswith("An alert of shop reached nobody: cannot send an alert: user_disabled.")
+    assert fifth.startswith("shop: The heartbeat failed 5 times in a row")
+    assert "user_disabled" in fifth
+    assert "Main is red" not in first + fifth
 
 
 def test_a_slot_stamps_its_own_time_and_a_person_the_present(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.heartbeats.session_state import SessionState, SpentToday
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
@@ -106,6 +106,20 @@ def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) 
     assert "TELEGRAM_BOT_TOKEN is not set. Put it into .env" in text
     assert "sessions.gone.heartbeat.deliver" in text
     assert again == (who, text)
+
+
+def test_the_owner_is_told_once_a_day_that_the_money_is_spent(watch: Watch) -> None:
+    """Until midnight no check of the session is made."""
+    watch.sessions.replace({"there": session_settings(watch.there, daily_budget_usd=0.5)})
+    spent = SpentToday(day=f"{watch.clock.now():%Y-%m-%d}", usd=0.52)
+    watch.store.save("there", lambda state: state.evolve(spent=spent))
+    watch.faults.check_sessions()
+    watch.faults.check_sessions()
+    [(_, text)] = watch.told
+    assert "0.52 of 0.50 USD (daily_budget_usd) are spent until 00:00 UTC" in text
+    watch.clock.advance(86_400)
+    watch.faults.check_sessions()
+    assert watch.store.load("there").budget_told_at is None
 
 
 def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watch) -> None:
