@@ -6,7 +6,12 @@ import gc
 import os
 import select
 import sys
+import threading
+import traceback
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
+from types import TracebackType
 
 import click
 
@@ -79,6 +84,9 @@ _READER_LEFT = 141
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 not understood or not configured."""
+    if argv is None:
+        sys.excepthook = _crashed
+        threading.excepthook = _thread_crashed
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
@@ -89,6 +97,22 @@ def main(argv: list[str] | None = None) -> int:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's own flush at the end
         return _READER_LEFT
+
+
+def _crashed(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    """Print what Python would of an error that nobody expected, without secrets: others' words may repeat a key."""
+    from bot.config.environment import read_environment  # here: no command needs it to start
+    from bot.domain.secrets import redact
+
+    known: frozenset[str] = frozenset()
+    with suppress(Exception):
+        known = read_environment(dotenv=Path(".env")).secrets()
+    print(redact("".join(traceback.format_exception(kind, error, trace)), known), end="", file=sys.stderr)
+
+
+def _thread_crashed(thread: threading.ExceptHookArgs) -> None:
+    if thread.exc_type is not SystemExit:
+        _crashed(thread.exc_type, thread.exc_value, thread.exc_traceback)
 
 
 def _run(arguments: list[str]) -> int:

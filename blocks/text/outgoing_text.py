@@ -127,7 +127,7 @@ def with_local_times(mrkdwn: str) -> str:
     >>> with_local_times("paused since 2026-11-21 03:12 UTC")
     'paused since <!date^1795230720^{date_short_pretty} {time}|2026-11-21 03:12 UTC>'
     """
-    return _OURS.sub(_local, mrkdwn)
+    return disarm_mentions(_OURS.sub(_local, mrkdwn))  # what was `UTC@here` is no part of a word any more
 
 
 def _local(found: re.Match[str]) -> str:

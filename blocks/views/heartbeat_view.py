@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -118,7 +119,5 @@ def _line(text: str, chars: int) -> str:
 
 def _that_fit(lines: Sequence[str]) -> str:
     """Return as many lines as a section holds, with room for the times in them."""
-    shown = list(lines)
-    while len(with_local_times("\n".join(shown))) > SECTION_CHARS:
-        shown.pop()
-    return "\n".join(shown)
+    ends = accumulate(len(with_local_times(line)) + 1 for line in lines)
+    return "\n".join(line for line, end in zip(lines, ends, strict=True) if end - 1 <= SECTION_CHARS)

@@ -17,6 +17,7 @@ from bot.domain.text.humanize import ordinal
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20
+LONGEST_ADVICE_S: Final = 86_400
 
 
 class WebhookSurface:
@@ -142,7 +143,7 @@ def _refusal(status: int, body: dict[str, Any]) -> ProviderError:
     """Return what Telegram said no to."""
     said = str(body.get("description") or f"HTTP {status}")[:200]
     wait = (body.get("parameters") or {}).get("retry_after")
-    retry_after_s = float(wait) if isinstance(wait, int | float) else None
+    retry_after_s = float(wait) if isinstance(wait, int) and 0 <= wait <= LONGEST_ADVICE_S else None
     if status == requests.codes.too_many_requests or status >= requests.codes.server_error:
         return Unavailable(f"Telegram refused for now: {said}", retry_after_s=retry_after_s)
     code = NOT_MODIFIED if NOT_MODIFIED in said else None

@@ -26,8 +26,9 @@ FAILURES = (anthropic.AnthropicError, httpx2.TransportError, httpx2.StreamError)
 """Everything that a call to a model may raise."""
 
 _FIRST_WAIT_S: Final = 0.5
-_MAX_VENDOR_CHARS: Final = 500
+_MAX_VENDOR_CHARS: Final = 20_000
 _LONG_WAIT_S: Final = 90
+_LONGEST_ADVICE_S: Final = 7 * 86_400
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_TYPES: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
@@ -43,14 +44,14 @@ class NotAnApi(Exception):
 def vendor_words(error: BaseException) -> str | None:
     """Return the provider's own reason for a refusal, for the log of the run and never for a person in a chat.
 
-    At most 500 characters; whoever writes it redacts it.
+    Whoever writes it redacts it, then shortens it: some gateways repeat the key.
     """
     if not isinstance(error, anthropic.APIStatusError):
         return None
     body = error.body if isinstance(error.body, dict) else {}
     told = body.get("error")
     words = told.get("message") if isinstance(told, dict) else None
-    return " ".join(str(words or error.message).split())[:_MAX_VENDOR_CHARS]
+    return str(words or error.message)[:_MAX_VENDOR_CHARS]
 
 
 def translate_provider_error(error: Exception, model: str) -> TriageError:
@@ -96,10 +97,15 @@ def retry_after_s(error: Exception) -> float | None:
     if isinstance(error, anthropic.APIStatusError):
         with contextlib.suppress(ValueError):
             if (milliseconds := error.response.headers.get("retry-after-ms")) is not None:
-                return float(milliseconds) / 1000
+                return _waitable(float(milliseconds) / 1000)
             if (seconds := error.response.headers.get("retry-after")) is not None:
-                return float(seconds)
+                return _waitable(float(seconds))
     return None
+
+
+def _waitable(seconds: float) -> float | None:
+    """Return a time somebody can wait; None for one that is negative, without end, or no number."""
+    return seconds if 0 <= seconds <= _LONGEST_ADVICE_S else None
 
 
 def wait_s(error: Exception, attempt: int) -> float:

@@ -225,6 +225,7 @@ def _failure(error: TriageError) -> dict[str, Any]:
 PREVIEW_EVERY_S: Final = 3.0
 _PREVIEW_CHARS: Final = 120
 _KEPT_CHARS: Final = 4_000
+_LINE_CHARS: Final = 2_000
 
 
 class RunLog:
@@ -241,7 +242,8 @@ class RunLog:
 
     def say(self, line: str) -> None:
         """Add one line to run.log."""
-        self._append("run.log", f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {' '.join(self._safe(line).split())}\n")
+        said = " ".join(self._safe(line).split())[:_LINE_CHARS]
+        self._append("run.log", f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {said}\n")
 
     def write(self, heading: str, text: str) -> None:
         """Add a section to transcript.md."""

@@ -47,8 +47,11 @@ class _Scrubbing(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Return the line with the call's `extra` fields behind it, such as the thread or the session."""
         fields = {name: value for name, value in vars(record).items() if name not in _OWN}
-        shown = ", ".join(f"{name}={one_line(str(value), FIELD_CHARS)}" for name, value in fields.items())
+        shown = ", ".join(f"{name}={self._shortened(str(value))}" for name, value in fields.items())
         return super().formatMessage(record) + (f" ({shown})" if shown else "")
+
+    def _shortened(self, value: str) -> str:
+        return one_line(redact(value, self._secrets), FIELD_CHARS)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the finished line, traceback included, redacted as a whole."""

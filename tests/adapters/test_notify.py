@@ -64,7 +64,7 @@ def test_telegram_changes_a_message_in_place(telegram: TelegramSurface) -> None:
     ("status", "body", "kind"),
     [
         (429, {"ok": False, "description": "Too Many Requests", "parameters": {"retry_after": 7}}, Unavailable),
-        (502, {"ok": False}, Unavailable),
+        (502, {"ok": False, "parameters": {"retry_after": 10**400}}, Unavailable),
         (403, {"ok": False, "description": "bot was blocked by the user"}, ProviderError),
         (200, {"ok": False, "description": "odd"}, ProviderError),
         (200, [1], ProviderError),

@@ -80,10 +80,15 @@ def test_a_provider_that_is_not_there_is_named_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "told"), [("3600", "try again in 60 min"), ("20", "try again in a minute"), (None, "in a minute")]
+    ("retry_after", "told"),
+    [
+        ("3600", "try again in 60 min"),
+        ("20", "try again in a minute"),
+        *((odd, "in a minute") for odd in (None, "inf", "nan", "-5", "1e300", "soon")),
+    ],
 )
 def test_people_are_told_when_to_try_again(retry_after: str | None, told: str) -> None:
-    """As the provider says, not always a minute."""
+    """As the provider says, not always a minute; a time that nobody can wait is none."""
     with playing(Turn(status=429, error="rate_limit_error", retry_after=retry_after)) as server:
         assert told in str(bench(server).fail(limits={"total_s": 0.5}))
 
@@ -119,3 +124,12 @@ def test_the_providers_own_reason_stands_in_the_log_of_the_run_without_secrets(t
     log = (tmp_path / "run.log").read_text()
     assert "image exceeds 5 MB" in log
     assert KEY not in log
+
+
+def test_what_a_provider_repeats_of_the_key_is_cut_out_before_it_is_shortened(tmp_path: Path) -> None:
+    """Half a key is a leak too, and nothing would know it for one."""
+    with playing(Turn(status=400, error="invalid_request_error", message=f"{'x' * 492} {KEY} given")) as server:
+        bench(server).fail(folder=tmp_path)
+    said = (tmp_path / "run.log").read_text(encoding="utf-8")
+    assert "the provider's words: xxx" in said
+    assert KEY[: len(KEY) // 2] not in said

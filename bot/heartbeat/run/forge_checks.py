@@ -78,7 +78,9 @@ def _item(fields: Mapping[str, Any]) -> Item:
     name = _text(fields, "title", "name", "workflowName", "context") or f"pipeline of {ref or '?'}"
     where = _text(fields, "url", "web_url", "link", "detailsUrl")
     head = f"#{number} {name}" if is_request else name
-    label = " ".join(filter(None, [one_line(head, TITLE_CHARS), f"({one_line(ref, 80)})" if ref else "", where[:200]]))
+    label = " ".join(
+        filter(None, [one_line(head, TITLE_CHARS), f"({one_line(ref, 80)})" if ref else "", one_line(where, 200)])
+    )
     failing, is_running = _checks_of(fields)
     return Item(label=label, ref=ref, number=number, failing=failing, is_running=is_running, is_request=is_request)
 

@@ -32,6 +32,8 @@ TOTAL_S: Final = 180.0
 """How long all commands of a beat may take; those of eight sessions run beside each other."""
 
 OUTPUT_BYTES: Final = 64 * 1024
+TOKEN_BYTES: Final = 4096
+"""What is read beyond a limit, so that no secret ends at it."""
 JSON_BYTES: Final = 8 * 1024 * 1024
 """What a list of pull requests with all their checks may take; a few lines of it are kept."""
 _GIT_SETTINGS: Final = {
@@ -224,12 +226,12 @@ class Probes:
         with process:
             assert process.stdout is not None
             limit = JSON_BYTES if prints_json(argv) else OUTPUT_BYTES
-            output = _printed(process, process.stdout.fileno(), deadline, limit)
+            output = _printed(process, process.stdout.fileno(), deadline, limit + TOKEN_BYTES)
             expired = len(output) <= limit and _is_late(process, deadline)
             _kill_group(process)
             code = process.wait()
         problem = self._problem(argv, output, code, expired=expired, limit=limit)
-        return output[:limit], code, problem
+        return output, code, problem
 
     def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool, limit: int) -> str | None:
         command = " ".join(argv)
@@ -267,8 +269,9 @@ class Probes:
         }
 
     def _clean(self, output: bytes) -> str:
-        text = output[:OUTPUT_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
-        return redact(text, self._secrets)
+        """Return the beginning of an output without secrets; it is cut last, for half a token would not be known."""
+        text = output[: 2 * OUTPUT_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
+        return redact(text, self._secrets)[:OUTPUT_BYTES]
 
 
 def _answered(argv: Argv, output: str) -> ProbeResult:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from blocks.text.outgoing_text import local_time, with_local_times
+from blocks.text.outgoing_text import escape, local_time, with_local_times
 from bot.domain.text.humanize import utc_text
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
@@ -33,3 +33,8 @@ def test_code_quotations_and_tokens_stay_as_they_are(text: str) -> None:
 def test_what_is_no_time_stays_as_it_stands(text: str) -> None:
     """Nothing is guessed, nothing raises."""
     assert with_local_times(text) == text
+
+
+def test_what_stands_behind_a_time_does_not_become_a_broadcast() -> None:
+    """`UTC@here` was part of a word when it was escaped; the token in its place ends in a sign."""
+    assert with_local_times(escape(f"{utc_text(AT)}@here")) == f"{TOKEN}@\u200bhere"

@@ -101,6 +101,14 @@ def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
     assert "printed more than 64 KiB" in (result.problem or "")
 
 
+def test_a_token_that_the_limit_of_output_cuts_in_two_is_not_shown(tmp_path: Path) -> None:
+    """It is cut out first; its first half alone would look like any word."""
+    code = f"import sys; sys.stdout.write('x ' * {OUTPUT_BYTES // 2 - 6} + 'ghp_{'a1B2' * 9}' + ' x' * 9_000)"
+    result = run(tmp_path, script(tmp_path, code)).results[0]
+    assert "ghp_" not in result.output
+    assert "printed more than 64 KiB" in (result.problem or "")
+
+
 def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
     """Here: no checkout."""
     problem = run(tmp_path, "git status --porcelain").results[0].problem
