@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
-from bot.runtime.signals import SignalQueue
+from bot.cli.run import SignalQueue
 
 WAKE_S = 0.5
 

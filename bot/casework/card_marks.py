@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase
-from bot.casework.fixes.patch_check import FixRefused
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
 from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch
 from bot.domain.memory.lessons import build_lesson
 from bot.domain.questions.feedback import Feedback, Votes

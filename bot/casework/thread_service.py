@@ -17,9 +17,8 @@ from functools import partial
 from typing import Final
 
 from bot.agent.model_run import OnProgress, report_progress
-from bot.casework.acknowledgements import Acknowledgements
+from bot.casework.acknowledgements import Acknowledgements, Turns
 from bot.casework.ops_channel import OpsChannelGuard
-from bot.casework.turns import Turns
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.jobs import ContinueThread

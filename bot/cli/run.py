@@ -6,6 +6,7 @@ Log lines on stderr: what happened and to what; the process's own secrets are ta
 from __future__ import annotations
 
 import logging
+import queue
 import signal
 import sys
 import time
@@ -27,7 +28,6 @@ from bot.domain.text.sanitize import one_line
 from bot.errors import CodebaseUnreadable, ConfigError, DiskRefused
 from bot.ports.replicas import Role
 from bot.release import program_version
-from bot.runtime.signals import SignalQueue
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
@@ -164,3 +164,37 @@ def _wait_for_disk(settings: Settings, environment: Environment) -> None:
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
     """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
     raise SystemExit(128 + number)
+
+
+class SignalQueue:
+    """Keeps signals until `wait` takes them.
+
+    A handler runs in the middle of anything the main thread does, another handler included. `threading.Event.set`
+    would wait there for a lock that its own thread holds, and the process would never answer again.
+    `queue.SimpleQueue.put` may be called at any moment (docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+    """
+
+    def __init__(self) -> None:
+        self._came: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def keep(self, *numbers: int) -> None:
+        """Keep these from now on."""
+        for number in numbers:
+            signal.signal(number, self.put)
+
+    def put(self, number: int, _frame: FrameType | None = None) -> None:
+        """Add one; a signal handler."""
+        self._came.put(number)
+
+    def wait(self, timeout_s: float) -> set[int]:
+        """Return what came, each number once; nothing after `timeout_s`.
+
+        Keep it short: a signal that another thread received does not wake the main thread.
+        """
+        came = set()
+        try:
+            came.add(self._came.get(timeout=timeout_s))
+            while True:
+                came.add(self._came.get_nowait())
+        except queue.Empty:
+            return came

@@ -22,8 +22,7 @@ from bot.casework.card_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import Fixes
 from bot.casework.fixes.fix_updates import FixUpdates
-from bot.casework.fixes.patch_check import PatchChecks, sweep
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import PatchChecks, PatchCodebases, sweep
 from bot.casework.thread_service import ThreadService
 from bot.composition.codebases import ProcessCode
 from bot.config.environment import Environment, host_token_name, process_home

@@ -12,7 +12,7 @@ from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FeedbackCounts, lesson_offers
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.metrics_report import MetricsService

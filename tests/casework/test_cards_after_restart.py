@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.casework.turns import Turns
+from bot.casework.acknowledgements import Turns
 from tests.builders import an_event
 from tests.casework.office import Office
 from tests.sampling import FULL

@@ -16,6 +16,7 @@ import pytest
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
+from bot.cli.run import SignalQueue
 from demo.slack_server import LocalSlack
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import environment_of, write_config
@@ -99,3 +100,49 @@ def count_files(database: Path) -> int:
             return int(connection.execute("SELECT count(*) FROM file").fetchone()[0])
         except sqlite3.OperationalError:
             return 0
+
+
+LIMIT_S = 120
+STORM = 20_000
+CHILD = """
+import signal
+from bot.cli.run import SignalQueue
+signals = SignalQueue()
+signals.keep(signal.SIGHUP, signal.SIGTERM)
+print("ready", flush=True)
+came = set()
+while signal.SIGTERM not in came:
+    came |= signals.wait(0.5)
+print(sorted(came), flush=True)
+"""
+
+
+@pytest.fixture
+def child():  # type: ignore[no-untyped-def]
+    """A process that waits for signals, ready to take them."""
+    process = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_storm_of_signals_leaves_the_process_alive(child: subprocess.Popen[str]) -> None:
+    """With `threading.Event.set` in the handlers one that interrupts another waits for it for ever."""
+    for _ in range(STORM):
+        os.kill(child.pid, signal.SIGHUP)
+    child.send_signal(signal.SIGTERM)
+    said, _ = child.communicate(timeout=LIMIT_S)
+    assert said == f"{sorted([int(signal.SIGHUP), int(signal.SIGTERM)])}\n"
+
+
+def test_each_number_comes_once() -> None:
+    """Twenty requests to read a file again are one reading; nothing is left for the next wait."""
+    signals = SignalQueue()
+    for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM, signal.SIGHUP):
+        signals.put(number)
+    assert signals.wait(LIMIT_S) == {signal.SIGHUP, signal.SIGTERM}
+    assert signals.wait(0) == set()

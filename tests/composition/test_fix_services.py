@@ -10,7 +10,7 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebase, Codebases
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import PatchCodebases
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.composition.fix_services import CodeHosts, KnownFixes
 from bot.config.environment import Environment, read_environment

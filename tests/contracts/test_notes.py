@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.file_engine import NoteFiles
+from bot.adapters.storage.postgres.postgres_documents import DocumentNotes
 from bot.casework.memory.note_saving import copy_shared_notes
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import InputError

@@ -16,8 +16,7 @@ from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
 from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, host_refusal, title_of, words_of
 from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
-from bot.casework.fixes.patch_check import FixRefused
-from bot.casework.fixes.patch_codebases import PatchCodebases, PatchPlace
+from bot.casework.fixes.patch_check import FixRefused, PatchCodebases, PatchPlace
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.casework.card_marks import ClientOf
 from bot.casework.fixes.fix_opening import words_of
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch
 from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link

@@ -23,8 +23,7 @@ from bot.casework.card_marks import FixMarks
 from bot.casework.fixes.fix_opening import FixOpening
 from bot.casework.fixes.fix_service import MAX_TRIES, NO_TOKEN, Fixes
 from bot.casework.fixes.fix_updates import LOOKS_AT_ONCE, FixUpdates
-from bot.casework.fixes.patch_check import PatchChecks
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import PatchChecks, PatchCodebases
 from bot.config.casework_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix, FixStatus, NewPullRequest, PullRequest, hash_patch

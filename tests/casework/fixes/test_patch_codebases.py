@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.agent.codebases import Codebases
-from bot.casework.fixes.patch_check import FixRefused
-from bot.casework.fixes.patch_codebases import PatchCodebases
+from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState

@@ -9,13 +9,12 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, Final
 
-from bot.adapters.storage.document_notes import DocumentNotes
 from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, as_json
+from bot.adapters.storage.postgres.postgres_documents import DocumentNotes, PostgresDocuments, as_json
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, names_of
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
