@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from bot.domain.acknowledgement import (
@@ -177,13 +178,15 @@ class Acknowledgements:
         return wanted_reaction(state) if state is not None and self._mode == "reaction" else None
 
     def _with_reaction(self, doc_id: str, known: Acknowledgement, wanted: Reaction | None) -> Acknowledgement:
-        """Return what is on file once `wanted` stands and nothing else, as far as Slack allows it."""
+        """Return what is on file once `wanted` stands and nothing else, as far as Slack allows it.
+
+        Raises Unavailable, also where another replica was at it: what both did is looked through later.
+        """
         if not self._may_react or (known.stands is wanted and all(one is wanted for one in known.may_stand)):
             return known
         stands = known.stands if known.stands is wanted else None
         if wanted is not None and stands is None and not known.is_refused:
-            begun = tuple(dict.fromkeys((*known.may_stand, wanted)))
-            known = self._kept.evolve(doc_id, may_stand=begun, stands=None)
+            known = self._kept.change(doc_id, partial(_in_doubt, of=known, may_stand=(wanted,)))
             stands = wanted if self._is_done(self._chat.add_reaction, doc_id, wanted) else None
         for other in known.may_stand:
             if other is not wanted:
@@ -192,7 +195,11 @@ class Acknowledgements:
             return known
         refused = wanted is not None and stands is None
         may_stand = (stands,) if stands else ()
-        return self._kept.evolve(doc_id, may_stand=may_stand, stands=stands, is_refused=refused)
+        settled = known.model_copy(update={"may_stand": may_stand, "stands": stands, "is_refused": refused})
+        doubted = partial(_in_doubt, of=known, may_stand=known.may_stand)
+        if self._kept.change(doc_id, lambda now: settled if now == known else doubted(now)) != settled:
+            raise Unavailable("another replica changed it meanwhile")
+        return settled
 
     def _is_done(self, call: Callable[[str, str, Reaction], None], doc_id: str, reaction: Reaction) -> bool:
         """Ask Slack for one change; False where it is refused for good. Raises Unavailable."""
@@ -219,6 +226,12 @@ class Acknowledgements:
     def _forget_done(self, doc_id: str, known: Acknowledgement) -> None:
         """Forget a question whose thread has ended; where a permission is missing, nothing was left standing."""
         self._kept.change(doc_id, lambda now: Acknowledgement() if now == known else now)
+
+
+def _in_doubt(now: Acknowledgement, *, of: Acknowledgement, may_stand: tuple[Reaction, ...]) -> Acknowledgement:
+    """Return what is on file, which another replica may have changed or forgotten, with what may stand as well."""
+    begun = tuple(dict.fromkeys((*now.may_stand, *may_stand)))
+    return now.model_copy(update={"thread_id": of.thread_id, "may_stand": begun, "stands": None})
 
 
 def _extra(doc_id: str) -> dict[str, str]:

@@ -290,5 +290,6 @@ def _noted(state: ThreadState, event: Event) -> ThreadState | None:
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:
     """Whether the draft already waited when the message was written, to the second (clocks differ by more)."""
-    waiting_since = state.status_history[-1].at.replace(microsecond=0)
-    return state.status is ThreadStatus.PENDING_USER and event.create_time >= waiting_since
+    if state.status is not ThreadStatus.PENDING_USER:
+        return False
+    return event.create_time >= state.status_history[-1].at.replace(microsecond=0)

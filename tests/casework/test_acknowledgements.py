@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Turns
+from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Acknowledgements, Turns
+from bot.domain.acknowledgement import Reaction, acknowledgement_id
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
+from bot.ports.collections import ACKNOWLEDGEMENTS
 from tests.builders import QUESTION_TS, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
-from tests.fakes import Crash, Faults
+from tests.fakes import Crash, Faults, RecordingAskerChat, in_memory
 
 EYES, CHECK = {"eyes"}, {"white_check_mark"}
 BUSY = Unavailable("Slack could not set a reaction: ratelimited", retry_after_s=0)
@@ -31,6 +34,19 @@ def approve(office: Office) -> None:
 def dismiss(office: Office) -> None:
     office.decisions.dismiss(office.click(), by=BEN, reason=None)
     office.desk.asker.tick()
+
+
+class SlowAskerChat(RecordingAskerChat):
+    """A chat that takes so long for its first reaction that something happens meanwhile."""
+
+    def __init__(self, standing: dict[str, set[str]], *, meanwhile: Callable[[], object]) -> None:
+        super().__init__()
+        self.standing, self._meanwhile = standing, [meanwhile]
+
+    def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        super().add_reaction(chat_id, message_id, reaction)
 
 
 class TestReaction:
@@ -167,6 +183,20 @@ def test_a_reaction_nobody_confirmed_is_removed_where_the_question_has_gone_mean
     assert standing(office) == EYES
     office.restart()
     assert standing(office) == set()
+
+
+def test_eyes_that_another_replica_set_late_do_not_stay_beside_the_check_mark(tmp_path: Path) -> None:
+    """It began to set them, and before Slack did so the question was answered at this replica."""
+    office = Office(tmp_path).asked()
+    office.asker_chat.standing.clear()
+    kept = in_memory(ACKNOWLEDGEMENTS, office.acknowledged)
+    kept.remove(acknowledgement_id(office.state))
+    chat = SlowAskerChat(office.asker_chat.standing, meanwhile=lambda: approve(office))
+    other = Acknowledgements(office.store, kept, chat, office.clock, mode="reaction", say=office.messenger.tell_ops)
+    other.begin(office.state)
+    other.tick(at_once=True)
+    assert standing(office) == CHECK
+    assert not office.acknowledged.texts
 
 
 def test_nothing_is_asked_of_slack_at_a_start_where_all_stands(tmp_path: Path) -> None:

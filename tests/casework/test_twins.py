@@ -135,12 +135,13 @@ def test_a_dismissal_closes_the_twins_that_the_card_showed(office: Office) -> No
     assert office.messenger.posts == []
 
 
-def test_whoever_asks_on_in_a_twins_thread_gets_an_answer_there(office: Office) -> None:
+@pytest.mark.parametrize("mentions", [(), ("U0BOT",)])
+def test_whoever_asks_on_in_a_twins_thread_gets_an_answer_there(office: Office, mentions: tuple[str, ...]) -> None:
     """It becomes a thread of its own."""
     ids = with_twins(office)
     event = an_event(
         "it is about refunds", f"{float(QUESTION_TS) + 50:.6f}", chat_id="C2", sender={"id": "U3"},
-        thread_id=ids[0].split(".", 2)[2], msg_type=MessageType.THREAD_REPLY,
+        thread_id=ids[0].split(".", 2)[2], msg_type=MessageType.THREAD_REPLY, mentions=mentions,
     )  # fmt: skip
     office.arrive(event)
     office.work()
