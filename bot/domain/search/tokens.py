@@ -1,8 +1,8 @@
 """Words and identifiers: what a question asks for, and what a text answers to.
 
 Pure. Code and notes are searched with the same terms, so both indexes take them from here. A word belongs in `stop` of
-tokens.yml if it is as common in questions about any codebase as in those about ours. A German question is searched for
-in English, for code is written in English: the words stand in foreign_words.yml, and any other word stays as it is.
+tokens.yml if it is as common in questions about any codebase as in those about ours. A question in another language is
+searched for in English.
 """
 
 from __future__ import annotations
@@ -13,75 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from bot.domain.search.foreign_words import in_english, unspaced_words
 from bot.domain.tables import Words, WordSet, read_table
-from bot.domain.text.linear_patterns import folded
-
-
-class _German(NamedTuple):
-    stop: WordSet
-    shared: WordSet
-    words: tuple[Words, ...]
-
-
-class _Tables(NamedTuple):
-    german: _German
-
-
-_GERMAN: Final = read_table(__file__, "foreign_words.yml", _Tables).german
-_ENGLISH_FOR: Final = {word: line[0] for line in _GERMAN.words for word in line[1:]}
-_ONLY_GERMAN: Final = _GERMAN.stop - _GERMAN.shared
-LEAST_WORDS: Final = 2
-"""So many of them make a question German."""
-MAX_WORD_CHARS: Final = 60
-_LEAST_PART: Final = 4
-_PLAIN_WORD: Final = re.compile(r"[^\W\d_]+(?:[._][\w.]+|\d\w*)?")
-_ENDINGS: Final = ("", "e", "n", "en", "s", "es", "er", "ern", "em", "t", "te", "ten")
-_JOINTS: Final = ("", "s", "n", "en", "es", "e")
-
-
-def in_english(question: str) -> str:
-    """Return a German question as the English words for it, in their order; any other question as it is.
-
-    >>> in_english("Wo wird die Datenbankverbindung geöffnet?")
-    'database connection open?'
-    >>> in_english("Where is the connection opened?")
-    'Where is the connection opened?'
-    """
-    words = {folded(word) for word in _PLAIN_WORD.findall(question)}
-    if len(words & _ONLY_GERMAN) < LEAST_WORDS:
-        return question
-    return " ".join(_PLAIN_WORD.sub(lambda found: _english(found[0]), question).split())
-
-
-def _english(word: str) -> str:
-    plain = folded(word)
-    if plain in _GERMAN.stop:
-        return ""
-    if len(plain) > MAX_WORD_CHARS or not plain.isalpha():
-        return word
-    return " ".join(_english_parts(plain)) or word
-
-
-@lru_cache(maxsize=2_000)
-def _english_parts(word: str) -> tuple[str, ...]:
-    """Return the English words of a German one, of a compound one for each part; none where a part is unknown."""
-    for known in _stems(word):
-        return (_ENGLISH_FOR[known],)
-    for at in range(len(word) - _LEAST_PART, _LEAST_PART - 1, -1):
-        for joint in _JOINTS:
-            head = word[: at - len(joint)] if word[:at].endswith(joint) else ""
-            if head in _ENGLISH_FOR and (rest := _english_parts(word[at:])):
-                return (_ENGLISH_FOR[head], *rest)
-    return ()
-
-
-def _stems(word: str) -> Iterator[str]:
-    """Yield the entries that a word is a form of."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and (stem := word.removesuffix(ending)) in _ENGLISH_FOR:
-            yield stem
 
 
 class _TokensTable(NamedTuple):
@@ -165,6 +100,7 @@ def question_terms(question: str) -> tuple[Term, ...]:
         *_identifiers(tokens),
         *_neighbours(tokens, frozenset(words)),
         *_near(words),
+        *_as_asked(words, text),
     )
 
 
@@ -214,6 +150,14 @@ def _near(words: list[str]) -> Iterable[Term]:
         for near in NEAR_WORDS.get(stem(word), ()):
             if near not in asked:
                 yield Term((near,), 0.35, word)
+
+
+def _as_asked(words: list[str], question: str) -> Iterable[Term]:
+    """Yield the Japanese or Chinese words that were put into English: comments may be written so."""
+    for word in () if question.isascii() else words:
+        for asked in sorted(unspaced_words(word)):
+            if asked in question:
+                yield Term(tuple(pairs(asked)), 0.9, word)
 
 
 def is_identifier(token: str) -> bool:
