@@ -78,9 +78,13 @@ def shown_lines(content: bytes, *, is_clean: bool = False) -> list[str]:
 def _text_lines(content: bytes) -> list[str]:
     is_shown = content and len(content) <= MAX_FILE_BYTES and not is_pointer(content)
     lines = split_lines(content) if is_shown else []
-    if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
-        return []
-    return lines
+    return [] if _is_minified(lines) else lines
+
+
+def _is_minified(lines: Sequence[str]) -> bool:
+    """Whether most of a file stands in long lines; source may hold one, such as a table of colors."""
+    in_long = sum(len(line) for line in lines if len(line) > MAX_LINE_CHARS)
+    return 2 * in_long > sum(map(len, lines))
 
 
 def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
@@ -88,10 +92,11 @@ def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
     found = _text_lines(content) if content else []
     if not found:
         return StoredFile(path, blob, skipped=content != b"")
-    lines = redact_lines(found)
+    shown = redact_lines(found)
+    lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
     chunks = split_into_chunks(lines, prose=is_prose(path))
     passages = [_stored(lines, one) for one in chunks]
-    return StoredFile(path, blob, False, lines == found, passages, definitions_in(path, lines))
+    return StoredFile(path, blob, False, shown == found, passages, definitions_in(path, lines))
 
 
 def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:

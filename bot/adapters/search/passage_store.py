@@ -17,7 +17,7 @@ from typing import Final
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 7
+LAYOUT: Final = 8
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 BUSY_S: Final = 60

@@ -15,7 +15,7 @@ from bot.domain.tables import Words, WordSet, read_table
 from bot.domain.text.linear_patterns import folded
 
 LEAST_WORDS: Final = 2
-"""So many words that only one language has make a question one of this language."""
+"""So many words of grammar of one language make a question one of this language; one does beside as many other words."""
 MAX_WORD_CHARS: Final = 60
 MAX_PHRASE_WORDS: Final = 4
 MAX_UNSPACED_CHARS: Final = 12
@@ -23,7 +23,8 @@ _LEAST_PART: Final = 4
 _PLAIN_WORD: Final = re.compile(r"[^\W\d_]+(?:[._][\w.]+|\d\w*)?")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 _UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
-_GRAMMAR: Final = re.compile(r"[\u3040-\u309f]+|(?<![\u30a0-\u30ff\u3400-\u9fff])[\u3400-\u9fff](?![\u30a0-\u30ff\u3400-\u9fff])")
+_SIGN: Final = r"[\u30a0-\u30ff\u3400-\u9fff]"
+_GRAMMAR: Final = re.compile(rf"[\u3040-\u309f]+|(?<!{_SIGN})[\u3400-\u9fff](?!{_SIGN})")
 """Hiragana is mostly grammar, and of a word that is not known one sign alone tells nothing."""
 
 
@@ -46,6 +47,10 @@ class _Language:
         self._joints = ("", *table.joints) if table.joints else ()
         self._prefixes = ("", *table.prefixes)
         self._of_word = lru_cache(maxsize=2_000)(self._parts)
+
+    def has(self, word: str) -> bool:
+        """Whether a word is an entry that English does not have as well."""
+        return self.english.get(word, word) != word
 
     def translated(self, question: str) -> str:
         """Return a question of words with blanks between."""
@@ -143,6 +148,7 @@ def in_english(question: str) -> str:
         return " ".join(_UNSPACED.sub(lambda found: language.translated_unspaced(found[0]), question).split())
     words = {folded(word) for word in _PLAIN_WORD.findall(question)}
     best = max(_spaced(), key=lambda one: len(words & one.telling))
-    if len(words & best.telling) < LEAST_WORDS:
-        return question
-    return " ".join(best.translated(question).split())
+    telling = len(words & best.telling)
+    if telling >= LEAST_WORDS or (telling and sum(map(best.has, words)) >= LEAST_WORDS):
+        return " ".join(best.translated(question).split())
+    return question

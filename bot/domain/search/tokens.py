@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -224,7 +224,7 @@ def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:
     ['limit', 'retr']
     """
     names = frozenset(stem(part) for name in _WORD.findall(text) for part in _name_parts(name))
-    said = text_stems(text)
+    said = text_stems(text if text.isascii() else f"{text} {in_english(text)}")
     return frozenset(one for one in stems if one in said or not names.isdisjoint(_NAMED.get(one, ())))
 
 

@@ -178,6 +178,14 @@ def test_files_no_answer_may_come_from_are_not_found(tmp_path: Path) -> None:
     assert (report.files, report.skipped, report.read) == (2, 10, 4)
 
 
+def test_a_source_file_with_one_long_line_is_found(tmp_path: Path) -> None:
+    """A table in one line hides neither the lines around it nor what they define."""
+    source = f"COLORS = '{'*.py=0;38;5;48:' * 200}'\n\n\n" + "def moor():\n    return 'roof'\n\n\n" * 150
+    index = index_of(make_repo(tmp_path / "code", {"src/colors.py": source}))
+    assert set(found(index, "what does moor return?")) == {"src/colors.py"}
+    assert index.definitions("moor")
+
+
 def test_a_file_of_50_mb_is_never_read(tmp_path: Path) -> None:
     """Its size in the tree is enough to leave it alone."""
     code = make_repo(tmp_path / "code", {"src/dump.sql": b"zeppelin roof\n" * 3_600_000, "src/a.py": "A = 1\n"})
