@@ -15,7 +15,7 @@ from bot.domain.tables import Words, WordSet, read_table
 from bot.domain.text.linear_patterns import folded
 
 LEAST_WORDS: Final = 2
-"""So many words of grammar of one language make a question one of this language; one does beside as many other words."""
+"""So many words of grammar of one language make a question one of it; one does beside as many other words of it."""
 MAX_WORD_CHARS: Final = 60
 MAX_PHRASE_WORDS: Final = 4
 MAX_UNSPACED_CHARS: Final = 12
