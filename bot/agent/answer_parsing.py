@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from bot.domain.text.sanitize import mend
+from bot.domain.text.sanitize import is_deeper_than, mend
 
 _BEGIN: Final = re.compile(r"\{(?=[ \t\r\n]{0,1000}[\"}])")
+_MAX_DEPTH: Final = 60
+"""Answers stay below 10 levels; what can be read at several hundred may not be written again."""
 _READ_BEFORE_CUT: Final = 65_536
 _TOO_DEEP_CHARS: Final = 1_000
 """How far to go on from an object that is nested more deeply than can be read: it nests on for longer than this."""
@@ -66,7 +68,7 @@ def _object_at(decoder: json.JSONDecoder, text: str, at: int) -> tuple[dict[str,
         return None, at + 1
     except RecursionError:
         return None, at + _TOO_DEEP_CHARS
-    return (found if isinstance(found, dict) else None), end
+    return (found if isinstance(found, dict) and not is_deeper_than(found, _MAX_DEPTH) else None), end
 
 
 def _explain(error: ValidationError) -> str:

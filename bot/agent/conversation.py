@@ -50,7 +50,7 @@ class Toolbox:
         """Return what the tool says; raises ToolError for the model to read."""
         self._journal.tool_calls += 1
         shown = f"{tool.name} {json.dumps(given, ensure_ascii=False)}"
-        self._journal.say(f"tool: {shown[:300]}")
+        self._journal.say(f"tool: {shown}")
         self._journal.write("Call", shown)
         try:
             text = self._answer(tool, given)

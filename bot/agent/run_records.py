@@ -225,7 +225,7 @@ def _failure(error: TriageError) -> dict[str, Any]:
 PREVIEW_EVERY_S: Final = 3.0
 _PREVIEW_CHARS: Final = 120
 _KEPT_CHARS: Final = 4_000
-_LINE_CHARS: Final = 2_000
+_LINE_CHARS: Final = 500
 
 
 class RunLog:

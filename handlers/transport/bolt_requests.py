@@ -15,6 +15,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.domain.text.sanitize import is_deeper_than
+
 MAX_DEPTH: int = 60
 """Slack's own payloads stay below 20 levels; far deeper ones exhaust the stack of whoever prints them."""
 
@@ -149,7 +151,7 @@ def is_well_shaped(body: object) -> bool:
     >>> is_well_shaped({"type": "event_callback", "event": {"type": "message", "user": ["U1"]}})
     False
     """
-    if not isinstance(body, dict) or _is_deeper_than(body, MAX_DEPTH):
+    if not isinstance(body, dict) or is_deeper_than(body, MAX_DEPTH):
         return False
     kind = body.get("type")
     shape = _Command if "command" in body else _SHAPES.get(kind) if isinstance(kind, str) else None
@@ -159,17 +161,6 @@ def is_well_shaped(body: object) -> bool:
         shape.model_validate(body)
     except ValidationError:
         return False
-    return True
-
-
-def _is_deeper_than(value: object, limit: int) -> bool:
-    """Whether lists and objects stand deeper in each other than `limit`; goes level by level, never by recursion."""
-    level = [value]
-    for _ in range(limit):
-        holders = [held for held in level if isinstance(held, dict | list)]
-        if not holders:
-            return False
-        level = [inner for held in holders for inner in (held.values() if isinstance(held, dict) else held)]
     return True
 
 

@@ -42,6 +42,13 @@ def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
         read_answer(text, Answer)
 
 
+def test_an_object_nested_deeper_than_any_answer_is_none() -> None:
+    """Some depths can be read and not be written again; none of them ends the run."""
+    for depth in range(60, 1_200):
+        nested = '{"a":' * depth + "1" + "}" * depth
+        assert read_answer(f'{nested} {{"text": "this"}}', Answer) == Answer(text="this")
+
+
 @pytest.mark.parametrize("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
 def test_an_answer_behind_much_that_is_none_is_found(before: str) -> None:
     """Braces of code, half an object and one that nests without an end cost little."""

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from bot.domain.tables import Parts, Words, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Rises with every change of what counts as a credential: what was stored under another version is read anew."""
 
 PRIVATE_KEY: Final = "private key"
@@ -28,7 +28,7 @@ _KEY_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)
 _KEY_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{40}")
 _KEY_BODY: Final = re.compile(
-    r"[\s\\nr\"'+,>#*/]{1,40}(?:[A-Z][A-Za-z-]{1,20}: [^\\\n]{0,80}(?:\\r)?(?:\\n|\n)[\s\\nr\"'+,]{0,8}){0,4}"
+    r"[\s\\nr\"'+,>#*/]{0,40}(?:[A-Z][A-Za-z-]{1,20}: [^\\\n]{0,80}(?:\\r)?(?:\\n|\n)[\s\\nr\"'+,]{0,8}){0,4}"
     r"[A-Za-z0-9+/=]{12}"
 )
 

@@ -82,6 +82,17 @@ def mend(document: Any) -> None:
                 level.append(value)
 
 
+def is_deeper_than(value: object, limit: int) -> bool:
+    """Whether lists and objects stand deeper in each other than `limit`; goes level by level, never by recursion."""
+    level = [value]
+    for _ in range(limit):
+        holders = [held for held in level if isinstance(held, dict | list)]
+        if not holders:
+            return False
+        level = [inner for held in holders for inner in (held.values() if isinstance(held, dict) else held)]
+    return True
+
+
 def check_whole(text: str) -> str:
     """Return `text` if every character of it is whole.
 
