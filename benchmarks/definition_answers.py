@@ -36,6 +36,7 @@ from bot.domain.search.definitions import Definition
 from bot.domain.search.files import FileKind, file_kind
 from bot.domain.search.passages import IndexReport, Passage
 from bot.domain.search.ranking import Corpus
+from bot.ports import Progress
 
 REQUIRED = 0.9
 GENERATED = 40
@@ -63,9 +64,9 @@ class WithoutNames:
 
     index: SqlitePassageIndex
 
-    def refresh(self) -> IndexReport:
+    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
         """Bring the index up to HEAD."""
-        return self.index.refresh()
+        return self.index.refresh(on_progress)
 
     def search(
         self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0

@@ -258,7 +258,7 @@ def _not_searched(state: ThreadState) -> list[Block]:
     ret = state.investigator_return
     if ret is None or not ret.not_searched:
         return []
-    then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to type"
+    then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to do"
     return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}")]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Callable
 from typing import Final
+
+from bot.ports import Progress
 
 WIDTH: Final = 80
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
@@ -38,6 +41,16 @@ def wrapped(text: str, *, lead: str = "", indent: str | None = None) -> str:
 def cut(line: str) -> str:
     """Return a line of at most 80 columns; "…" stands for the rest."""
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+def index_progress(say: Callable[[str], object]) -> Progress:
+    """Return what tells `say` how far a codebase is indexed; of what is done at once it tells nothing."""
+
+    def tell(done: int, todo: int) -> None:
+        if done < todo:
+            say(f"indexing: {done:,} of {todo:,} files …")
+
+    return tell
 
 
 def terminal_words(text: str) -> str:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.code_findings import search_codebases
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.options import FILE, config_option, home_option, json_option
-from bot.cli.output import cut, to_json
+from bot.cli.output import cut, index_progress, to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.search.passages import Passage
 from bot.domain.text.sanitize import one_line
@@ -54,8 +55,9 @@ def command(
         raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
     codebases = open_codebases(codebase, home, config)
     for one in codebases:
-        if gaps := one.index.refresh().gaps.words():
-            print(f"not searched: {one.prefix}{gaps}; `triage doctor` says what to type", file=sys.stderr)
+        if gaps := one.index.refresh(index_progress(partial(print, file=sys.stderr))).gaps.words():
+            then = "" if codebase else "; `triage doctor` says what to do"
+            print(f"not searched: {one.prefix}{gaps}{then}", file=sys.stderr)
     if batch:
         _answer_lines(codebases, sys.stdin.buffer, limit)
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from bot.domain.memory.notes import KeptNote, NoteCitation
@@ -10,12 +10,14 @@ from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus
 
+Progress = Callable[[int, int], None]
+
 
 class PassageIndex(Protocol):
     """Passages of the codebase, ranked for a question."""
 
-    def refresh(self) -> IndexReport:
-        """Bring the index up to HEAD; only blobs it has not seen are read."""
+    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
+        """Bring the index up to HEAD; only blobs it has not seen are read. `on_progress`: (files done, files to do)."""
 
     def search(
         self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0

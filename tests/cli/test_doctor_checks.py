@@ -244,6 +244,16 @@ def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_
     assert f"`git -C {code} submodule update --init`" in found.fix
 
 
+def test_files_that_are_too_large_to_be_searched_are_named(tmp_path: Path) -> None:
+    """Nothing is wrong with them, but no answer comes from there."""
+    given = patient(tmp_path)
+    commit_files(given.settings().codebase, {"dump.sql": "-- a line\n" * 110_000})
+    found = code_checks.git(given)
+    assert found.ok
+    assert "not searched: 1 file over 1 MB, dump.sql" in found.says
+    assert "split it" in found.fix
+
+
 @pytest.mark.parametrize("name", ["index", "state", "sessions", "sessions/shop"])
 def test_a_file_in_the_place_of_a_folder_is_named_with_what_to_type(tmp_path: Path, name: str) -> None:
     """The bot sets most of them aside itself; of the others this is what the start says, too."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SHOP
 
 QUESTION = "how are sessions signed?"
@@ -74,3 +74,23 @@ def test_each_codebase_has_its_own_index(terminal: Terminal, tmp_path: Path) -> 
     assert len(list((terminal.home / "index").glob("*.sqlite"))) == 2
     assert main(["search", "--home", str(terminal.home), "--config", str(config), QUESTION]) == 0
     assert (terminal.home / "index" / "passages.sqlite").is_file()
+
+
+def test_a_long_first_index_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On stderr, and only while files are left."""
+    terminal = Terminal(tmp_path)
+    commit_files(terminal.codebase, {f"notes/{number}.md": "one line\n" for number in range(501)})
+    assert terminal.search(QUESTION) == 0
+    assert capsys.readouterr().err == f"indexing: 500 of {501 + len(SHOP)} files …\n"
+    assert terminal.search(QUESTION) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_not_searched_is_said_and_doctor_only_of_what_it_looks_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`triage doctor` looks at the codebases of triage.yml alone."""
+    terminal = Terminal(tmp_path)
+    commit_files(terminal.codebase, {"dump.sql": "-- a line\n" * 110_000})
+    assert terminal.search(QUESTION) == 0
+    assert capsys.readouterr().err == "not searched: 1 file over 1 MB, dump.sql\n"

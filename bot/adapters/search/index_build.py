@@ -7,24 +7,24 @@ temporary table and read batch by batch, those most likely to hold an answer fir
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
 from bot.adapters.search import passage_rows as rows
-from bot.adapters.search.passage_rows import holds_any, is_readable, read_file
+from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable, read_file
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
 from bot.domain.search.files import may_hold_text, path_weight
 from bot.domain.search.passages import IndexGaps
 from bot.errors import ProviderError
+from bot.ports import Progress
 
 BATCH_FILES: Final = 500
 BATCH_BYTES: Final = 8_000_000
 WORN: Final = 0.5
 """The index is built anew once more than this share of its passages is of files that are gone."""
 
-Progress = Callable[[int, int], None]
 _LISTED: Final = """
 CREATE TEMP TABLE listed (path TEXT PRIMARY KEY, blob TEXT, size INTEGER, weight REAL) WITHOUT ROWID;
 CREATE TEMP TABLE missing (path TEXT PRIMARY KEY, kind TEXT) WITHOUT ROWID;
@@ -33,7 +33,8 @@ CREATE TEMP TABLE todo (number INTEGER PRIMARY KEY, path TEXT, blob TEXT, size I
 _TODO: Final = """
 INSERT INTO todo (path, blob, size) SELECT listed.path, listed.blob, listed.size FROM listed
 LEFT JOIN file ON file.path = listed.path
-WHERE file.blob IS NOT listed.blob OR listed.path IN (SELECT path FROM gap) ORDER BY listed.weight DESC, listed.path
+WHERE file.blob IS NOT listed.blob OR listed.path IN (SELECT path FROM gap WHERE kind IS NOT 'oversized')
+ORDER BY listed.weight DESC, listed.path
 """
 
 
@@ -106,6 +107,8 @@ def _note_entries(connection: sqlite3.Connection, entries: Iterable[TreeEntry]) 
         elif one.kind is EntryKind.FILE and not one.is_missing:
             row = (one.path, one.blob, one.size, path_weight(one.path, ""))
             connection.execute("INSERT INTO listed VALUES (?, ?, ?, ?)", row)
+            if is_oversized(one):
+                connection.execute("INSERT INTO missing VALUES (?, 'oversized')", (one.path,))
 
 
 def _begin(connection: sqlite3.Connection, commit: str, todo: int) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search import passage_search
-from bot.adapters.search.index_build import Progress, bring_up_to
+from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_rows import holds_any, shown_lines
 from bot.adapters.search.passage_store import Damaged, PassageStore
@@ -24,6 +24,7 @@ from bot.domain.search.passages import IndexGaps, IndexReport, Passage
 from bot.domain.search.ranking import Corpus, Ranked
 from bot.domain.search.tokens import Term
 from bot.errors import StoreError
+from bot.ports import Progress
 
 AGAIN_S = 60.0
 """How long what could not be read is left alone."""

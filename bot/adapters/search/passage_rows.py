@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
 from bot.domain.search.definitions import Defined, Definition, DefinitionKind, definitions_in
-from bot.domain.search.files import is_indexed, is_prose
+from bot.domain.search.files import is_indexed, is_prose, may_hold_text
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
@@ -33,7 +33,7 @@ FILE_BITS: Final = 16
 """More passages than a file has: the id of a passage is that of its file, shifted by these, and its number there."""
 _LINE_BITS: Final = 20
 """Likewise more lines than a file has, for the ids of definitions."""
-_GAPS: Final = ("unreadable", "lfs", "submodules")
+_GAPS: Final = ("unreadable", "lfs", "submodules", "oversized")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
 _STATE: Final = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
@@ -64,6 +64,11 @@ class StoredFile:
 def is_readable(entry: TreeEntry) -> bool:
     """Whether the blob of a file may be read at all, by its path and size."""
     return is_indexed(entry.path) and entry.size <= MAX_FILE_BYTES and not entry.is_missing
+
+
+def is_oversized(entry: TreeEntry) -> bool:
+    """Whether a file that might hold an answer is not read because of its size alone."""
+    return entry.size > MAX_FILE_BYTES and may_hold_text(entry.path)
 
 
 def shown_lines(content: bytes, *, is_clean: bool = False) -> list[str]:

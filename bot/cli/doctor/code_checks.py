@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
+from bot.adapters.search.passage_rows import is_oversized
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.codebases import checkout_path
@@ -150,6 +151,8 @@ def _checkout(name: str, settings: CodebaseSettings, home: Path, standing: Codeb
             f"for a submodule: `git -C {codebase} submodule update --init`, "
             "then run a second triage with that folder as `codebase`"
         )
+    if gaps.oversized:
+        fixes.append("for a large file: split it, files over 1 MB are not searched")
     return HealthCheck(ok=not gaps.unreadable, says=", ".join(said), fix="; ".join(fixes))
 
 
@@ -161,7 +164,7 @@ def _refetch(repo: GitRepo, codebase: Path) -> str:
 
 
 def find_gaps(repo: GitRepo) -> IndexGaps:
-    """Return what of HEAD cannot be searched: unreadable files, files in Git LFS that were not fetched, submodules."""
+    """Return what of HEAD cannot be searched: unreadable files, pointers of Git LFS, submodules, large files."""
     head = repo.head()
     tree = repo.tree(head)
     small = dict.fromkeys(one.blob for one in tree if not one.is_missing and one.size < MAX_POINTER_BYTES)
@@ -170,4 +173,5 @@ def find_gaps(repo: GitRepo) -> IndexGaps:
         unreadable=tuple(one.path for one in tree if one.is_missing or (one.blob in small and one.blob not in read)),
         lfs=tuple(one.path for one in tree if one.blob in read and is_pointer(read[one.blob])),
         submodules=tuple(repo.submodules(head)),
+        oversized=tuple(one.path for one in tree if is_oversized(one)),
     )

@@ -13,7 +13,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.model_run import RunFailed
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
-from bot.cli.output import MARKS, WIDTH, to_json, wrapped
+from bot.cli.output import MARKS, WIDTH, index_progress, to_json, wrapped
 from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
@@ -50,7 +50,7 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     hired = CaseworkModels(sources)
     try:
         for one in sources.code.codebases:
-            one.index.refresh()
+            one.index.refresh(index_progress(say))
         say(f"investigating with {hired.described} …")
         return question_runner(hired, sources).run(question, say=say)
     finally:

@@ -227,7 +227,7 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexGaps:
-    """Paths from the top: what git cannot read, what Git LFS keeps elsewhere, and repositories of their own.
+    """Paths from the top: what git cannot read, what Git LFS keeps elsewhere, repositories of their own, large files.
 
     `waiting` of `total` files are not in the index yet, because it is still being built.
 
@@ -238,6 +238,7 @@ class IndexGaps:
     unreadable: tuple[str, ...] = ()
     lfs: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
+    oversized: tuple[str, ...] = ()
     waiting: int = 0
     total: int = 0
 
@@ -247,6 +248,7 @@ class IndexGaps:
             (self.unreadable, "file", " that git cannot read"),
             (self.lfs, "file", " whose text is in Git LFS only"),
             (self.submodules, "submodule", ""),
+            (self.oversized, "file", " over 1 MB"),
         )
         parts = [_named(paths, what, why) for paths, what, why in kinds if paths]
         if self.waiting:

@@ -189,8 +189,12 @@ def test_a_source_file_with_one_long_line_is_found(tmp_path: Path) -> None:
 def test_a_file_of_50_mb_is_never_read(tmp_path: Path) -> None:
     """Its size in the tree is enough to leave it alone."""
     code = make_repo(tmp_path / "code", {"src/dump.sql": b"zeppelin roof\n" * 3_600_000, "src/a.py": "A = 1\n"})
-    report = index_of(code).refresh()
+    index = index_of(code)
+    report = index.refresh()
     assert (report.read, report.files, report.skipped) == (1, 1, 1)
+    assert report.gaps.words() == "1 file over 1 MB, src/dump.sql"
+    commit_files(code, {"src/dump.sql": "ZEPPELIN = 'roof'\n"})
+    assert index.refresh().gaps == IndexGaps()
 
 
 def test_a_file_that_is_no_utf_8_is_found(tmp_path: Path) -> None:

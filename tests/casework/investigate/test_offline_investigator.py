@@ -16,6 +16,7 @@ from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
+from bot.ports import Progress
 from tests.builders import asked
 from tests.gitrepo import make_repo
 from tests.samples import RETRY
@@ -31,7 +32,7 @@ class Shelf:
         self._repo = repo
         self._paths = paths
 
-    def refresh(self) -> IndexReport:
+    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
         return IndexReport(commit=self._repo.head(), files=len(self._paths), read=0, skipped=0, seconds=0.0)
 
     def definitions(self, name: str) -> list[Definition]:
