@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -431,6 +432,19 @@ class TestOnDisk:
         assert queue.corrupt == ["user_1700000000000_000009.json.corrupt"]
         assert (folder / where / queue.corrupt[0]).read_bytes() == content
         assert claims(queue) == ["good"]
+
+    @pytest.mark.parametrize("where", ["", "running", "failed"])
+    def test_a_folder_that_is_removed_meanwhile_is_made_anew(self, folder: Path, where: str) -> None:
+        """Its jobs are still known: one that runs and one that waits come to their ends, and a new one is taken."""
+        queue = open_spool(folder)
+        queue.put(some_work("runs"))
+        running = claimed(queue)
+        queue.put(some_work("waits"))
+        shutil.rmtree(folder / where)
+        queue.give_back(running.model_copy(update={"attempts": MAX_ATTEMPTS}), why="failed for good")
+        queue.put(some_work("new"))
+        assert claims(queue) == ["waits", "new"]
+        assert [path.name for path in (folder / "failed").iterdir()] == [running.name]
 
     def test_a_job_renamed_by_hand_is_set_aside(self, folder: Path) -> None:
         """The name carries the priority; one that contradicts the content is not trusted."""

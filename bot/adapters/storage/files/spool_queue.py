@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.adapters.storage.files.atomic_write import (
+    create_folder,
     list_files,
     make_folder,
     read_json,
@@ -63,7 +64,7 @@ class SpoolQueue(ClaimedJobs[Job]):
             self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
             job_id = work.job_id or f"{number:06d}"
             job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=self._last_ms, job_id=job_id)
-            replace_json(self._waiting_dir / job.name, encode_job(job))
+            self._write(self._waiting_dir, job)
             self._sequence = number
             self._waiting[job.name] = job
             self._changed.notify()
@@ -77,7 +78,7 @@ class SpoolQueue(ClaimedJobs[Job]):
             if job is None:
                 return None
             claimed = job.model_copy(update={"attempts": job.attempts + 1})
-            replace_json(self._waiting_dir / job.name, encode_job(claimed))
+            self._write(self._waiting_dir, claimed)
             self._move(job.name, self._waiting_dir, self._running_dir)
             del self._waiting[job.name]
             self._running[job.name] = claimed
@@ -127,7 +128,7 @@ class SpoolQueue(ClaimedJobs[Job]):
             again = not job.has_failed
             if not again:
                 self._given_up.append(job)
-            replace_json(self._running_dir / job.name, encode_job(job))
+            self._write(self._running_dir, job)
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
 
     def _load(self, folder: Path) -> list[Job]:
@@ -149,10 +150,16 @@ class SpoolQueue(ClaimedJobs[Job]):
     def _note(self, returned: Job) -> None:
         """Write why a job comes back; a full disk forgets that, for a lost place would block its key."""
         try:
-            replace_json(self._running_dir / returned.name, encode_job(returned))
+            self._write(self._running_dir, returned)
         except StoreError as error:
             log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
 
+    def _write(self, folder: Path, job: Job) -> None:
+        """Write a job's file, in a folder that somebody may have removed meanwhile."""
+        create_folder(folder)
+        replace_json(folder / job.name, encode_job(job))
+
     def _move(self, name: str, source: Path, target: Path) -> None:
+        create_folder(target)
         with refused(f"cannot move the job {name} to {target.name}/", "check the disk"):
             (source / name).rename(target / name)
