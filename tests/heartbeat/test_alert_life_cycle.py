@@ -172,6 +172,36 @@ def test_a_model_that_calls_a_check_well_that_gave_no_answer_is_not_believed(tmp
     assert watch.shown.resolved_at is not None
 
 
+@pytest.mark.parametrize("named", ["slow", "event-deploy"])
+def test_a_check_that_begins_to_fail_is_not_hidden_behind_what_a_model_says_of_it(tmp_path: Path, named: str) -> None:
+    """Not by a finding that somebody acknowledged, nor by what merely happened."""
+    watch = Watch(tmp_path, report(status="finding", finding=named, evidence="Slow since the deploy."))
+    assert watch.beat(0, "fine") == ["Slow since the deploy."]
+    watch.acknowledge()
+    assert watch.beat(1, "A") == ["Orders: `python3 check.py` fails (exit code 1)\n- `A`"]
+    assert watch.beat(1, "B") == []
+
+
+def test_what_a_model_calls_a_failure_is_said_once(tmp_path: Path) -> None:
+    """Under its name; code adds no alert of its own, whatever the model says later."""
+    watch = Watch(tmp_path, report(status="finding", finding="api-down", evidence="The API is down."), report())
+    assert len(watch.beat(1, "A")) == 1
+    assert watch.beat(1, "B") == watch.beat(1, "A") == []
+    watch.beat(0, "fine")
+    assert watch.shown.resolved_at is not None
+
+
+def test_a_check_that_two_tasks_make_rings_once_as_urgent_as_the_more_urgent(watch: Watch) -> None:
+    """Among many, too, of which some come on a list."""
+    many = [f"Check {n}: `python3 check.py {n}`" for n in range(8)]
+    for number in range(8):
+        watch.probes.set(1, "A", (*CHECK, str(number)))
+    watch.says(LINE, *many, f"! Checkout: `{' '.join(CHECK)}`")
+    rang = watch.beat(1, "A")
+    assert sum(text.count("`python3 check.py` fails") for text in rang) == 1
+    assert [each.severity for each in watch.known if each.key.endswith("/failing")].count(Severity.PAGE) == 1
+
+
 def test_whoever_acknowledged_one_check_without_an_answer_hears_of_the_next(watch: Watch) -> None:
     """Each is a finding of its own, as urgent as its own task."""
     watch.says("Docs: `linkcheck docs`", f"! {LINE}")

@@ -84,7 +84,10 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     office.answered(BEN.user_id, "already acknowledged this")
     shop.becomes("bad, still")
     again = office.beat(shop)
-    assert (again["silent"], again["why"]) == (True, "dedupe: already sent; sent again after dedupe_window")
+    assert (again["silent"], again["why"]) == (
+        True,
+        "dedupe: already sent; sent again after dedupe_window, unless acknowledged or snoozed",
+    )
     assert [each["ts"] for each in office.alerts()] == [card["ts"]]
     shop.becomes("fine")
     office.beat(shop)

@@ -59,11 +59,15 @@ def failure_id(task: PlaybookEntry, result: ProbeResult) -> str:
 
 
 def reports_of(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> list[OpenFinding]:
-    """Return what is open of a check that fails: the finding of its own, or one that a model named."""
+    """Return what is open of a check that fails: the finding of its own, or one that a model named since it fails."""
     known = [each for each in view.open_findings if each.task == identity_of(task)]
     names = {each.key: each.key.rpartition("/")[2] for each in known}
-    own = failure_id(task, result)
-    return [each for each in known if names[each.key] == own or not names[each.key].startswith((FAILING, NO_ANSWER))]
+    own, is_old = failure_id(task, result), result.command in view.failed_before
+    return [
+        each
+        for each in known
+        if names[each.key] == own or (is_old and not names[each.key].startswith((FAILING, NO_ANSWER)))
+    ]
 
 
 def needs_full_look(view: BeatView) -> bool:

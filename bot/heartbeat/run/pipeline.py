@@ -81,7 +81,7 @@ def _unsaid(view: BeatView) -> tuple[BeatStep, str]:
         return BeatStep.DELIVERY, "only to the log"
     if not beat.visibility.show_alerts:
         return BeatStep.DELIVERY, "alerts are switched off"
-    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window"
+    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
 
 
 def _joined(*said: str) -> str:

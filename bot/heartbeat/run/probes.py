@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -47,6 +48,8 @@ _GIT_SETTINGS: Final = {
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
+_TERMINAL: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
+"""What colours a terminal; nobody reads it in an alert, and it hides the words beside it from code."""
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 _NONE: Final[Mapping[Argv, Any]] = MappingProxyType({})
@@ -271,7 +274,7 @@ class Probes:
     def _clean(self, output: bytes) -> str:
         """Return the beginning of an output without secrets; it is cut last, for half a token would not be known."""
         text = output[: 2 * OUTPUT_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
-        return redact(text, self._secrets)[:OUTPUT_BYTES]
+        return redact(_TERMINAL.sub("", text), self._secrets)[:OUTPUT_BYTES]
 
 
 def _answered(argv: Argv, output: str) -> ProbeResult:

@@ -120,8 +120,9 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    said = {receipt.task for receipt in report.receipts if receipt.status == "finding"}
-    findings = [*_found(view, report.receipts), *seen_by_code(view, said), *_undone(view, report)]
+    found, known = _found(view, report.receipts), {each.key for each in view.open_findings}
+    news = {each.task for each in found if each.key not in known}
+    findings = _each_once([*found, *seen_by_code(view, news), *_undone(view, report)])
     if missing:
         findings.append(_unreceipted(view, missing))
     if ack.kind == "alert" and not findings:
@@ -195,14 +196,24 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
 
 
-def seen_by_code(view: BeatView, said: Collection[str] = ()) -> list[Finding]:
-    """Return what stands whatever a model says: urgent flags, and the checks that fail of no task in `said`.
+def _each_once(findings: Iterable[Finding]) -> list[Finding]:
+    """Return each finding once, as the most urgent of those that say it: two tasks may make one check."""
+    once: dict[str, Finding] = {}
+    for each in findings:
+        first = once.setdefault(each.key, each)
+        if each.severity.rank < first.severity.rank:
+            once[each.key] = each
+    return list(once.values())
+
+
+def seen_by_code(view: BeatView, said: Collection[str | None] = ()) -> list[Finding]:
+    """Return what stands whatever a model says: urgent flags, and what fails of the checks that are not in `said`.
 
     Of a check that a model has reported under another name, that finding stands.
     """
     found: dict[str, Finding] = {}
     for task in view.tasks:
-        for result in failures(view, task) if task.id not in said else ():
+        for result in failures(view, task) if identity_of(task) not in said else ():
             new = _new(view, identity_of(task), failure_text(task, result), task, failure_id(task, result))
             known = [again(each) for each in reports_of(view, task, result) if each.key != new.key]
             for each in known or [new]:

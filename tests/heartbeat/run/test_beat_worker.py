@@ -75,7 +75,7 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     assert (again.result, again.silent, again.why) == (
         BeatResult.SKIPPED,
         True,
-        "dedupe: already sent; sent again after dedupe_window",
+        "dedupe: already sent; sent again after dedupe_window, unless acknowledged or snoozed",
     )
     assert len(room.surface.sent) == 1
 

@@ -109,6 +109,18 @@ def test_a_token_that_the_limit_of_output_cuts_in_two_is_not_shown(tmp_path: Pat
     assert "printed more than 64 KiB" in (result.problem or "")
 
 
+def test_what_colours_a_terminal_is_left_out(tmp_path: Path) -> None:
+    """Nobody reads it in an alert, and "31mfailed" is no word."""
+    code = r"print('\x1b[1;31mfailed\x1b[0m: \x1b]8;;https://ci.example\x07build\x1b]8;;\x07' + '\x1b[' * 9)"
+    assert run(tmp_path, script(tmp_path, code)).results[0].output == "failed: build" + "\x1b[" * 9 + "\n"
+
+
+def test_a_command_that_is_killed_names_the_signal(tmp_path: Path) -> None:
+    """Not what it printed last, which is no reason."""
+    command = script(tmp_path, "import os; print('begun', flush=True); os.kill(os.getpid(), 11)")
+    assert run(tmp_path, command).results[0].problem == f"`{command}` was ended by SIGSEGV"
+
+
 def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
     """Here: no checkout."""
     problem = run(tmp_path, "git status --porcelain").results[0].problem
