@@ -230,20 +230,13 @@ class _Marks:
 
     def note(self, user: str, mark: str) -> object:
         """Have the others leave somebody's page to this one; return the mark before, None where there was none."""
-        before = None
-
-        def newest(known: Mapping[str, Any]) -> Mapping[str, Any]:
-            nonlocal before
-            before = known.get(user)
-            others = [(key, value) for key, value in known.items() if key != user]
-            return dict([*others, (user, mark)][-MAX_MARKS:])
-
-        if self._document is not None:
-            try:
-                self._document.change(newest)
-            except StoreError:
-                log.warning("another replica may change a home", extra={"action": "home_unmarked"}, exc_info=True)
-        return before
+        if self._document is None:
+            return None
+        try:
+            return self._document.keep_newest({user: mark}, at_most=MAX_MARKS).get(user)
+        except StoreError:
+            log.warning("another replica may change a home", extra={"action": "home_unmarked"}, exc_info=True)
+            return None
 
     def read(self) -> Mapping[str, Any]:
         """Return the marks; none where they cannot be read now."""

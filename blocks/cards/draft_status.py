@@ -11,7 +11,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
-from bot.domain.questions.approval_basis import basis_of_thread, is_paid, passed_words, quotes_that_match
+from bot.domain.questions.approval_basis import basis_of_thread, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
@@ -53,11 +53,10 @@ def thread_cost_line(usage: Usage | None) -> str:
     """
     if usage is None:
         return ""
-    if not is_paid(usage):
+    if not usage.tokens:
         return "offline, no model was used"
-    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     if usage.cost_usd is None:
-        return f"{spent / 1000:.1f}k tokens, cost unknown"
+        return f"{usage.tokens / 1000:.1f}k tokens, cost unknown"
     return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
 
 

@@ -1,4 +1,4 @@
-"""A chat message as the bot sees it, under which names it may be delivered again, and what the rules say of it.
+"""A chat message as the bot sees it, and what the rules say of it.
 
 Reads and writes nothing. The shapes are those of events.ndjson and events-classified.ndjson; the keys of a record
 never change meaning, so that other programs can read the journals.
@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.messages import MessageType as MessageType
+from bot.domain.messages import delivery_names as delivery_names
 from bot.domain.messages import thread_key as thread_key
 
 
@@ -65,22 +66,6 @@ class Classification(BaseModel):
     classifier_confidence: Annotated[float, Field(ge=0, le=1)]
     classifier_version: str
     classified_at: datetime | None = None
-
-
-def delivery_names(event: Event) -> list[tuple[str, ...]]:
-    """Return every name under which the same happening may be delivered again.
-
-    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
-    """
-    place = (event.chat_id,)
-    if event.msg_type is MessageType.EDIT:
-        return [(*place, event.message_id, "edit", event.event_id or event.content)]
-    if event.msg_type is MessageType.DELETE:
-        return [(*place, event.message_id, "delete")]
-    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
-    if event.client_msg_id:
-        keys.append((*place, "client", event.client_msg_id))
-    return keys
 
 
 def record_key(record: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A chat message as the rules read it, what kinds there are, and the thread one belongs to. Reads and writes nothing.
+"""A chat message as the rules read it: its kind, its thread, and under which names it may be delivered again. Pure.
 
 An Event (see events.py) is the whole of a message, checked by pydantic. Importing pydantic takes as long as classifying
 thousands of messages, so what `triage classify` needs of every line stands here, without it.
@@ -41,3 +41,19 @@ class Message(NamedTuple):
 def thread_key(event: Event | Message) -> str:
     """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
     return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"
+
+
+def delivery_names(event: Event) -> list[tuple[str, ...]]:
+    """Return every name under which the same happening may be delivered again.
+
+    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
+    """
+    place = (event.chat_id,)
+    if event.msg_type is MessageType.EDIT:
+        return [(*place, event.message_id, "edit", event.event_id or event.content)]
+    if event.msg_type is MessageType.DELETE:
+        return [(*place, event.message_id, "delete")]
+    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
+    if event.client_msg_id:
+        keys.append((*place, "client", event.client_msg_id))
+    return keys

@@ -238,6 +238,11 @@ class Usage(FrozenValue):
     cache_write_tokens: int = 0
     cost_usd: float | None = 0.0
 
+    @property
+    def tokens(self) -> int:
+        """All of them; none where no model was used."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
 
 def total_usage(*usages: Usage | None) -> Usage:
     """Return the sum; its cost is None (unknown) as soon as one of the costs is.

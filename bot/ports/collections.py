@@ -344,6 +344,21 @@ class SingleDocument:
         """Set these keys and return once they are on disk; raises StoreError and changes nothing."""
         self.change(lambda now: {**now, **keys})
 
+    def keep_newest(self, keys: Mapping[str, Any], *, at_most: int) -> Mapping[str, Any]:
+        """Set these keys, and drop the oldest where there are more than `at_most`; return the object as it was before.
+
+        Raises StoreError and changes nothing.
+        """
+        before: list[Mapping[str, Any]] = []
+
+        def newest(now: Mapping[str, Any]) -> dict[str, Any]:
+            before[:] = [now]
+            others = [(key, value) for key, value in now.items() if key not in keys]
+            return dict([*others, *keys.items()][-at_most:])
+
+        self.change(newest)
+        return before[0]
+
     def change(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
         """Store what `change` makes of the object, and return once it is on disk; no change overwrites another.
 

@@ -166,9 +166,10 @@ def _facts(findings: QuestionRun) -> str:
 
 def _run_facts(findings: QuestionRun) -> str:
     usage, found = findings.usage, findings.found
-    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
-    return f"{found.investigator}, confidence {found.ret.confidence}" + (f", {spent:,} tokens, {cost}" if spent else "")
+    return f"{found.investigator}, confidence {found.ret.confidence}" + (
+        f", {usage.tokens:,} tokens, {cost}" if usage.tokens else ""
+    )
 
 
 def _evidence(ref: EvidenceRef, mark: bool | None, question: str) -> str:

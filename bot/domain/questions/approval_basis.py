@@ -105,7 +105,7 @@ def basis_of(*, drafted_by: str | None, judged_by: str | None, usage: Usage | No
     if judged_by not in (None, CODE_CHECKS):
         return Basis.MODEL
     if drafted_by is None:
-        return Basis.SEARCH if usage is None or (not is_paid(usage) and usage.cost_usd == 0) else Basis.CODE
+        return Basis.SEARCH if usage is None or (not usage.tokens and usage.cost_usd == 0) else Basis.CODE
     return Basis.SEARCH if drafted_by == OFFLINE else Basis.CODE
 
 
@@ -113,11 +113,6 @@ def basis_of_thread(state: ThreadState) -> Basis:
     """Return what a thread's latest draft rests on."""
     judged_by = state.validator_return.validator_model if state.validator_return else None
     return basis_of(drafted_by=state.investigator, judged_by=judged_by, usage=state.usage)
-
-
-def is_paid(usage: Usage) -> bool:
-    """Whether any model was used, as far as tokens tell."""
-    return bool(usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
 
 
 def standing_words(basis: Basis) -> str:

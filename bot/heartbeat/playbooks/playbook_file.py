@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
@@ -246,13 +246,8 @@ class Removals:
             return
         entry = Removal(at=at, by=by).model_dump(mode="json")
         new = {f"{session_id}/{identity}": entry for identity in sorted(gone)}
-
-        def with_new(known: Mapping[str, Any]) -> dict[str, Any]:
-            older = [(key, value) for key, value in known.items() if key not in new]
-            return dict([*older, *new.items()][-KEPT:])
-
         try:
-            self._stored.change(with_new)
+            self._stored.keep_newest(new, at_most=KEPT)
         except StoreError:
             log.warning("who removed a check is not remembered", extra={"action": "removal_forgotten"}, exc_info=True)
 

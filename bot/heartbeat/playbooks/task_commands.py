@@ -7,9 +7,9 @@ list that was. Every change is one sentence that says what changed and how to un
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import (
@@ -193,14 +193,8 @@ class TaskCommands:
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
-        mine, digest = _key(session_id, by), list_digest(playbook)
-
-        def with_mine(known: Mapping[str, Any]) -> dict[str, Any]:
-            others = [(key, value) for key, value in known.items() if key != mine]
-            return {**dict(others[-MAX_REMEMBERED:]), mine: digest}
-
         try:
-            self._shown.change(with_mine)
+            self._shown.keep_newest({_key(session_id, by): list_digest(playbook)}, at_most=MAX_REMEMBERED)
         except StoreError:
             log.warning("a list that was shown is not remembered", extra={"action": "list_forgotten"}, exc_info=True)
         return self._list(session_id, playbook)
