@@ -137,7 +137,7 @@ def in_english(question: str) -> str:
     >>> in_english("Wo wird die Datenbankverbindung geöffnet?")
     'database connection open?'
     >>> in_english("¿Dónde se guarda la contraseña del usuario?")
-    '¿ save password user?'
+    '¿ keep password user?'
     >>> in_english("タイムアウトはどこで設定されていますか")
     'timeout configuration'
     >>> in_english("Where is the connection opened?")
