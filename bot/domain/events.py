@@ -68,9 +68,9 @@ class Classification(BaseModel):
     classified_at: datetime | None = None
 
 
-def record_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
+def record_key(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what tells a journaled message from all others; that of its line in either journal."""
-    return tuple(record.get(key) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
+    return tuple(str(record.get(key)) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
 
 
 def names_of_record(record: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -50,12 +50,16 @@ def known_cost(record: Mapping[str, Any]) -> float | None:
 
 
 def time_of(text: object) -> datetime | None:
-    """Return an aware time, or None for what is none."""
+    """Return a time in UTC, or None for what is none, has no zone, or is no time of UTC's.
+
+    >>> time_of("2026-03-01T01:30+02:00"), time_of("9999-12-31T23:59-14:00")
+    (datetime.datetime(2026, 2, 28, 23, 30, tzinfo=datetime.timezone.utc), None)
+    """
     try:
         at = datetime.fromisoformat(str(text))
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo is not None else None
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -80,6 +80,7 @@ def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
     late = journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2))
     assert (late.ok, late.says) == (False, "last message written 2 min ago, and it was not classified")
     classified = NdjsonJournal(tmp_path / "events-classified.ndjson")
+    classified.append({"chat_id": ["what somebody wrote by hand"]})
     classified.append({**record, "classified_at": NOW.isoformat()})
     assert journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2)) == HealthCheck(
         ok=True, says="last message written 2 min ago, last classified 2 min ago"
