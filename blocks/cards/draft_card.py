@@ -206,7 +206,7 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
         return [context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
     if is_in_language(state.question, team_language) is not False:
         return []
-    said = "Nothing was translated: the question is not in the team's language, and only a model can translate it"
+    said = "Nothing was translated, and the question is not in the team's language"  # no model was asked, or it did not
     return [context(f":globe_with_meridians: {said}")]
 
 

@@ -125,12 +125,10 @@ def _of_limit(expired: Expired, request: RunRequest, meter: CostMeter) -> RunFai
         return RunCancelled("the run was cancelled", usage=meter.usage)
     if expired.kind == "stop":
         return RunStopped("the bot stopped", usage=meter.usage)
-    said = {
-        "total": f"the run reached its limit of {limits.total_s} s",
-        "stall": f"the model fell silent for {limits.stall_s} s, twice",
-    }
+    limit_s = limits.total_s if expired.kind == "total" else limits.stall_s
+    said = {"total": "the run reached its limit of {:g} s", "stall": "the model fell silent for {:g} s, twice"}
     return RunTimedOut(
-        said[expired.kind],
+        said[expired.kind].format(limit_s),
         usage=meter.usage,
         timeout_kind=expired.kind,
         timeout_s=limits.total_s,

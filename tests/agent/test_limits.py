@@ -33,6 +33,7 @@ def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None
         error = bench(server).fail(RunTimedOut, limits={"total_s": 500.0, "stall_s": 1.0})
         took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 500.0, 1.0)
+    assert str(error) == "the model fell silent for 1 s, twice"
     assert len(server.requests) == 2
     assert 2.0 <= took < 300
 

@@ -152,7 +152,7 @@ def test_a_foreign_question_has_its_gloss_under_it() -> None:
     """Or a word that there is none."""
     german = "Wie oft wird die Anfrage wiederholt, wenn der Server nicht antwortet und das Zeitlimit erreicht ist?"
     assert "How often?" in text_of(waiting(question=german, investigator_return=a_return(gloss="How\noften?")))
-    assert "Nothing was translated" in text_of(waiting(question=german))
+    assert "Nothing was translated, and the question is not in the team's language" in text_of(waiting(question=german))
     assert "Nothing was translated" not in text_of(waiting())
     assert "Nothing was translated" not in text_of(waiting(question=german), team_language="de")
 

@@ -48,7 +48,7 @@ def long_office(folder: Path, *script: Any, **more: Any) -> Office:
 
 def timed_out(kind: str = "total") -> RunTimedOut:
     usage = Usage(input_tokens=10, output_tokens=5, cost_usd=0.4)
-    why = "the run reached its limit of 300.0 s"
+    why = "the run reached its limit of 300 s"
     return RunTimedOut(why, usage=usage, timeout_kind=kind, timeout_s=300.0, stall_s=60.0)
 
 
