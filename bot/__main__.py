@@ -170,6 +170,7 @@ def command_of(name: str) -> click.Command:
     gc.disable()  # what a module makes stays: looking through it for garbage is a tenth of the start
     try:
         found: click.Command = getattr(import_module(module), attribute)
+        gc.freeze()
     finally:
         gc.enable()
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections.abc import Callable
 from typing import Final
 
@@ -68,6 +67,8 @@ def to_json(value: object) -> str:
 
 
 def _fill(line: str, lead: str, indent: str) -> str:
+    import textwrap  # here: most commands have nothing to wrap
+
     filled = textwrap.fill(
         _COMMAND.sub(lambda command: command[0].replace(" ", _KEPT_SPACE), line),
         WIDTH,

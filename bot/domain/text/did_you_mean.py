@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Final
 
@@ -37,4 +36,6 @@ def spelled_alike(word: str, known: Iterable[str], *, most: int = MOST, cutoff: 
     >>> spelled_alike("src/shp.py", ["src/shop.py", "README.md"])
     ['src/shop.py']
     """
+    import difflib  # here: a command that is typed right starts without it
+
     return difflib.get_close_matches(word, list(known), n=most, cutoff=cutoff)

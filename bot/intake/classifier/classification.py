@@ -284,7 +284,7 @@ def _is_smalltalk(text: str, content: str, matchers: Matchers) -> bool:
     if len(content) >= SMALLTALK_MAX_CHARS or "`" in content or "<" in content:
         return False
     words = message_text.without_trailer(text.translate(_WITHOUT_MARKS))
-    return bool(matchers.smalltalk.found_in(words.lstrip(message_text.CLOSERS)))
+    return matchers.smalltalk.is_in(words.lstrip(message_text.CLOSERS))
 
 
 def _ends_asking(text: str, matchers: Matchers) -> bool:
@@ -294,7 +294,7 @@ def _ends_asking(text: str, matchers: Matchers) -> bool:
         return False
     tail = text[last + 1 :]
     closed = message_text.without_trailer(tail) == "" or 0 <= text.find("¿") < last
-    return closed or (len(tail) <= ACK_MAX_CHARS and matchers.thanks.fullmatch(tail) is not None)
+    return closed or (len(tail) <= ACK_MAX_CHARS and re.fullmatch(matchers.thanks, tail) is not None)
 
 
 MAX_CHARS: Final = 300
@@ -320,14 +320,9 @@ def _is_thanks(seen: str, matchers: Matchers) -> bool:
     core = message_text.without_trailer(message_text.without_names(seen).lower())
     if len(core) > MAX_THANKS_CHARS or not matchers.ack.fullmatch(core):
         return False
-    return _inside(matchers.thanks.pattern).search(core) is not None
+    return re.search(rf"(?<!\w)(?:{matchers.thanks})", core) is not None
 
 
 @lru_cache(maxsize=16)
 def _keywords(languages: tuple[str, ...]) -> Keywords:
     return Keywords({kind: shipped(languages, kind) for kind in ("settled", "unsettled")})
-
-
-@lru_cache(maxsize=16)
-def _inside(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{pattern})")

@@ -34,7 +34,11 @@ _NOT_OF_WORDS: Final = bytes(set(range(128)) - {byte for byte in range(128) if c
 _BLANKED: Final = bytes.maketrans(_NOT_OF_WORDS, b" " * len(_NOT_OF_WORDS))
 _KEY_WORDS: Final = 3
 _NO_WORD: Final = ("",)
-_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_UNSPACED: Final = (
+    ("\u3000", "\u30ff"),
+    ("\u3400", "\u9fff"),
+    ("\uff00", "\uffef"),
+)  # a set of them is slow to compile
 
 
 class Phrase(NamedTuple):
@@ -90,7 +94,7 @@ class Keywords:
                 self._read(*self._unread[number])
                 self._unread.pop(number, None)  # afterwards, and perhaps twice: threads share it
         hits = self._spaced.hits(text)
-        if not text.isascii() and _UNSPACED.search(text):
+        if not text.isascii() and max(text) >= _UNSPACED[0][0]:
             hits += self._unspaced.hits(text)
         if not hits:
             return _NONE
@@ -101,8 +105,7 @@ class Keywords:
         """Spell out the phrases of a keyword."""
         for text in expand(keyword):
             phrase = Phrase(text.removeprefix("^"), kind, text.startswith("^"))
-            is_unspaced = not text.isascii() and _UNSPACED.search(text)
-            (self._unspaced if is_unspaced else self._spaced).add(phrase)
+            (self._unspaced if _is_unspaced(text) else self._spaced).add(phrase)
 
 
 def _pattern(keyword: str) -> str:
@@ -163,6 +166,11 @@ class _Index:
 def _words(text: str) -> list[str]:
     """Return the runs of letters, digits and underscores."""
     return text.encode().translate(_BLANKED).decode().split() if text.isascii() else _WORD.findall(text)
+
+
+def _is_unspaced(text: str) -> bool:
+    """Tell whether a phrase holds a character of a script that is written without spaces."""
+    return not text.isascii() and any(first <= letter <= last for letter in text for first, last in _UNSPACED)
 
 
 def _begins_clause(text: str, start: int) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from bot.domain.text.linear_patterns import LinearPatterns
+from bot.domain.text.linear_patterns import LinearPattern
 from bot.domain.text.outages import Outages
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
@@ -37,8 +37,9 @@ class Matchers:
     alarms: Outages
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
-    thanks: re.Pattern[str]
-    smalltalk: LinearPatterns
+    thanks: str
+    """A pattern that few streams need, so it is compiled when it is used."""
+    smalltalk: LinearPattern
     addressed: re.Pattern[str]
 
 
@@ -142,7 +143,7 @@ def compile_matchers(
     return Matchers(
         kinds_in=kinds_in,
         alarms=Outages(languages, kinds_in),
-        ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
+        ack=re.compile(_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")])),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),
         smalltalk=_smalltalk(shipped(languages, "smalltalk")),
@@ -157,16 +158,16 @@ def _check(pattern: str) -> None:
         raise ConfigError(f"classifier.ack_patterns: {pattern!r} is not a regular expression: {error}") from error
 
 
-def _chain(patterns: Iterable[str]) -> re.Pattern[str]:
+def _chain(patterns: Iterable[str]) -> str:
     """Return a pattern for one or more of the patterns with spaces, punctuation or emoji between them."""
     one = _either(patterns)
-    return re.compile(rf"(?:{_GAP})?(?:(?:{one})(?:{_GAP}|\Z))+")
+    return rf"(?:{_GAP})?(?:(?:{one})(?:{_GAP}|\Z))+"
 
 
-def _smalltalk(patterns: Iterable[str]) -> LinearPatterns:
+def _smalltalk(patterns: Iterable[str]) -> LinearPattern:
     """Return a pattern for nothing but some of the patterns; RE2, for they leave it many ways to fail."""
     either = "|".join(f"(?:{pattern})" for pattern in patterns) or r"\b\B"
-    return LinearPatterns([rf"^[\s,.!]*(?:(?:{either})(?:[\s,.!]+|$))+$"])
+    return LinearPattern(rf"^[\s,.!]*(?:(?:{either})(?:[\s,.!]+|$))+$")
 
 
 def _either(patterns: Iterable[str]) -> str:

@@ -34,15 +34,14 @@ _LONGER_THAN: Final = [[f">{least}" for least in _LENGTHS if length > least] for
 RULE: Final = "rule: question"
 _UNSPACED_END: Final = "\ud7af"
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(
-    rf"<[a-z]+>|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:'[^\W\d_{_UNSPACED}]+)?|\d+|[{re.escape(message_text.MARKS)}]+|[!！]+|[^\w\s]"
-)
-_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|<[a-z]+>|[0-9]+|\?+|!+|[^\w\s]")
 _MARKS: Final = {**dict.fromkeys(message_text.MARKS, "?"), "!": "!", "！": "!"}
+# Letters with no digit behind them, then runs in which there is one.
+_WORD = re.compile(
+    r"[^\W\d_]++(?:'[^\W\d_]++(?!\d))?(?!\d)|[^\W_]++"
+    rf"|<[a-z]+>|[{re.escape(message_text.MARKS)}]+|[!！]+|[^\w\s]"
+)
+_ASCII_WORD = re.compile(r"[a-z]++(?:'[a-z]++(?![0-9]))?(?![0-9])|[a-z0-9]++|<[a-z]+>|\?+|!+|[^\w\s]")
 _AT = re.compile(r"(?<!\w)@[\w-]+")
-_LETTERS: Final = rf"[^\W\d_{_UNSPACED}]"
-_ID = re.compile(rf"(?<![^\W_{_UNSPACED}])(?:{_LETTERS}++\d|\d++{_LETTERS})[^\W_{_UNSPACED}]*")
-_DIGIT = re.compile(r"\d")
 
 
 def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
@@ -81,17 +80,22 @@ def words_of(content: str) -> list[str]:
     text = message_text.with_placeholders(content).lower()
     if "@" in text:
         text = _AT.sub(" <at> ", text)
-    if _DIGIT.search(text):
-        text = _ID.sub(" <id> ", text)
-    if text.isascii():  # the same in a third of the time
-        words = [word if word >= "a" else _named(word) for word in _ASCII_WORD.findall(text)]
-    else:
-        words = list(map(_named, _WORD.findall(text)))
+    pattern = _ASCII_WORD  # the same in a third of the time
+    if not text.isascii():
+        pattern, text = _WORD, re.sub(f"[{_UNSPACED}]", r" \g<0> ", text)
+    words = [word if word.isalpha() else _named(word) for word in pattern.findall(text)]
     return words if len(words) <= MAX_WORDS else [*words[: MAX_WORDS - _TAIL_WORDS], *words[-_TAIL_WORDS:]]
 
 
 def _named(word: str) -> str:
-    return "0" if word.isdigit() else _MARKS.get(word[0], word)
+    """Return `0` for a number, `<id>` for digits among letters, one mark for many, any other word as it is."""
+    if not word.isalnum():
+        return _MARKS.get(word[0], word)
+    if word.isdecimal():
+        return "0"
+    if any(map(str.isdecimal, word)):
+        return "<id>"
+    return "0" if word.isdigit() else word
 
 
 def is_short(words: Sequence[str]) -> bool:
