@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bot.ports import Progress
+if TYPE_CHECKING:  # the ports import the whole domain, and every command imports this module
+    from bot.ports import Progress
 
 WIDTH: Final = 80
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
