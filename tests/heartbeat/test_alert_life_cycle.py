@@ -191,6 +191,16 @@ def test_what_a_model_calls_a_failure_is_said_once(tmp_path: Path) -> None:
     assert watch.shown.resolved_at is not None
 
 
+def test_two_checks_that_a_model_reports_in_the_same_words_ring_both(tmp_path: Path) -> None:
+    """Each alert names its command."""
+    watch = Watch(tmp_path, report(status="finding", finding="red", evidence="The check fails."))
+    watch.says(LINE, "Stock: `python3 stock.py`")
+    watch.probes.set(1, "empty", STOCK)
+    first, second = watch.beat(1, "A")
+    assert "`python3 check.py`" in first
+    assert "`python3 stock.py`" in second
+
+
 def test_a_check_that_two_tasks_make_rings_once_as_urgent_as_the_more_urgent(watch: Watch) -> None:
     """Among many, too, of which some come on a list."""
     many = [f"Check {n}: `python3 check.py {n}`" for n in range(8)]

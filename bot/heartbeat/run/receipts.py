@@ -238,9 +238,15 @@ def again(known: OpenFinding) -> Finding:
 
 
 def _finding(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Finding:
-    """Return what one receipt reports; `task` is the playbook's, None where it names none."""
+    """Return what one receipt reports; `task` is the playbook's, None where it names none.
+
+    Checks of the task that fail are named in it whatever a model calls them: two lazy sentences are two findings.
+    """
     is_event = (receipt.finding or "").startswith(EVENT)
     said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
+    if task is not None and not is_event:
+        unnamed = [each for each in failures(view, task) if each.command not in said]
+        said = "\n\n".join([said, *(failure_text(task, each) for each in unnamed)])
     about = identity_of(task) if task else MESSAGE
     return Finding(
         key=finding_key(view.session.id, about, receipt.evidence, receipt.finding),
