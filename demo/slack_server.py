@@ -2,6 +2,7 @@
 
 The keeper holds it in a process group of its own: a Ctrl-C in the terminal reaches only us, we stop the group, and if
 we are killed the keeper does. The server gets an empty environment but for a few harmless names: no proxy, no secret.
+It answers this machine only, and no page of another site (loopback.js, docs/decisions/demo-page.md).
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class LocalSlack:
         server = [str(self._binary), "--config", str(config), "--port", str(self._port)]
         return subprocess.Popen(  # noqa: S603 - a fixed argv
             [*keeper, *server],
-            env=self._env,
+            env={**self._env, "BUN_OPTIONS": f'"--preload={Path(__file__).with_name("loopback.js")}"'},
             stdin=subprocess.PIPE,  # held open by us and by nobody else: its end tells the keeper we are gone
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -73,6 +73,17 @@ def test_the_workspace_is_the_one_described(slack: LocalSlack) -> None:
     assert private == {"triage-ops"}
 
 
+def test_only_this_machine_reaches_it_and_no_page_of_another_site(slack: LocalSlack) -> None:
+    """Drafts quote the code of whoever runs the demo, and whoever reaches the server may approve them."""
+    state = f"{slack.url}/_control/state"
+    with pytest.raises(requests.ConnectionError):
+        requests.get(state.replace("localhost", "127.0.0.2"), timeout=60)
+    asked = [{}, {"Origin": "http://localhost:8000"}, {"Origin": "https://evil.example"}, {"Host": "evil.example"}]
+    assert [requests.get(state, headers=each, timeout=60).status_code for each in asked] == [200, 200, 403, 403]
+    opened = {"Origin": "https://evil.example", "Connection": "Upgrade", "Upgrade": "websocket"}
+    assert requests.get(f"{slack.url}/ui", headers=opened, timeout=60).status_code == 403
+
+
 def test_an_exception_inside_the_block_stops_it_too(own_binary: Path) -> None:
     """Whatever goes wrong, nothing is left running."""
     with pytest.raises(ZeroDivisionError), LocalSlack(own_binary, DEMO):
