@@ -39,6 +39,7 @@ from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_indexed
+from bot.domain.search.foreign_words import in_english
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
 from bot.domain.search.question_names import asks_for_history, in_context, names_in
 from bot.domain.search.report_parts import parts_of
@@ -231,15 +232,18 @@ class OfflineInvestigator:
         return search_parts(parts_of(question), (), self._repo, self._index, commit=commit, limit=MAX_PASSAGES)
 
     def _is_foreign(self, question: str) -> bool:
-        """Whether an English question names what the code knows nothing of, or when something will be."""
+        """Whether a question names what the code knows nothing of, or when something will be.
+
+        A question in another language does where one of its words is not put into English.
+        """
         shown = question[:SHOWN_CHARS]
         if _CALENDAR.search(shown):
             return True
-        if not _ENGLISH.search(shown):
+        if not _ENGLISH.search(shown) and in_english(shown) == shown:
             return False
         corpus, found = self._index.corpus(question), dict[str, int]()
         for term, count in corpus.found.items():
-            if term.about:
+            if term.about and not any(map(str.isdigit, term.about)):
                 found[term.about] = max(found.get(term.about, 0), count)
         return 0 in found.values() and corpus.total >= LEAST_PASSAGES
 
