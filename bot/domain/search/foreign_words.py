@@ -22,7 +22,9 @@ MAX_UNSPACED_CHARS: Final = 12
 _LEAST_PART: Final = 4
 _PLAIN_WORD: Final = re.compile(r"[^\W\d_]+(?:[._][\w.]+|\d\w*)?")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
-_UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
+UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
+"""Japanese or Chinese: no blanks between words, nor beside a name of code."""
+"""Japanese or Chinese: no blanks between words, nor beside a name of code."""
 _SIGN: Final = r"[\u30a0-\u30ff\u3400-\u9fff]"
 _GRAMMAR: Final = re.compile(rf"[\u3040-\u309f]+|(?<!{_SIGN})[\u3400-\u9fff](?!{_SIGN})")
 """Hiragana is mostly grammar, and of a word that is not known one sign alone tells nothing."""
@@ -143,9 +145,9 @@ def in_english(question: str) -> str:
     >>> in_english("Where is the connection opened?")
     'Where is the connection opened?'
     """
-    if _UNSPACED.search(question):
+    if UNSPACED.search(question):
         language = _unspaced()[_KANA.search(question) is not None]
-        return " ".join(_UNSPACED.sub(lambda found: language.translated_unspaced(found[0]), question).split())
+        return " ".join(UNSPACED.sub(lambda found: language.translated_unspaced(found[0]), question).split())
     words = {folded(word) for word in _PLAIN_WORD.findall(question)}
     best = max(_spaced(), key=lambda one: len(words & one.telling))
     telling = len(words & best.telling)

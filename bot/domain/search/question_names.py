@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from bot.domain.search.foreign_words import UNSPACED
 from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
 from bot.domain.tables import Alternatives, Parts, Phrases, WordSet, fill, read_table
 
@@ -109,7 +110,7 @@ def names_in(question: str) -> QuestionNames:
     """
     text = without_markup(question)
     spans = _SPAN.findall(text)
-    plain = _SPAN.sub(" ", text)
+    plain = UNSPACED.sub(r" \g<0> ", _SPAN.sub(" ", text))
     tokens = [token.strip("./-@") for token in _TOKEN.findall(plain) if len(token) <= MAX_TOKEN_CHARS]
     coded = list(dict.fromkeys(token for token in tokens if _is_code(token)))[:MAX_TOKENS]
     rest = _without(plain, coded)

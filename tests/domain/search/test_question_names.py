@@ -104,3 +104,11 @@ def test_any_text_is_read_in_no_time(part: str) -> None:
     asks_for_history(question)
     assert time.process_time() - begin < 2
     assert len(found.names) <= 8
+
+
+@pytest.mark.parametrize("asked", ["get_userはどこで定義されていますか", "在哪里定义了get_user函数"])
+def test_a_name_is_found_between_words_without_blanks(asked: str) -> None:
+    """Japanese and Chinese leave no blank beside a name."""
+    found = names_in(asked)
+    assert [one.name for one in found.names] == ["get_user"]
+    assert found.is_explicit

@@ -80,3 +80,8 @@ def test_hostile_text_takes_no_long_time(piece: str) -> None:
 def test_the_lines_that_name_an_error_are_found(text: str, expected: list[int]) -> None:
     """Frames and their source are none, even where they name one."""
     assert error_lines(text.split("\n")) == expected
+
+
+def test_a_line_without_latin_letters_tells_something() -> None:
+    """Of another script it is no line drawn with signs."""
+    assert parts_of("タイムアウトはどこで設定されていますか\n-----").whole == "タイムアウトはどこで設定されていますか"
