@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import in_status
+from tests.cli.typed import typed
 from tests.gitrepo import make_repo
 
 PAY, PLAT = "T1.C0PAY.1795165200.000100", "T1.C0PLAT.1795165200.000200"
@@ -201,3 +203,21 @@ def test_status_names_the_codebases_of_the_team_only(home: Path, capsys: pytest.
     (home / "triage.yml").unlink()
     main(["status"])
     assert "0a1b2c3d4e" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words", [["search", "hello"], ["investigate", "hello?"], ["eval"], ["heartbeat", "assign", "shop", "look"]]
+)
+def test_a_data_directory_is_its_owner_s_alone_whatever_makes_it(tmp_path: Path, words: list[str]) -> None:
+    """Questions, transcripts and the index lie there; most of them rely on the mode of this folder."""
+    code, home = make_repo(tmp_path / "code", {"README.md": "# Hello\n\nhello world\n"}), tmp_path / "new" / "home"
+    sessions = {"shop": {"cwd": str(code), "owner": "U0ANA1234"}}
+    config = {"codebase": str(code), "ops_channel": "C0OPS1234", "watched_chats": [{"chat_id": "C0HELP123"}]}
+    (tmp_path / "triage.yml").write_text(yaml.safe_dump({**config, "sessions": sessions}))
+    before = os.umask(0o022)
+    try:
+        said = typed(typed_words.split(), tmp_path, {"PATH": os.environ["PATH"], "TRIAGE_HOME": str(home)})
+    finally:
+        os.umask(before)
+    assert said.returncode in (0, 1), said
+    assert home.stat().st_mode & 0o777 == 0o700

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from bot.adapters.storage.files.atomic_write import create_private
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
@@ -69,7 +70,7 @@ class PassageStore:
             ConfigError: this Python's SQLite has no FTS5.
         """
         try:
-            self._database.parent.mkdir(parents=True, exist_ok=True)
+            create_private(self._database.parent)
             with contextlib.closing(
                 sqlite3.connect(self._database, timeout=BUSY_S, isolation_level=None)
             ) as connection:
@@ -88,7 +89,7 @@ class PassageStore:
 
         With `waits`, wait until nobody else does.
         """
-        self._database.parent.mkdir(parents=True, exist_ok=True)
+        create_private(self._database.parent)
         handle = os.open(f"{self._database}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:

@@ -177,14 +177,21 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
+def create_private(folder: Path) -> None:
+    """Create `folder`, and what is missing above it, for the owner's eyes only; raises OSError."""
+    missing = [one for one in folder.parents if not one.exists()]
+    for one in (*reversed(missing), folder):
+        one.mkdir(exist_ok=True, mode=0o700)
+
+
 def create_folder(folder: Path) -> None:
-    """Create `folder` for the owner's eyes only.
+    """Create `folder`, and what is missing above it, for the owner's eyes only.
 
     Raises:
         StoreError: it cannot be created.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_private(folder)
     except OSError as error:
         advice = "set TRIAGE_HOME to one you own"
         if is_no_folder(folder):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.storage.files.atomic_write import sync_folder
+from bot.adapters.storage.files.atomic_write import create_private, sync_folder
 from bot.errors import refusal, refused
 from bot.ports.storage import Position
 
@@ -105,7 +105,7 @@ class NdjsonJournal:
         if self._handle is not None and not self._is_at_path(self._handle):  # somebody moved or deleted the file
             self._close()
         if self._handle is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_private(self._path.parent)
             self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             size = os.fstat(self._handle).st_size
             if size and os.pread(self._handle, 1, size - 1) != b"\n":

@@ -22,7 +22,14 @@ from tinydb.storages import Storage
 from tinydb.table import Document as TinyDocument
 from tinydb.table import Table
 
-from bot.adapters.storage.files.atomic_write import free_path, make_folder, read_json, replace_json, sync_folder
+from bot.adapters.storage.files.atomic_write import (
+    create_private,
+    free_path,
+    make_folder,
+    read_json,
+    replace_json,
+    sync_folder,
+)
 from bot.adapters.storage.files.json_files import JsonFiles, Stamp, as_document, file_stamp, list_names
 from bot.errors import refused
 from bot.ports.storage import ArchivedDocument, Document
@@ -181,7 +188,7 @@ class FileArchive:
         folder = self._folder / f"{at:%Y-%m}"
         stem = f"{doc_id}.{at.astimezone(UTC):{ARCHIVED_AT}}"
         with refused(f"cannot archive {source}", "check the disk and the folder's owner"):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_private(folder)
             target = free_path(folder / stem, ".json")
             index, month = self._index(), self._month(folder.name)
             source.rename(target)
