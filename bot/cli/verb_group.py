@@ -22,10 +22,12 @@ class VerbGroup(click.Group):
         return self.commands[verb].help or ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put in the verb that may be left out."""
+        """Put in the verb that may be left out, or ask for help."""
         names_a_verb = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
         if "list" in self.commands and not names_a_verb:
             args = ["list", *args]
+        elif not args:
+            args = ["--help"]
         return super().parse_args(ctx, args)
 
     def resolve_command(

@@ -216,7 +216,7 @@ def test_a_data_directory_is_its_owner_s_alone_whatever_makes_it(tmp_path: Path,
     (tmp_path / "triage.yml").write_text(yaml.safe_dump({**config, "sessions": sessions}))
     before = os.umask(0o022)
     try:
-        said = typed(typed_words.split(), tmp_path, {"PATH": os.environ["PATH"], "TRIAGE_HOME": str(home)})
+        said = typed(words, tmp_path, {"PATH": os.environ["PATH"], "TRIAGE_HOME": str(home)})
     finally:
         os.umask(before)
     assert said.returncode in (0, 1), said

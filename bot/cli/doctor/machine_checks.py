@@ -56,7 +56,7 @@ def secrets(path: Path) -> HealthCheck:
     try:
         mode = path.stat().st_mode & 0o077
     except OSError:
-        return well("no .env here; the tokens come from the environment")
+        return well("no .env here; tokens are taken from the environment alone")
     if mode:
         return wrong("other users of this machine can read .env", "chmod 600 .env")
     return well("only its owner can read .env")

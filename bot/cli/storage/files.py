@@ -53,6 +53,8 @@ def put(scope: Scope, note: str) -> int:
     content = sys.stdin.buffer.read(MAX_NOTE_BYTES + 1)
     if len(content) > MAX_NOTE_BYTES:
         raise InputError(f"a note has at most {MAX_NOTE_BYTES:,} bytes; nothing was kept")
+    if not content.strip():
+        raise InputError("there is no text on stdin; nothing was kept")
     try:
         store.notes.put(_note(note), content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -83,7 +85,9 @@ def _content(store: Store, path: str) -> bytes:
     """Return what stands at a path, of a folder a line for each file; raises InputError."""
     place, *rest = PurePosixPath(path).parts or ("",)
     if path == "decisions.md":
-        return store.decisions.text().encode()
+        if not (decisions := store.decisions.text()):
+            raise InputError("decisions.md is empty; nothing was decided yet")
+        return decisions.encode()
     if place == "memory":
         notes = {note.ref: note.whole for note in store.notes.all()}
         if not notes:

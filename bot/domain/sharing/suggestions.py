@@ -204,7 +204,7 @@ def ran(sent: Sequence[Suggestion]) -> str:
     held = [one for one in sent if one.quarantine]
     plain = len(sent) - len(held)
     if not sent:
-        return "Nothing new to suggest. What waits: /triage pollinate list"
+        return "Nothing new to suggest. Sessions: /triage heartbeat list; what waits: /triage pollinate list"
     aside = f" {len(held)} quarantined, for a human to read." if held else ""
     return f"{counted(plain, 'suggestion')} sent.{aside} Next: /triage pollinate accept {sent[0].id}"
 

@@ -69,12 +69,14 @@ def test_only_a_note_is_put(store: Store, typed: Callable[..., bytes], name: str
 def test_what_is_no_text_or_too_long_is_not_kept(store: Store, typed: Callable[..., bytes]) -> None:
     """It says why."""
     assert b"no UTF-8" in typed("put", "memory/x.md", stdin=b"\xff", code=1)
+    assert b"no text" in typed("put", "memory/x.md", stdin=b" \n", code=1)
     assert b"1,000,000" in typed("put", "memory/x.md", stdin=b"x" * 1_000_001, code=1)
     assert list(store.notes.all()) == []
 
 
 def test_decisions_and_what_runs_left_are_shown(store: Store, typed: Callable[..., bytes], tmp_path: Path) -> None:
     """A folder is listed; a link in it is not followed out of it."""
+    assert b"nothing was decided" in typed("show", "decisions.md", code=1)
     store.decisions.note("m", "m one")
     assert typed("show", "decisions.md").endswith(b"- m one\n")
     folder = store.runs.here("runs/r1")
@@ -87,3 +89,8 @@ def test_decisions_and_what_runs_left_are_shown(store: Store, typed: Callable[..
     assert b"runs/r1/trace.json\n" in typed("show", "runs/r1")
     for path in ("runs/r1/link", "runs/r2", "runs/../triage.yml", "runs", "events.ndjson", "runs/r1/../../x", ""):
         typed("show", path, code=1)
+
+
+def test_without_a_verb_the_verbs_are_shown_once(typed: Callable[..., bytes]) -> None:
+    """As of `triage` itself."""
+    assert typed().count(b"Usage:") == 1
