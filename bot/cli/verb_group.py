@@ -26,7 +26,7 @@ class VerbGroup(click.Group):
         names_a_verb = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
         if "list" in self.commands and not names_a_verb:
             args = ["list", *args]
-        elif not args:
+        elif not args and not self.invoke_without_command:
             args = ["--help"]
         return super().parse_args(ctx, args)
 
