@@ -24,7 +24,6 @@ _PLAIN_WORD: Final = re.compile(r"[^\W\d_]+(?:[._][\w.]+|\d\w*)?")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
 """Japanese or Chinese: no blanks between words, nor beside a name of code."""
-"""Japanese or Chinese: no blanks between words, nor beside a name of code."""
 _SIGN: Final = r"[\u30a0-\u30ff\u3400-\u9fff]"
 _GRAMMAR: Final = re.compile(rf"[\u3040-\u309f]+|(?<!{_SIGN})[\u3400-\u9fff](?!{_SIGN})")
 """Hiragana is mostly grammar, and of a word that is not known one sign alone tells nothing."""
