@@ -149,11 +149,11 @@ class Acknowledgements:
             log.warning("an asker was not told", extra=_extra(doc_id), exc_info=True)
 
     def _bring_in_line(self, doc_id: str) -> bool:
-        """Set and remove what differs; False where Slack asks for patience, and the rest is tried later."""
+        """Set and remove what differs; False where Slack asks for patience or is at it, and the rest is tried later."""
         with self._turns.exclusive(doc_id) as mine:
-            if not mine:
+            if not mine:  # at the end there is no later, and asking again at once would go on until Slack answers
                 self._turns.postpone(doc_id)
-                return True
+                return False
             try:
                 self._settle(doc_id)
             except Unavailable as error:

@@ -199,6 +199,23 @@ def test_eyes_that_another_replica_set_late_do_not_stay_beside_the_check_mark(tm
     assert not office.acknowledged.texts
 
 
+def test_a_stop_does_not_wait_for_a_reaction_that_slack_is_at(tmp_path: Path) -> None:
+    """It is left to the next start: asked for again and again, it kept the processor busy until Slack answered."""
+    office = Office(tmp_path).asked()
+    kept = in_memory(ACKNOWLEDGEMENTS)
+    looks: list[bool] = []
+
+    def stop() -> None:
+        other.follow(office.state)
+        other.tick(at_once=True)
+        looks.append(True)
+
+    chat = SlowAskerChat({}, meanwhile=stop)
+    other = Acknowledgements(office.store, kept, chat, office.clock, mode="reaction", say=office.messenger.tell_ops)
+    other.begin(office.state)
+    assert (looks, chat.calls) == ([True], ["add eyes"])
+
+
 def test_nothing_is_asked_of_slack_at_a_start_where_all_stands(tmp_path: Path) -> None:
     """What was confirmed before is believed."""
     office = Office(tmp_path).asked()
