@@ -42,6 +42,7 @@ class _Language:
     def __init__(self, code: str) -> None:
         table = read_table(__file__, f"foreign_words/{code}.yml", _Table)
         self.telling = table.stop - table.shared
+        self._shared = table.shared
         self.english = {word: line[0].replace("_", " ") for line in table.words for word in line[1:]}
         self._stop = table.stop
         self._endings = ("", *table.endings)
@@ -51,7 +52,7 @@ class _Language:
 
     def has(self, word: str) -> bool:
         """Whether a word is an entry that English does not have as well."""
-        return self.english.get(word, word) != word
+        return word not in self._shared and self.english.get(word, word) != word
 
     def translated(self, question: str) -> str:
         """Return a question of words with blanks between."""
