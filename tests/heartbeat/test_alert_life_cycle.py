@@ -21,7 +21,7 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
-from bot.errors import Unavailable
+from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
@@ -32,6 +32,7 @@ from tests.sampling import examples
 CHECK = ("python3", "check.py")
 STOCK = ("python3", "stock.py")
 LINE = "Orders: `python3 check.py`"
+BELOW = "Backends\n  - Orders: `python3 check.py`\n  - ! Stock: `python3 stock.py`"
 FRAME = "# Shop\n\n## Timestamps\n\n{{stamps}}\n## Quick Tasks\n\n{tasks}\n\n## Notes\n"
 
 
@@ -224,15 +225,60 @@ def test_whoever_acknowledged_one_check_without_an_answer_hears_of_the_next(watc
 
 def test_whoever_acknowledged_one_command_of_a_task_hears_of_the_next(tmp_path: Path) -> None:
     """Also where both stand in one list below it, or in a table; the line of each says how urgent it is."""
-    below = "Backends\n  - Orders: `python3 check.py`\n  - ! Stock: `python3 stock.py`"
     for number, mind in enumerate([OfflineFullRun(), report()]):
-        watch = Watch(make_folder(tmp_path / str(number)), mind, line=below)
+        watch = Watch(make_folder(tmp_path / str(number)), mind, line=BELOW)
         watch.probes.set(0, "fine", STOCK)
         assert watch.beat(1, "empty") == ["Backends, Orders: `python3 check.py` fails (exit code 1)\n- `empty`"]
         watch.acknowledge()
         watch.probes.set(1, "empty", STOCK)
         assert watch.beat(0, "fine") == ["Backends, Stock: `python3 stock.py` fails (exit code 1)\n- `empty`"]
         assert [each.severity for each in watch.known] == [Severity.ACT, Severity.PAGE]
+
+
+def test_each_command_of_a_task_that_fails_has_an_alert_of_its_own(tmp_path: Path) -> None:
+    """It says nothing of the others, and is no more urgent for them."""
+    for number, mind in enumerate([OfflineFullRun(), report()]):
+        watch = Watch(make_folder(tmp_path / str(number)), mind, line=BELOW)
+        watch.probes.set(1, "production is down", STOCK)
+        orders, stock = watch.beat(1, "empty")
+        assert orders == "Backends, Orders: `python3 check.py` fails (exit code 1)\n- `empty`"
+        assert stock == "Backends, Stock: `python3 stock.py` fails (exit code 1)\n- `production is down`"
+        assert [each.severity for each in watch.known] == [Severity.ACT, Severity.PAGE]
+
+
+def test_a_command_that_is_well_again_is_called_so_while_another_of_its_task_fails(tmp_path: Path) -> None:
+    """Whoever acknowledged it hears of it when it fails again."""
+    for number, mind in enumerate([OfflineFullRun(), report()]):
+        watch = Watch(make_folder(tmp_path / str(number)), mind, line=BELOW)
+        watch.probes.set(1, "empty", STOCK)
+        watch.beat(1, "A")
+        watch.acknowledge()
+        watch.probes.set(0, "fine", STOCK)
+        assert watch.beat(1, "A") == []
+        assert "python3 stock.py" in watch.shown.text
+        assert sorted(each.is_open for each in watch.known) == [False, True]
+        watch.probes.set(1, "empty", STOCK)
+        assert len(watch.beat(1, "A")) == 1
+
+
+def test_what_a_tool_tells_hides_no_check_of_the_same_task_that_fails(watch: Watch) -> None:
+    """Each has its own alert."""
+    merge = ("git", "merge-tree", "--write-tree", "main")
+    watch.says(f"{LINE}, `{' '.join(merge)}`")
+    watch.probes.set(1, "CONFLICT (content): a.py", merge)
+    rang = watch.beat(1, "A")
+    assert ["python3 check.py` fails" in text for text in rang] == [True, False]
+    assert "1 merge conflict" in rang[1]
+
+
+def test_an_alert_that_is_refused_while_the_model_is_away_is_told_with_its_own_reason(tmp_path: Path) -> None:
+    """Once."""
+    watch = Watch(tmp_path, RunFailed("the provider is away", usage=COST))
+    watch.beat(0, "fine")
+    watch.room.surface.refuses = ProviderError("user_disabled")
+    watch.beat(1, "A")
+    watch.beat(1, "A")
+    assert watch.room.ops == ["An alert of shop reached nobody: user_disabled. Each beat tries to send it again."]
 
 
 @pytest.mark.parametrize("click", ["acknowledge", "snooze", "nobody"])

@@ -93,9 +93,10 @@ def destination(route: Delivered) -> str:
 class BeatOutcome:
     """What a beat has to tell.
 
-    `findings` is what it sees now; of the checks in `checked` everything else that was open is gone. `standing` are the
-    checks that are still made: what is open of any other is closed without a word that all is well (None: not known).
-    `removals` says who took which check out. `ok_text` is said where the session asks to hear that all is well.
+    `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
+    gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
+    well (None: not known). `removals` says who took which check out. `ok_text` is said where the session asks to hear
+    that all is well.
     """
 
     findings: tuple[Finding, ...]
@@ -165,7 +166,7 @@ def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
     for each in state.findings.values():
         if not each.is_remembered or each.key in now:
             continue
-        if each.task in outcome.checked:
+        if each.task in outcome.checked or each.key in outcome.checked:
             yield each.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None)
         elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
             yield each.evolve(removed=_removal(each, outcome))

@@ -6,10 +6,10 @@ Each command of a task is a finding of its own, so that nobody who acknowledged 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bot.domain.heartbeats.alerts import OpenFinding
+from bot.domain.heartbeats.alerts import OpenFinding, finding_key
 from bot.domain.heartbeats.allowed_commands import commands_in, identity_of
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
 from bot.heartbeat.run.beat_view import BeatView
@@ -56,6 +56,15 @@ def failure_id(task: PlaybookEntry, result: ProbeResult) -> str:
     """Return the stable id of the finding that a check fails: each command of a task is a finding of its own."""
     kind, check = FAILING if says_no(result) else NO_ANSWER, task_id(result.command)
     return kind if check == identity_of(task) else f"{kind}-{check}"
+
+
+def well_again(view: BeatView) -> Iterator[str]:
+    """Yield the keys of what is known of a task's further commands that are good now, whatever becomes of the first."""
+    for task in view.tasks:
+        for result in view.probes.results_for(task):
+            if is_own(result) and result.problem is None:
+                names = (f"{kind}-{task_id(result.command)}" for kind in (FAILING, NO_ANSWER))
+                yield from (finding_key(view.session.id, identity_of(task), "", name) for name in names)
 
 
 def reports_of(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> list[OpenFinding]:

@@ -7,13 +7,13 @@ answered, `skipped` where only a model could tell. It says in every report that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.allowed_commands import Argv, identity_of, identity_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_record import first_lines, kept
@@ -86,10 +86,17 @@ def _receipts(task: PlaybookEntry, view: BeatView, useless: Mapping[Argv, str], 
         **({USELESS: _useless_text(useless)} if reports else {}),
         **{failure_id(task, result): failure_text(task, result) for result in failed},
         **({LATE: titled(task, "not run: no time was left for its commands")} if late else {}),
-        **({"+".join(each.finding for each in seen): titled(task, *(each.text for each in seen))} if seen else {}),
+        **({_name_of(task, view, seen): titled(task, *(each.text for each in seen))} if seen else {}),
     }
     findings = [Receipt(task=task.id, status="finding", evidence=found[name], finding=name) for name in found]
     return findings or [_unremarkable(task, view)]
+
+
+def _name_of(task: PlaybookEntry, view: BeatView, seen: Sequence[ProbeChange]) -> str:
+    """Return the id of what is news, which is never that of the team's own check of the same task."""
+    name, check = "+".join(each.finding for each in seen), identity_of(task)
+    is_taken = any(is_own(each) and task_id(each.command) == check for each in view.probes.results_for(task))
+    return f"{name}-elsewhere" if name == FAILING and is_taken else name
 
 
 def _useless_text(useless: Mapping[Argv, str]) -> str:

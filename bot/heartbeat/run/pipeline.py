@@ -182,10 +182,13 @@ class BeatPipeline:
             return ending
         try:
             note = f"No model looked at this: {error}"
-            return replace(ending, sent=self._alerts.deliver(view.session, _outcome(view, found, (), notes=(note,))))
+            sent = self._alerts.deliver(view.session, _outcome(view, found, (), notes=(note,)))
         except StoreError:
             log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
             return ending
+        if sent.is_refused:  # a person has to mend that; the model may be back by itself
+            ending = replace(ending, error=sent.problem, failure=sent.problem_kind)
+        return replace(ending, sent=sent)
 
     def _told(self, view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None = None) -> BeatEnd:
         """Tell what a run found once it is on disk; what was told and stamped before a crash is so once."""

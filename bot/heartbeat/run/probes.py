@@ -232,9 +232,9 @@ class Probes:
             output = _printed(process, process.stdout.fileno(), deadline, limit + TOKEN_BYTES)
             expired = len(output) <= limit and _is_late(process, deadline)
             _kill_group(process)
-            code = process.wait()
+            code = process.wait() if len(output) <= limit else -signal.SIGKILL  # even if it ended before that
         problem = self._problem(argv, output, code, expired=expired, limit=limit)
-        return output, code, problem
+        return output[: limit + TOKEN_BYTES], code, problem
 
     def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool, limit: int) -> str | None:
         command = " ".join(argv)
@@ -273,8 +273,9 @@ class Probes:
 
     def _clean(self, output: bytes) -> str:
         """Return the beginning of an output without secrets; it is cut last, for half a token would not be known."""
-        text = output[: 2 * OUTPUT_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
-        return redact(_TERMINAL.sub("", text), self._secrets)[:OUTPUT_BYTES]
+        text = output[: OUTPUT_BYTES + TOKEN_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
+        clean = redact(_TERMINAL.sub("", text), self._secrets)
+        return (clean[:-TOKEN_BYTES] if len(output) > OUTPUT_BYTES else clean)[:OUTPUT_BYTES]
 
 
 def _answered(argv: Argv, output: str) -> ProbeResult:

@@ -32,6 +32,7 @@ from bot.heartbeat.run.failed_checks import (
     is_good,
     is_marked,
     reports_of,
+    well_again,
 )
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules
@@ -131,7 +132,7 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     return BeatJudgement(
         ack=ack,
         findings=tuple(findings),
-        checked=frozenset({*checked, FLAGS, *_vouched(view, complete=not missing)}),
+        checked=frozenset({*checked, *well_again(view), FLAGS, *_vouched(view, complete=not missing)}),
         missing=missing,
     )
 
@@ -193,7 +194,9 @@ def _new(view: BeatView, about: str, text: str, task: PlaybookEntry | None = Non
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
     known = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
-    return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
+    found = [receipt for receipt in receipts if receipt.status == "finding"]
+    named = {(receipt.task, receipt.finding) for receipt in found}
+    return [_finding(view, receipt, known.get(receipt.task), named) for receipt in found]
 
 
 def _each_once(findings: Iterable[Finding]) -> list[Finding]:
@@ -237,15 +240,19 @@ def again(known: OpenFinding) -> Finding:
     return Finding(key=known.key, text=known.text, task=known.task, check=known.check, severity=known.severity)
 
 
-def _finding(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Finding:
+def _finding(
+    view: BeatView, receipt: Receipt, task: PlaybookEntry | None, named: Collection[tuple[str, str | None]]
+) -> Finding:
     """Return what one receipt reports; `task` is the playbook's, None where it names none.
 
-    Checks of the task that fail are named in it whatever a model calls them: two lazy sentences are two findings.
+    Checks of the task that fail are named in it whatever a model calls them: two lazy sentences are two findings. A
+    check that has a receipt of its own (`named`: task and finding of each) is not.
     """
     is_event = (receipt.finding or "").startswith(EVENT)
     said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
     if task is not None and not is_event:
-        unnamed = [each for each in failures(view, task) if each.command not in said]
+        alone = [each for each in failures(view, task) if (task.id, failure_id(task, each)) not in named]
+        unnamed = [each for each in alone if each.command not in said]
         said = "\n\n".join([said, *(failure_text(task, each) for each in unnamed)])
     about = identity_of(task) if task else MESSAGE
     return Finding(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeReport, ProbeResult, Probes
+from bot.heartbeat.run.probes import OUTPUT_BYTES, TOKEN_BYTES, ProbeReport, ProbeResult, Probes
 from tests.gitrepo import make_repo
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
@@ -99,6 +99,13 @@ def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
     result = run(tmp_path, script(tmp_path, "while True: print('x' * 1000)")).results[0]
     assert len(result.output) == OUTPUT_BYTES
     assert "printed more than 64 KiB" in (result.problem or "")
+
+
+def test_a_flood_has_one_hash_wherever_it_is_cut(tmp_path: Path) -> None:
+    """Whether its command had ended by then, and how many bytes a character takes, makes no news."""
+    code = "import sys; sys.stdout.buffer.write('ä'.encode() * 50_000); sys.stdout.flush(); sys.exit(1)"
+    result = run(tmp_path, script(tmp_path, code)).results[0]
+    assert (result.exit_code, result.output) == (-9, "ä" * ((OUTPUT_BYTES + TOKEN_BYTES) // 2 - TOKEN_BYTES))
 
 
 def test_a_token_that_the_limit_of_output_cuts_in_two_is_not_shown(tmp_path: Path) -> None:
