@@ -158,6 +158,12 @@ class Playbook:
         return tuple((tier, task) for tier in Tier for task in self.tasks(tier))
 
     @property
+    def unscheduled(self) -> tuple[PlaybookEntry, ...]:
+        """What has a box but stands under no heading that we know, so that no beat ever looks at it."""
+        boxes = [entry for entry in self._in(PlaybookSection.OTHER) if entry.checked is not None]
+        return () if self.is_freeform else tuple(boxes)
+
+    @property
     def flags(self) -> tuple[PlaybookEntry, ...]:
         """The urgent flags that are up: whatever stands there and is not ticked off."""
         return tuple(entry for entry in self._in(PlaybookSection.FLAGS) if not entry.checked)

@@ -182,6 +182,8 @@ class SessionState(FrozenValue):
     """When the owner was told that the day's money is spent; None while it is not."""
     tracked_told_at: AwareDatetime | None = None
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
+    unscheduled_told_at: AwareDatetime | None = None
+    """When the owner was told that tasks stand under no heading of a tier; None while none do."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 

@@ -110,6 +110,8 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     []
     >>> [one.said for one in judge_record([WeekRecord(50, 2, 0)] * 4) if not one.holds]
     ['8 of 200 drafts changed, dismissed or taken back; 4.0 % in the worst week, at most 2 %']
+    >>> [one.said for one in judge_record([]) if not one.holds][2:]
+    ['how often they are wrong is not known yet', 'whether they touch production is not known yet']
     """
     drafts, false = sum(week.drafts for week in weeks), sum(week.false for week in weeks)
     risky, idle = sum(week.risky_false for week in weeks), sum(not week.drafts for week in weeks)
@@ -117,12 +119,14 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     decided = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
     every_week = f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week"
     wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {worst:.1%} in the worst week, "
+    limits = f"{wrong}at most {LIMIT:.0%}".replace("%", " %") if drafts else "how often they are wrong is not known yet"
     touching = f"{risky} of these {'touches' if risky == 1 else 'touch'} production"
+    touching = touching if drafts else "whether they touch production is not known yet"
     return (
         _condition(ConditionCode.ENOUGH_DRAFTS, drafts >= ENOUGH, decided),
         _condition(ConditionCode.EVERY_WEEK, len(weeks) >= WEEKS and not idle, every_week),
-        _condition(ConditionCode.FALSE_POSITIVES, worst <= LIMIT, f"{wrong}at most {LIMIT:.0%}".replace("%", " %")),
-        _condition(ConditionCode.PRODUCTION, not risky, "none of these touches production", touching),
+        _condition(ConditionCode.FALSE_POSITIVES, drafts > 0 and worst <= LIMIT, limits),
+        _condition(ConditionCode.PRODUCTION, drafts > 0 and not risky, "none of these touches production", touching),
         _condition(ConditionCode.COUNTED, not uncounted, "everything on record is counted", uncounted),
     )
 

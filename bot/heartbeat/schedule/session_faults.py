@@ -1,7 +1,8 @@
 """Tells the owner of a session once what it is broken by, and of beats that never came. Other sessions go on.
 
 Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, money that is
-spent, a HEARTBEAT.md that git tracks, and a state or inbox that cannot be read: of that the ops channel hears once.
+spent, a HEARTBEAT.md that git tracks or with tasks that never run, and a state or inbox that cannot be read: of that
+the ops channel hears once.
 A beat never came if it was due, and neither ran nor was refused for a reason. That is found while sessions are looked
 at, and told after that, for the chat may be slow.
 """
@@ -16,7 +17,9 @@ from typing import Final
 from bot.config.session_settings import unreachable
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
-from bot.domain.text.humanize import utc_text
+from bot.domain.playbook import Playbook
+from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -96,6 +99,22 @@ class MissedBeatAlerts:
                 log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})
 
 
+def unscheduled_text(playbook: Playbook) -> str | None:
+    """Return what is said of tasks that no beat ever looks at; None where there are none."""
+    lost = playbook.unscheduled
+    if not lost:
+        return None
+    count = counted(len(lost), "task in HEARTBEAT.md never runs", "tasks in HEARTBEAT.md never run")
+    return (
+        f"{count}, for no heading above says Quick, Hourly or Daily (first: “{one_line(lost[0].text, 80)}”, "
+        f"line {lost[0].start + 1}). Move it under one of these, or take its box away if it is a note"
+    )
+
+
+def _stopped(session: Session, fault: str) -> str:
+    return f"Heartbeats of {session.id} are stopped: {fault}. {_REST}"
+
+
 _REST: Final = "Its heartbeats start again by themselves after that. Other sessions are not affected."
 
 
@@ -133,8 +152,9 @@ class SessionFaults:
         self._check(self._check_budget)
 
     def check_playbooks(self) -> None:
-        """Look once whose HEARTBEAT.md git tracks; starts a git process for each session."""
+        """Look once whose HEARTBEAT.md git tracks or has tasks that never run; one git process for each session."""
         self._check(self._check_playbook)
+        self._check(self._check_tasks)
 
     def _check(self, check: Callable[[Session], None]) -> None:
         """Look at each session; what fails for one is logged and looked at again, and concerns no other."""
@@ -149,7 +169,7 @@ class SessionFaults:
             self._store.inbox(session.id)
         except StoreError as error:
             if session.id not in self._unread and session.beat.enabled:
-                self._alerts.tell_owner_or_ops(session, f"Heartbeats of {session.id} are stopped: {error}. {_REST}")
+                self._alerts.tell_owner_or_ops(session, _stopped(session, str(error)))
                 self._unread.add(session.id)
         else:
             self._unread.discard(session.id)
@@ -158,22 +178,27 @@ class SessionFaults:
         name = session.id
         missing = f"its folder {session.cwd} is not there. Put it back, or correct sessions.{name}.cwd in triage.yml"
         is_there = session.cwd.is_dir() or self._runs_elsewhere(name)
-        self._note(session, "folder_missing_told_at", None if is_there else missing)
+        self._note(session, "folder_missing_told_at", None if is_there else _stopped(session, missing))
 
     def _check_way(self, session: Session) -> None:
         fault = unreachable(session.id, session.beat.deliver, has_telegram="telegram" in self._surfaces)
-        self._note(session, "unreachable_told_at", fault)
+        self._note(session, "unreachable_told_at", fault and _stopped(session, fault))
 
     def _check_budget(self, session: Session) -> None:
         spent, limit = spent_today(self._store.load(session.id), self._clock.now()), session.beat.daily_budget_usd
         is_spent = limit is not None and spent >= limit
         fault = f"{spent:.2f} of {limit:.2f} USD (daily_budget_usd) are spent until 00:00 UTC" if is_spent else None
-        self._note(session, "budget_told_at", fault)
+        self._note(session, "budget_told_at", fault and _stopped(session, fault))
 
     def _check_playbook(self, session: Session) -> None:
         if session.beat.enabled:
             is_refused = not session.beat.allow_tracked_playbook and playbook_of(session).is_tracked()
-            self._note(session, "tracked_told_at", TRACKED if is_refused else None)
+            self._note(session, "tracked_told_at", _stopped(session, TRACKED) if is_refused else None)
+
+    def _check_tasks(self, session: Session) -> None:
+        playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
+        fault = unscheduled_text(playbook) if playbook else None
+        self._note(session, "unscheduled_told_at", fault and f"{session.id}: {fault}. Its other tasks are looked at.")
 
     def _note(self, session: Session, told_at: str, fault: str | None) -> None:
         """Tell of a fault once; `told_at` is the field of the state that remembers it."""
@@ -182,5 +207,5 @@ class SessionFaults:
             self._store.evolve(session.id, **{told_at: None})
             log.info("a session is whole again", extra={"action": "fault_over", "session": session.id})
         elif fault is not None and not was_told and session.beat.enabled:
-            self._alerts.tell_owner_or_ops(session, f"Heartbeats of {session.id} are stopped: {fault}. {_REST}")
+            self._alerts.tell_owner_or_ops(session, fault)
             self._store.evolve(session.id, **{told_at: self._clock.now()})

@@ -134,3 +134,20 @@ def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watc
     )
     assert again == first
     assert watch.told == []
+
+
+def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
+    """A heading such as "Weekly" names no tier; lists without boxes under one are notes, and not lost."""
+    watch.sessions.replace({"there": session_settings(watch.there)})
+    playbook = watch.there / "HEARTBEAT.md"
+    quick, weekly = "## Quick Tasks\n- [ ] look at CI\n", "## Weekly\n- [ ] rotate the keys\n- [x] prune\n"
+    for text in (f"{quick}## Links\n- the runbook\n", quick + weekly, weekly + quick, quick, weekly, quick + weekly):
+        playbook.write_text(text, encoding="utf-8")
+        watch.faults.check_playbooks()
+    (_, first), (_, again) = watch.told
+    assert first.startswith(
+        "there: 2 tasks in HEARTBEAT.md never run, for no heading above says Quick, Hourly or Daily"
+    )
+    assert "(first: “rotate the keys”, line 4)" in first
+    assert first.endswith("Its other tasks are looked at.")
+    assert again == first
