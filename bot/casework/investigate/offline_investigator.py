@@ -243,7 +243,7 @@ class OfflineInvestigator:
             return False
         corpus, found = self._index.corpus(question), dict[str, int]()
         for term, count in corpus.found.items():
-            if term.about and not any(map(str.isdigit, term.about)):
+            if term.about and not term.about[0].isdigit():
                 found[term.about] = max(found.get(term.about, 0), count)
         return 0 in found.values() and corpus.total >= LEAST_PASSAGES
 

@@ -421,6 +421,8 @@ MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n"
     [
         ("What is the leave policy?", True),
         ("What is the maternity leave policy?", False),
+        ("What is the neo4j leave policy?", False),
+        ("What is leave policy 4711?", True),
         ("Which policy holds when a visitor leaves the cafeteria?", True),
         ("What is our leave policy next month?", False),
         ("Und die maternity leave policy?", True),
