@@ -38,7 +38,7 @@ class _Table(NamedTuple):
     prefixes: Words = ()
 
 
-class _Language:
+class _Dictionary:
     def __init__(self, code: str) -> None:
         table = read_table(__file__, f"foreign_words/{code}.yml", _Table)
         self.telling = table.stop - table.shared
@@ -109,14 +109,14 @@ class _Language:
 
 
 @cache
-def _spaced() -> tuple[_Language, ...]:
-    return tuple(map(_Language, ("de", "es", "fr", "pt", "id")))
+def _spaced() -> tuple[_Dictionary, ...]:
+    return tuple(map(_Dictionary, ("de", "es", "fr", "pt", "id")))
 
 
 @cache
-def _unspaced() -> Mapping[bool, _Language]:
+def _unspaced() -> Mapping[bool, _Dictionary]:
     """Return Japanese under True, Chinese under False."""
-    return {True: _Language("ja"), False: _Language("zh")}
+    return {True: _Dictionary("ja"), False: _Dictionary("zh")}
 
 
 @cache

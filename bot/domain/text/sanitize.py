@@ -83,7 +83,7 @@ def mend(document: Any) -> None:
 
 
 def is_deeper_than(value: object, limit: int) -> bool:
-    """Whether lists and objects stand deeper in each other than `limit`; goes level by level, never by recursion."""
+    """Whether lists and objects stand in each other `limit` deep or more; goes level by level, never by recursion."""
     level = [value]
     for _ in range(limit):
         holders = [held for held in level if isinstance(held, dict | list)]

@@ -31,6 +31,7 @@ from bot.ports import Clock
 ENOUGH: Final = 2
 LONGEST_BEAT: Final = timedelta(minutes=20)
 """A beat may take longer than its session's interval; until then its silence is no reason to worry."""
+_REST: Final = "Its heartbeats start again by themselves after that. Other sessions are not affected."
 
 
 log = logging.getLogger(__name__)
@@ -107,15 +108,12 @@ def unscheduled_text(playbook: Playbook) -> str | None:
     count = counted(len(lost), "task in HEARTBEAT.md never runs", "tasks in HEARTBEAT.md never run")
     return (
         f"{count}, for no heading above says Quick, Hourly or Daily (first: “{one_line(lost[0].text, 80)}”, "
-        f"line {lost[0].start + 1}). Move it under one of these, or take its box away if it is a note"
+        f"line {lost[0].start + 1}). Move tasks under one of these headings, and take the boxes away from notes"
     )
 
 
 def _stopped(session: Session, fault: str) -> str:
     return f"Heartbeats of {session.id} are stopped: {fault}. {_REST}"
-
-
-_REST: Final = "Its heartbeats start again by themselves after that. Other sessions are not affected."
 
 
 class SessionFaults:
