@@ -37,6 +37,11 @@ EVERY: Final = timedelta(minutes=1)
 GROUPS_AT_ONCE: Final = 8.0
 GROUPS_PER_S: Final = 1 / 6
 
+log = logging.getLogger(__name__)
+
+JOB_END_S = 10.0
+"""How long a removed team's running jobs are waited for."""
+
 
 class ApproverRounds:
     """The approvers of all teams, who may come and go; those who were asked for longest ago come first."""
@@ -78,12 +83,6 @@ class ApproverRounds:
                 self._asked[team] = approvers, now
                 return approvers
             return None
-
-
-log = logging.getLogger(__name__)
-
-JOB_END_S = 10.0
-"""How long a removed team's running jobs are waited for."""
 
 
 class Teams:

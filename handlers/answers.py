@@ -36,6 +36,12 @@ Ephemeral = Callable[[str, str, str], None]
 Whisper = Callable[[str, str, str, str | None], None]
 """Takes `(channel, user, mrkdwn, thread_ts or None)`."""
 
+_ADD, _REMOVE = "reactions.add", "reactions.remove"
+_STANDS_ALREADY, _DOES_NOT_STAND = "already_reacted", "no_reaction"
+
+LOOKED_BACK: Final = timedelta(days=1)
+"""How far before it was meant to be sent it is looked for: our clock may be ahead of Slack's."""
+
 
 def ephemeral_reply(client: WebClient) -> Whisper:
     """Return a way to tell one user something only they see, in a channel or in one of its threads."""
@@ -94,10 +100,6 @@ def respond_privately(respond: Respond, text: str, **said: Any) -> None:
             log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
 
 
-_ADD, _REMOVE = "reactions.add", "reactions.remove"
-_STANDS_ALREADY, _DOES_NOT_STAND = "already_reacted", "no_reaction"
-
-
 class SlackAskerChat:
     """Speaks with the bot's token, at the pace of `reactions`."""
 
@@ -127,10 +129,6 @@ class SlackAskerChat:
         except ProviderError as error:
             if error.code != unless:
                 raise
-
-
-LOOKED_BACK: Final = timedelta(days=1)
-"""How far before it was meant to be sent it is looked for: our clock may be ahead of Slack's."""
 
 
 class ReviewMessages:

@@ -27,6 +27,9 @@ from handlers.transport.slack_clients import posting_client, translate_slack_err
 
 log = logging.getLogger(__name__)
 
+Ask = Callable[[str, str], str]
+"""Takes `(question, who asks)`, opens a thread for it in the ops channel, and returns what to tell the asker."""
+
 
 def announce(ops_channel: str, environment: Environment, text: str) -> None:
     """Say the line; a chat that does not take it is only logged.
@@ -77,10 +80,6 @@ class OpsChannelPosts:
             what="post the picture of the week",
             rank=LINE,
         )
-
-
-Ask = Callable[[str, str], str]
-"""Takes `(question, who asks)`, opens a thread for it in the ops channel, and returns what to tell the asker."""
 
 
 def ops_questions(poster: Poster, jobs: JobQueue, *, team_id: str, ops_channel: str) -> Ask:

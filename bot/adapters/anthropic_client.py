@@ -27,6 +27,8 @@ MAX_RETRIES: Final = 0
 CONNECT_AND_SILENCE_S: Final = 600.0
 """The SDK's own limit; a run's limits are tighter."""
 
+VENDOR: Final = "https://api.anthropic.com"
+
 
 def make_client(
     provider: str,
@@ -110,9 +112,6 @@ def _require(provider: str, module: str) -> None:
         found = False
     if not found:
         raise ConfigError(f"provider: {provider} needs more packages; run `pip install 'anthropic[{provider}]'`")
-
-
-VENDOR: Final = "https://api.anthropic.com"
 
 
 def probe_model(base_url: str | None, key: str, model: str, *, timeout_s: float) -> str:

@@ -19,6 +19,11 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 TIMEOUT_S: Final = 20
 LONGEST_ADVICE_S: Final = 86_400
 
+API_URL: Final = "https://api.telegram.org"
+MESSAGE_CHARS: Final = 4_096
+NOT_MODIFIED: Final = "message is not modified"
+"""The code of an edit that changes nothing, which is what was wanted; Telegram itself has only words for it."""
+
 
 class WebhookSurface:
     """Posts alerts to an address; `to` is an http(s) URL."""
@@ -43,7 +48,7 @@ class WebhookSurface:
 
     def _post(self, url: str, alert: Alert) -> None:
         try:
-            answer = requests.post(url, json=payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False)
+            answer = requests.post(url, json=_payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False)
         except (requests.ConnectTimeout, requests.exceptions.InvalidURL):
             raise Unavailable("the webhook cannot be reached") from None  # its text holds the address
         except requests.RequestException:
@@ -56,7 +61,7 @@ class WebhookSurface:
         raise ProviderError(f"{problem}; check `deliver.to`")
 
 
-def payload_of(alert: Alert) -> dict[str, Any]:
+def _payload_of(alert: Alert) -> dict[str, Any]:
     """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
     finding = alert.finding
     status = "ok" if finding is None else "open" if finding.is_open else "removed" if finding.removed else "resolved"
@@ -80,12 +85,6 @@ def payload_of(alert: Alert) -> dict[str, Any]:
     }
 
 
-API_URL: Final = "https://api.telegram.org"
-MESSAGE_CHARS: Final = 4_096
-NOT_MODIFIED: Final = "message is not modified"
-"""The code of an edit that changes nothing, which is what was wanted; Telegram itself has only words for it."""
-
-
 class TelegramSurface:
     """Sends alerts as a bot; `to` is a chat id."""
 
@@ -98,13 +97,13 @@ class TelegramSurface:
         Raises:
             ProviderError: Telegram refused it; Unavailable where trying again helps, Unconfirmed where nobody can tell.
         """
-        answer = self._call("sendMessage", chat_id=to, text=alert_text_plain(alert), disable_web_page_preview=True)
+        answer = self._call("sendMessage", chat_id=to, text=_alert_text_plain(alert), disable_web_page_preview=True)
         return Posted(place=to, reference=str(answer.get("message_id", "")))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Change an alert in place; raises as `send` does."""
         try:
-            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=alert_text_plain(alert))
+            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=_alert_text_plain(alert))
         except ProviderError as error:
             if error.code != NOT_MODIFIED:
                 raise
@@ -124,7 +123,7 @@ class TelegramSurface:
         raise _refusal(answer.status_code, body if isinstance(body, dict) else {})
 
 
-def alert_text_plain(alert: Alert) -> str:
+def _alert_text_plain(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
     finding = alert.finding
     is_finding = finding is not None or bool(alert.listed)

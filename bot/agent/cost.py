@@ -27,6 +27,10 @@ _BARE_ID: Final = re.compile(r"claude-[a-z0-9-]{1,60}")
 _DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
 _REVISION: Final = re.compile(r"-v\d{1,3}$")
 
+_BYTES_PER_TOKEN: Final = 4
+_MARGIN: Final = 1.3
+"""How much more tokens a text may be than its UTF-8 bytes / 4."""
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -109,11 +113,6 @@ def price_of(model: str, prices: Prices) -> Price | None:
     """
     bare = bare_model_id(model)
     return prices.get(model) or prices.get(bare) or prices.get(_DATED.sub("", bare))
-
-
-_BYTES_PER_TOKEN: Final = 4
-_MARGIN: Final = 1.3
-"""How much more tokens a text may be than its UTF-8 bytes / 4."""
 
 
 class CostMeter:

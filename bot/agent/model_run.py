@@ -21,6 +21,11 @@ from bot.domain.returns import Usage
 from bot.domain.text.humanize import counted
 from bot.errors import ProviderError
 
+EVERY_S: Final = 3.0
+THINKING_CHARS: Final = 120
+
+Show = Callable[[str], None]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunLimits:
@@ -122,12 +127,6 @@ class Runner(Protocol):
 
     def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
-
-
-EVERY_S: Final = 3.0
-THINKING_CHARS: Final = 120
-
-Show = Callable[[str], None]
 
 
 @contextmanager

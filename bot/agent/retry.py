@@ -32,6 +32,14 @@ _LONGEST_ADVICE_S: Final = 7 * 86_400
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_TYPES: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
+MAX_ATTEMPTS: Final = 4
+"""How often a request is made at most while its failures are transient."""
+
+MAX_WAIT_S: Final = 120.0
+"""The longest wait for another attempt where a run has no total limit."""
+
+T = TypeVar("T")
+
 
 class Truncated(Exception):
     """A reply ended before its stop event, or with a tool call cut in two; nothing of it may be used."""
@@ -85,7 +93,7 @@ def translate_provider_error(error: Exception, model: str) -> TriageError:
     return ProviderError("the model provider could not be reached; check the network and `base_url`, then try again")
 
 
-def is_transient(error: Exception) -> bool:
+def _is_transient(error: Exception) -> bool:
     """Whether asking again may help: overload, rate limits, server errors, broken connections, cut replies."""
     if isinstance(error, anthropic.APIStatusError):
         return error.status_code in _TRANSIENT_STATUS or (error.status_code == 200 and _kind(error) in _TRANSIENT_TYPES)
@@ -141,15 +149,6 @@ def _when(seconds: float | None, otherwise: str = "in a minute") -> str:
     return f"in {math.ceil(seconds / 60)} min"
 
 
-MAX_ATTEMPTS: Final = 4
-"""How often a request is made at most while its failures are transient."""
-
-MAX_WAIT_S: Final = 120.0
-"""The longest wait for another attempt where a run has no total limit."""
-
-T = TypeVar("T")
-
-
 class RetryPolicy:
     """Counts the attempts at one run's current request."""
 
@@ -192,7 +191,7 @@ class RetryPolicy:
         self._failed += 1
         pause_s, left_s = wait_s(error, self._failed), self._watch.left_s()
         is_too_long = pause_s >= (MAX_WAIT_S if left_s is None else left_s)
-        if is_too_long or self._failed >= MAX_ATTEMPTS or not is_transient(error):
+        if is_too_long or self._failed >= MAX_ATTEMPTS or not _is_transient(error):
             raise error
         self._journal.say(f"{translate_provider_error(error, self._model)}: asking again in {pause_s:g} s")
         self._watch.sleep(pause_s)

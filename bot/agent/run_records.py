@@ -33,6 +33,14 @@ FAILED = "failed: "
 OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
 """The tools over the codebase and the notes; what they were asked is no query of a log."""
 
+log = logging.getLogger(__name__)
+_T = TypeVar("_T", bound=BaseModel)
+
+PREVIEW_EVERY_S: Final = 3.0
+_PREVIEW_CHARS: Final = 120
+_KEPT_CHARS: Final = 4_000
+_LINE_CHARS: Final = 500
+
 
 class ReadEntry(BaseModel):
     """One range of lines of one file, as it was at `commit`, with the SHA-256 of the text shown."""
@@ -110,10 +118,6 @@ class Ledger(BaseModel):
     def answered(self) -> list[QueryEntry]:
         """Return the queries that got an answer."""
         return [entry for entry in self.queries if entry.is_answered]
-
-
-log = logging.getLogger(__name__)
-_T = TypeVar("_T", bound=BaseModel)
 
 
 @dataclass(slots=True)
@@ -220,12 +224,6 @@ class RunRecorder:
 def _failure(error: TriageError) -> dict[str, Any]:
     """Return what a failed run cost, and which limit of time ended it, as far as the error says so."""
     return {"usage": error.usage.model_dump(), **error.limits()} if isinstance(error, RunFailed) else {"usage": None}
-
-
-PREVIEW_EVERY_S: Final = 3.0
-_PREVIEW_CHARS: Final = 120
-_KEPT_CHARS: Final = 4_000
-_LINE_CHARS: Final = 500
 
 
 class RunLog:

@@ -33,6 +33,15 @@ from bot.ports.threads import Threads
 RETRY_S: Final = 5.0
 LONGEST_S: Final = 60.0
 
+log = logging.getLogger(__name__)
+
+LOOKING: Final = "I am looking into this; a person checks the answer before it is posted."
+NO_SCOPE: Final = (
+    "Askers see no reaction on their questions: the app has no permission for it (scope `reactions:write`). Paste "
+    "manifest.yml on the app's page, reinstall the app and restart triage; or set `acknowledge: ephemeral` or `none` "
+    "in triage.yml. All else works."
+)
+
 
 class Turns:
     """What is being shown, by its id, and what is behind and from when on it may be tried."""
@@ -81,16 +90,6 @@ class Turns:
             item_id = min(due)[2]
             del self._behind[item_id]
             return item_id
-
-
-log = logging.getLogger(__name__)
-
-LOOKING: Final = "I am looking into this; a person checks the answer before it is posted."
-NO_SCOPE: Final = (
-    "Askers see no reaction on their questions: the app has no permission for it (scope `reactions:write`). Paste "
-    "manifest.yml on the app's page, reinstall the app and restart triage; or set `acknowledge: ephemeral` or `none` "
-    "in triage.yml. All else works."
-)
 
 
 class Acknowledgements:

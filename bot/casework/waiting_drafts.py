@@ -60,12 +60,12 @@ class DraftReminders:
 
     def _is_due(self, state: ThreadState, now: datetime) -> bool:
         after = self._desk.settings.remind_after
-        return after is not None and now - last_activity_at(state) >= after and _draft(state) not in self._reminded
+        return after is not None and now - _last_activity_at(state) >= after and _draft(state) not in self._reminded
 
     def _is_over(self, state: ThreadState, now: datetime) -> bool:
         """Whether nobody touched it for long enough, nor after it was named; a post under way is no such case."""
         settings = self._desk.settings
-        if settings.expire_after is None or state.post_intent or now - last_activity_at(state) < settings.expire_after:
+        if settings.expire_after is None or state.post_intent or now - _last_activity_at(state) < settings.expire_after:
             return False
         if settings.remind_after is None:
             return True
@@ -74,7 +74,7 @@ class DraftReminders:
 
     def _expire(self, seen: ThreadState, now: datetime) -> None:
         """Close the thread as it was seen; whoever touched it since has it open still."""
-        why = f"expired: nobody decided, and there was no activity for {duration(now - last_activity_at(seen))}"
+        why = f"expired: nobody decided, and there was no activity for {duration(now - _last_activity_at(seen))}"
 
         def close(state: ThreadState) -> ThreadState | None:
             unchanged = state.version == seen.version
@@ -111,7 +111,7 @@ class DraftReminders:
             log.warning("an unreadable line in reminders.ndjson", extra={"action": "reminder_unreadable"})
 
 
-def last_activity_at(state: ThreadState) -> datetime:
+def _last_activity_at(state: ThreadState) -> datetime:
     """Return when anything last happened to a waiting thread: a step, an edit, a message."""
     return max([state.last_event_at, *(step.at for step in state.status_history[-1:])])
 

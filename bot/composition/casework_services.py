@@ -68,8 +68,10 @@ from handlers.ops_channel import OpsChannelPosts
 LOOKED_THROUGH_BYTES: Final = 256 * 1024
 """How much of the end of a journal is looked through at a start for lines that cannot be read."""
 
+_AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot is stopped."
 
-def build_long_runs(
+
+def _build_long_runs(
     settings: Settings, environment: Environment, spending: Budget | None, leases: Leases | None = None
 ) -> LongRuns:
     """Return what long runs need; `spending` is the models' budget, None where none is used here."""
@@ -92,7 +94,7 @@ class QuestionServices:
     def __init__(self, on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> None:
         desk, still_stands, rules, me = on.desk, quotes_at_head(on.code.codebases), on.rules(), on.slack.me
         spending = staff.models.spending if staff.models else None
-        runs = build_long_runs(on.settings, on.environment, spending, desk.leases)
+        runs = _build_long_runs(on.settings, on.environment, spending, desk.leases)
         replies, escalations = Replies(desk, still_stands), Escalations(desk, runs)
         self.twins = Twins(desk, still_stands)
         self.autonomy = AutonomyServices(on, replies, still_stands)
@@ -215,9 +217,6 @@ class CaseworkServices:
             ask=on.ask(),
             clock=on.clock,
         )
-
-
-_AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot is stopped."
 
 
 def unreadable_lines(storage: Store) -> Iterator[str]:

@@ -171,7 +171,7 @@ def open_process_code(
     clones = CloneService(given, home / "codebases", GitNetwork(secrets), storage.machine, clock, say=say)
 
     def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
-        repo, database = _open(name, one, clones), index_path(home, name)
+        repo, database = _open(name, one, clones), _index_path(home, name)
         index = SqlitePassageIndex(repo, database, secrets, beside=IndexProcess(repo.root, database, secrets))
         return OpenCodebase(settings=one, repo=repo, index=index)
 
@@ -188,12 +188,12 @@ def open_team_code(settings: Settings, environment: Environment) -> TeamCode:
 
     def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
         repo = GitRepo(checkout_path(name, one, home))
-        return OpenCodebase(settings=one, repo=repo, index=SqlitePassageIndex(repo, index_path(home, name), secrets))
+        return OpenCodebase(settings=one, repo=repo, index=SqlitePassageIndex(repo, _index_path(home, name), secrets))
 
     return ProcessCode(settings.all_codebases, opener).of_team(settings)
 
 
-def index_path(home: Path, name: str) -> Path:
+def _index_path(home: Path, name: str) -> Path:
     """Return where a codebase's index is; `name` is empty for the one of the short form."""
     return home / "index" / "codebases" / f"{name}.sqlite" if name else home / "index" / "passages.sqlite"
 

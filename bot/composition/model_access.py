@@ -19,6 +19,8 @@ from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
 from bot.config.settings import Settings
 from bot.ports import Clock, Journal
 
+_UNLIMITED = BudgetSettings(per_thread_usd=None, per_day_usd=None)
+
 
 def open_model_access(
     settings: Settings, environment: Environment, clock: Clock, spend: Journal, *, secrets: frozenset[str]
@@ -125,6 +127,3 @@ def _budget(settings: Settings) -> BudgetSettings:
     prices, models = _prices(settings), filter(None, (settings.investigator.model, settings.validator.model))
     is_priced = all(price_of(model, prices) for model in models)
     return settings.budget if is_priced or "budget" in settings.model_fields_set else _UNLIMITED
-
-
-_UNLIMITED = BudgetSettings(per_thread_usd=None, per_day_usd=None)

@@ -22,6 +22,9 @@ from bot.ports.replicas import Replicas
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
+_OPENING = threading.Lock()
+_OPEN: dict[tuple[SecretStr | None, Path], Engine] = {}
+
 
 def open_engine(environment: Environment) -> Engine:
     """Return the engine of a process; `environment.home` may be that of one of its teams.
@@ -65,10 +68,6 @@ def _once(environment: Environment) -> Engine:
             _OPEN[key] = _open(environment, migrates=False)
             atexit.register(_OPEN[key].close)
         return _OPEN[key]
-
-
-_OPENING = threading.Lock()
-_OPEN: dict[tuple[SecretStr | None, Path], Engine] = {}
 
 
 def _open(environment: Environment, *, migrates: bool) -> Engine:

@@ -22,6 +22,15 @@ from bot.config.field_types import (
 )
 from bot.domain.paging import AGAIN_AFTER
 
+SaveNotes = Literal["ask", "always", "never"]
+"""When a proposed note is saved: by an entry of the card, with every approval of an unedited draft, or not at all."""
+
+REMIND_AFTER = timedelta(hours=4)
+EXPIRE_AFTER = timedelta(days=3)
+KEEP_RUNS_FOR = timedelta(days=90)
+
+_Argument = Annotated[str, Field(min_length=1)]
+
 
 class BriefSettings(SettingsBlock):
     """What the ops channel is told at fixed times; nothing until a time is given."""
@@ -36,14 +45,6 @@ class BriefSettings(SettingsBlock):
     """Whose clock both times are read on; `local` is the machine's."""
 
 
-SaveNotes = Literal["ask", "always", "never"]
-"""When a proposed note is saved: by an entry of the card, with every approval of an unedited draft, or not at all."""
-
-REMIND_AFTER = timedelta(hours=4)
-EXPIRE_AFTER = timedelta(days=3)
-KEEP_RUNS_FOR = timedelta(days=90)
-
-
 class PageSettings(SettingsBlock):
     """What becomes of a question that pages while nobody acknowledges it; findings: the same keys in `heartbeat`."""
 
@@ -51,9 +52,6 @@ class PageSettings(SettingsBlock):
     """How long after a question that pages nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
     """Who is told, once, of one nobody acknowledged for twice as long: a user, a user group, a private channel."""
-
-
-_Argument = Annotated[str, Field(min_length=1)]
 
 
 class EscalationSettings(SettingsBlock):

@@ -30,6 +30,12 @@ _LONGEST_USER: Final = 19
 """Tokens of code hosts are 20 characters and more."""
 _BRANCH: Final = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|[/.]$))[\w./@+#-]{1,200}")
 
+CodebaseId = Annotated[str, matching(_ID, "no id of a codebase; small letters, digits, - and _, such as shop")]
+CodebaseKind = Literal["code", "docs"]
+
+Picked = Annotated[tuple[CodebaseId, ...], Field(min_length=1)] | None
+"""Ids of codebases, for a team or a channel; None: all there are."""
+
 
 def _remote(value: object) -> object:
     """Refuse what git would not clone, and what holds a credential; the message never repeats the value."""
@@ -57,10 +63,6 @@ def _holds_secret(url: str) -> bool:
     return bool(
         parts.password or (is_web and (parts.query or parts.fragment or len(parts.username or "") > _LONGEST_USER))
     )
-
-
-CodebaseId = Annotated[str, matching(_ID, "no id of a codebase; small letters, digits, - and _, such as shop")]
-CodebaseKind = Literal["code", "docs"]
 
 
 class CodebaseSettings(SettingsBlock):
@@ -94,10 +96,6 @@ class CodebaseSettings(SettingsBlock):
         if self.path is not None and only:
             raise ValueError(f"{only[0]} belongs to a url; of a path, the checkout's own HEAD is read")
         return self
-
-
-Picked = Annotated[tuple[CodebaseId, ...], Field(min_length=1)] | None
-"""Ids of codebases, for a team or a channel; None: all there are."""
 
 
 def across_codebases(config: Mapping[str, Any]) -> Iterator[str]:

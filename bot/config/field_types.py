@@ -31,6 +31,14 @@ from bot.domain.hours import ActiveHours
 from bot.domain.intervals import WrittenInterval
 from bot.errors import ConfigError
 
+_PROFILE = "copy it from the profile's menu in Slack"
+_DETAILS = "copy it from the foot of the channel's details in Slack"
+
+INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+DAYS: Final = get_args(Day)
+
 
 class SettingsBlock(BaseModel):
     """A block of triage.yml; no other key is taken. What a field says of itself stands in docs/configuration.md."""
@@ -69,9 +77,6 @@ def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
 
     return BeforeValidator(check)
 
-
-_PROFILE = "copy it from the profile's menu in Slack"
-_DETAILS = "copy it from the foot of the channel's details in Slack"
 
 ChannelId = Annotated[
     str, _slack_id("CG", "channel id", _DETAILS), described_as("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
@@ -142,7 +147,6 @@ PerhapsFile = Annotated[_Place, described_as("path of a file; a relative one is 
 """A file that may be missing or damaged; whoever reads it has something to fall back to."""
 
 
-INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
 Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]
 
 
@@ -156,10 +160,6 @@ def _or_null(value: object, read: ValidatorFunctionWrapHandler) -> object:
 
 PerhapsInterval = Annotated[Interval | None, WrapValidator(_or_null)]
 """A duration of something that may also never happen: null."""
-
-
-Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-DAYS: Final = get_args(Day)
 
 
 def _clock(name: Literal["start", "end"]) -> BeforeValidator:

@@ -37,6 +37,22 @@ from bot.errors import ConfigError
 ZONES_OF_THE_OWNER: Final = ("user", "local")
 """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
+_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
+_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
+_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
+_PLACES: Final = {
+    "slack": (_SLACK, "not a Slack user or channel id; it looks like U0123ANN or C0123OPS"),
+    "telegram": (_TELEGRAM, "not a Telegram chat; it is a number such as -1001234567890, or @name"),
+    "webhook": (_URL, "not a web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+}
+
+LONGEST_INTERVAL: Final = timedelta(days=366)
+
+_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
+_MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
+
+_NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
+
 
 class HoursSettings(HoursWindow):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
@@ -49,16 +65,6 @@ class HoursSettings(HoursWindow):
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
-
-
-_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
-_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
-_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
-_PLACES: Final = {
-    "slack": (_SLACK, "not a Slack user or channel id; it looks like U0123ANN or C0123OPS"),
-    "telegram": (_TELEGRAM, "not a Telegram chat; it is a number such as -1001234567890, or @name"),
-    "webhook": (_URL, "not a web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
-}
 
 
 def _needed(value: str | None, info: ValidationInfo) -> str | None:
@@ -107,12 +113,6 @@ class VisibilitySettings(SettingsBlock):
     """Keep the session's status in App Home and lists up to date."""
 
 
-LONGEST_INTERVAL: Final = timedelta(days=366)
-
-_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
-_MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
-
-
 def _command(value: object) -> object:
     try:
         return parse_template(value)
@@ -136,9 +136,6 @@ def _not_for_ever(interval: timedelta) -> timedelta:
     if interval > LONGEST_INTERVAL:
         raise ValueError(f"must be at most {LONGEST_INTERVAL.days}d; to switch beats off write enabled: false")
     return interval
-
-
-_NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
 class BeatSettings(SettingsBlock):

@@ -28,6 +28,18 @@ StallSeconds = Annotated[float, Field(ge=1, le=600)]
 Usd = Annotated[float, Field(gt=0, le=100_000)]
 UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
 
+VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""How a header names a variable of the environment: `Bearer ${GRAFANA_TOKEN}`."""
+
+McpServerName = Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$", max_length=32)]
+"""A server's name prefixes its tools (`grafana__query`), so it holds no double underscore."""
+
+_EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+_HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+_HeaderValue = Annotated[str, Field(pattern=r"^[\x20-\x7e]*$")]
+_Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+_Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
+
 
 def _web_address(value: object) -> object:
     good = isinstance(value, str) and value.startswith(("https://", "http://")) and not set(value) & set(" @?#")
@@ -93,19 +105,6 @@ class BudgetSettings(SettingsBlock):
     """All runs of one thread together."""
     per_day_usd: Usd | None = 100.0
     """All runs of a UTC day, beats included."""
-
-
-VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""How a header names a variable of the environment: `Bearer ${GRAFANA_TOKEN}`."""
-
-McpServerName = Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$", max_length=32)]
-"""A server's name prefixes its tools (`grafana__query`), so it holds no double underscore."""
-
-_EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-_HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
-_HeaderValue = Annotated[str, Field(pattern=r"^[\x20-\x7e]*$")]
-_Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-_Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
 
 
 class McpServerSettings(SettingsBlock):

@@ -28,6 +28,24 @@ from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 
+_OWNER_SCHEMA: dict[str, Any] = {
+    "title": "user id, user-group id, or a rota {rota: [U0123ANN, U0123BEN], every: 7d, since: 2026-01-05}; or null",
+    "anyOf": [
+        {"type": "string", "pattern": "^[UWS][A-Z0-9]{2,}$"},
+        {
+            "type": "object",
+            "properties": {
+                "rota": {"type": "array", "items": {"type": "string", "pattern": "^[UW][A-Z0-9]{2,}$"}, "minItems": 1},
+                "every": {"type": "string", "pattern": INTERVAL_FORM},
+                "since": {"type": "string"},
+            },
+            "required": ["rota", "since"],
+            "additionalProperties": False,
+        },
+        {"type": "null"},
+    ],
+}
+
 
 def _session_id(value: str) -> str:
     try:
@@ -68,25 +86,6 @@ def _kind_of_owner(value: object) -> str:
 Owner = Annotated[
     Annotated[ApproverId, Tag("[person]")] | Annotated[RotaSettings, Tag("[rota]")], Discriminator(_kind_of_owner)
 ]
-
-
-_OWNER_SCHEMA: dict[str, Any] = {
-    "title": "user id, user-group id, or a rota {rota: [U0123ANN, U0123BEN], every: 7d, since: 2026-01-05}; or null",
-    "anyOf": [
-        {"type": "string", "pattern": "^[UWS][A-Z0-9]{2,}$"},
-        {
-            "type": "object",
-            "properties": {
-                "rota": {"type": "array", "items": {"type": "string", "pattern": "^[UW][A-Z0-9]{2,}$"}, "minItems": 1},
-                "every": {"type": "string", "pattern": INTERVAL_FORM},
-                "since": {"type": "string"},
-            },
-            "required": ["rota", "since"],
-            "additionalProperties": False,
-        },
-        {"type": "null"},
-    ],
-}
 
 
 class SessionSettings(SettingsBlock):

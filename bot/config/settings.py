@@ -53,6 +53,9 @@ from bot.config.team_settings import (
 from bot.domain.citations.links import CodeHost
 from bot.errors import ConfigError
 
+Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
+"""Languages with a word list."""
+
 
 class HttpSettings(SettingsBlock):
     """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
@@ -74,10 +77,6 @@ class SlackSettings(SettingsBlock):
     """Posts a second to each channel, after a burst of three; Slack allows about one."""
     connections: Annotated[int, Field(ge=1, le=2)] = 1
     """Socket Mode connections at once; with two, one goes on while the other is made anew."""
-
-
-Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
-"""Languages with a word list."""
 
 
 def _regular_expression(pattern: str) -> str:

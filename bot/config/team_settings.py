@@ -42,6 +42,8 @@ DEFAULT_TEAM: Final = "default"
 """What the one team of a file without `teams` is called."""
 _TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
+RubricPoint = Annotated[str, Field(min_length=1, max_length=200)]
+
 
 def check_team_id(value: str) -> str:
     """Return a team's id; raises ValueError for what is none: it is the name of a folder, too."""
@@ -55,9 +57,6 @@ def check_team_id(value: str) -> str:
 
 
 TeamId = Annotated[str, AfterValidator(check_team_id)]
-
-
-RubricPoint = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class WatchedChat(SettingsBlock):

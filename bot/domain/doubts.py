@@ -14,6 +14,11 @@ from bot.domain.frozen_value import FrozenValue
 SAID_CHARS: Final = 100
 WORDING_CHARS: Final = 6
 
+_EDITED: Final = re.compile(
+    r"the question was edited(?: \(to wording (?P<about>\w{0,40})\))?; the draft answers its earlier wording"
+)
+"""Older versions named the digest of the wording an edit was made to."""
+
 
 class DoubtCode(StrEnum):
     """Kinds of doubt, as they stand on disk."""
@@ -87,10 +92,6 @@ def _pattern(sentence: str) -> re.Pattern[str]:
     return re.compile(re.escape(sentence).replace(r"\{by\}", by).replace(r"\{about\}", about), re.DOTALL)
 
 
-_EDITED: Final = re.compile(
-    r"the question was edited(?: \(to wording (?P<about>\w{0,40})\))?; the draft answers its earlier wording"
-)
-"""Older versions named the digest of the wording an edit was made to."""
 _PATTERNS: Final = {
     code: _EDITED if code is DoubtCode.EDITED else _pattern(sentence) for code, sentence in _SENTENCES.items()
 }

@@ -35,27 +35,27 @@ _MARKDOWN_FENCE: Final = re.compile(r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:m
 _TIERS: Final = frozenset(PlaybookSection(tier) for tier in Tier)
 
 
-def read_stamp(line: str) -> tuple[Tier, datetime | None] | None:
+def _read_stamp(line: str) -> tuple[Tier, datetime | None] | None:
     """Return the tier a line speaks of and its time; None if the line is no stamp.
 
-    >>> read_stamp("- **Last Quick:** 2026-03-01T12:00:00Z")
+    >>> _read_stamp("- **Last Quick:** 2026-03-01T12:00:00Z")
     (<Tier.QUICK: 'quick'>, datetime.datetime(2026, 3, 1, 12, 0, tzinfo=datetime.timezone.utc))
-    >>> read_stamp("- Last daily: (never)"), read_stamp("- At last, quick work")
+    >>> _read_stamp("- Last daily: (never)"), _read_stamp("- At last, quick work")
     ((<Tier.DAILY: 'daily'>, None), None)
     """
     stamp = _STAMP.fullmatch(line)
     return (Tier(stamp[2].lower()), _moment(stamp[3])) if stamp else None
 
 
-def stamp_line(tier: Tier, at: datetime) -> str:
+def _stamp_line(tier: Tier, at: datetime) -> str:
     """Return a new line for a tier, without its end."""
     return f"- Last {tier}: {_written(at)}"
 
 
-def restamped(line: str, at: datetime) -> str:
+def _restamped(line: str, at: datetime) -> str:
     """Return a stamp's line (without its end) with another time; what stands before and after the time is kept.
 
-    >>> restamped("* Last quick: (never)  <!-- by code -->", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    >>> _restamped("* Last quick: (never)  <!-- by code -->", datetime(2026, 3, 1, 12, tzinfo=UTC))
     '* Last quick: 2026-03-01T12:00:00Z  <!-- by code -->'
     """
     stamp = _STAMP.fullmatch(line)
@@ -183,7 +183,7 @@ class Playbook:
         """When each tier last succeeded; None for `(never)`, for what is no time with a zone and for a missing line."""
         found: dict[str, datetime | None] = {}
         for number in self._stamp_lines():
-            if stamp := read_stamp(self.scanned[number].shown):
+            if stamp := _read_stamp(self.scanned[number].shown):
                 found.setdefault(*stamp)
         return Stamps(**found)
 
@@ -194,15 +194,15 @@ class Playbook:
         """
         lines, missing = list(self.lines), [tier for tier in Tier if tier in tiers]
         for number in self._stamp_lines():
-            stamp = read_stamp(self.scanned[number].shown)
+            stamp = _read_stamp(self.scanned[number].shown)
             if stamp and stamp[0] in tiers:
-                lines[number] = restamped(lines[number].rstrip("\r\n"), at) + line_end(lines[number])
+                lines[number] = _restamped(lines[number].rstrip("\r\n"), at) + line_end(lines[number])
                 missing = [tier for tier in missing if tier is not stamp[0]]
         stamped = type(self)(tuple(lines))
         if not (missing and self.has_timestamps):
             return stamped
         last = max([*self._stamp_lines(), self.sections.index(PlaybookSection.TIMESTAMPS)])
-        return stamped.with_lines(self.line_after(last), [stamp_line(tier, at) for tier in missing])
+        return stamped.with_lines(self.line_after(last), [_stamp_line(tier, at) for tier in missing])
 
     def with_checked(self, task: PlaybookEntry, ok: bool) -> Self:
         """Return the playbook with the boxes of this task saying whether it went well, as `with_boxes` does."""
@@ -258,7 +258,7 @@ class Playbook:
 
     def _is_stamp(self, number: int) -> bool:
         line = self.scanned[number]
-        return line.kind in (LineKind.ITEM, LineKind.TEXT) and read_stamp(line.shown) is not None
+        return line.kind in (LineKind.ITEM, LineKind.TEXT) and _read_stamp(line.shown) is not None
 
 
 def line_end(line: str) -> str:

@@ -23,6 +23,10 @@ MAX_EVIDENCE_REFS = 8
 CODE_CHECKS: Final = "code-checks"
 """The validator of a verdict that no model made."""
 
+STATEMENTS: Final = "draft.statements"
+"""The check of facts that no citation stands beside."""
+_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
+
 
 class EvidenceKind(StrEnum):
     """Where a citation points; the value is what is written to disk."""
@@ -170,11 +174,6 @@ class Check(FrozenValue):
     name: str
     ok: bool | None
     reason: str
-
-
-STATEMENTS: Final = "draft.statements"
-"""The check of facts that no citation stands beside."""
-_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 
 
 def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:

@@ -28,6 +28,13 @@ _MANIFEST_LINE: Final = re.compile(
     r"(?m)^(?P<indent>[ \t]{0,20})(?P<name>[\w.-]{1,100}):[ \t]{0,20}(?P<value>[^\n]{0,20000})"
 )
 
+MIN_KNOWN_CHARS: Final = 8
+OWN_SECRET: Final = "secret of this process"  # noqa: S105 - the name of a kind
+_MAX_PASSES: Final = 4
+HIDDEN: Final = "[redacted]"
+_HUNK: Final = re.compile(r"^(@@ -\S+ \+\S+ @@).*$", re.M)
+_ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$", re.M)
+
 
 class _Row(NamedTuple):
     """A place: a command with one of its `flags`, or any `pattern`; what `judge` accepts in it is a credential."""
@@ -122,14 +129,6 @@ def _in_manifests(text: str) -> Iterator[SecretSpan]:
             elif is_data and _chosen(line["value"]):
                 yield SecretSpan(*line.span("value"), "secret")
         start = end
-
-
-MIN_KNOWN_CHARS: Final = 8
-OWN_SECRET: Final = "secret of this process"  # noqa: S105 - the name of a kind
-_MAX_PASSES: Final = 4
-HIDDEN: Final = "[redacted]"
-_HUNK: Final = re.compile(r"^(@@ -\S+ \+\S+ @@).*$", re.M)
-_ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$", re.M)
 
 
 def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:

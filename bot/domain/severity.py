@@ -19,6 +19,8 @@ from bot.domain.text.outages import tells_of_limit, tells_of_outage
 MAX_READ_CHARS: Final = 4_000
 """What is read of a text; urgency stands at its beginning."""
 
+_SENTENCE: Final = re.compile(r"[\n\r\u2028\u2029\x85]+|(?<=[.!?。！？])\s")
+
 
 class Severity(StrEnum):
     """How urgent something is, most urgent first."""
@@ -44,7 +46,6 @@ class _SeverityTable(NamedTuple):
 
 
 _PAGE, _PRODUCTION = (said.compiled() for said in read_table(__file__, "severity.yml", _SeverityTable))
-_SENTENCE: Final = re.compile(r"[\n\r\u2028\u2029\x85]+|(?<=[.!?。！？])\s")
 
 
 def highest(severities: Iterable[Severity]) -> Severity:

@@ -35,6 +35,15 @@ REPLY_MARK: Final = "triage_reply:"
 
 _MENTION: Final = re.compile(r"<@(\w+)")
 
+_PEOPLE: Final = ("U", "W")
+
+NO_DRAFT: Final[Mapping[str, Any]] = MappingProxyType(
+    {"investigator_round": 0, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
+)
+"""What `evolve` and `transition` take where a draft is withdrawn."""
+
+_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
+
 
 class ThreadStatus(StrEnum):
     """Where a thread is in its life; `escalated` means a long headless run is under way."""
@@ -79,7 +88,6 @@ class QuestionType(StrEnum):
 
 
 _AT_WORK: Final = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
-_PEOPLE: Final = ("U", "W")
 _NO_REASON: frozenset[PendingReason | None] = frozenset({None})
 _P = PendingReason
 
@@ -115,12 +123,6 @@ TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason
         ThreadStatus.CLOSED: {},
     }
 )
-
-
-NO_DRAFT: Final[Mapping[str, Any]] = MappingProxyType(
-    {"investigator_round": 0, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
-)
-"""What `evolve` and `transition` take where a draft is withdrawn."""
 
 
 class Transition(FrozenValue):
@@ -469,9 +471,6 @@ def hash_draft(text: str) -> str:
     (True, False)
     """
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
 
 def check_thread_id(thread_id: str) -> str:

@@ -18,6 +18,12 @@ from typing import Final
 
 from bot.domain.frozen_value import FrozenValue
 
+IN_A_ROW: Final = 3
+KEPT: Final = 5
+KEPT_TASKS: Final = 200
+_SLACK_DAYS: Final = 1
+"""A daily beat comes 24 hours after the last or later, so it may drift past a midnight."""
+
 
 class Tier(StrEnum):
     """How often a task is done; the value is what is written to disk and typed by operators."""
@@ -83,12 +89,6 @@ def _is_due(stamp: datetime | None, now: datetime, period: timedelta) -> bool:
 
 LIMITS_S: Final = MappingProxyType({Tier.QUICK: 10.0, Tier.HOURLY: 60.0})
 """How long a task's commands may take in a tier; daily may be thorough."""
-
-IN_A_ROW: Final = 3
-KEPT: Final = 5
-KEPT_TASKS: Final = 200
-_SLACK_DAYS: Final = 1
-"""A daily beat comes 24 hours after the last or later, so it may drift past a midnight."""
 
 
 class TaskHistory(FrozenValue):

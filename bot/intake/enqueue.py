@@ -35,6 +35,10 @@ _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 _SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
 _NO_ORDER: Final = frozenset({InstructionKind.BARE, InstructionKind.QUESTION})
 
+TAIL_BYTES: Final = 16 * 1024 * 1024
+BEFORE: Final = timedelta(minutes=5)
+"""How much earlier than its job an event may have been sorted; a clock that was set back makes them differ."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageSorter:
@@ -72,11 +76,6 @@ class MessageSorter:
         if instruction.kind is InstructionKind.QUESTION and not may_be_under_card:
             return QuestionAsked(**fields)
         return MentionInstruction(**fields, instruction=instruction)
-
-
-TAIL_BYTES: Final = 16 * 1024 * 1024
-BEFORE: Final = timedelta(minutes=5)
-"""How much earlier than its job an event may have been sorted; a clock that was set back makes them differ."""
 
 
 def requeue_lost_jobs(

@@ -31,6 +31,15 @@ _NESTED: Final = ("text", "elements", "fields")
 _ONE_LINE: Final = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})
 _MAX_DEPTH: Final = 8
 
+Body = Mapping[str, Any]
+
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
+_WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+_ID = re.compile(r"[A-Z0-9]{1,64}")
+_USER = re.compile(r"[UW][A-Z0-9]{1,63}")
+_TOKEN = re.compile(r"[!-~]{1,200}")
+
 
 def extract_text(message: Mapping[str, Any]) -> str:
     """Return what a message says, without credentials; half characters are replaced, which no file can hold.
@@ -94,16 +103,6 @@ def _lines(content: object, depth: int = 0) -> list[str]:
         return []
     found = [line for key in _NESTED for line in _lines(content.get(key), depth + 1)]
     return ["".join(found)] if found and str(content.get("type")) in _ONE_LINE else found
-
-
-Body = Mapping[str, Any]
-
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
-_WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
-_ID = re.compile(r"[A-Z0-9]{1,64}")
-_USER = re.compile(r"[UW][A-Z0-9]{1,63}")
-_TOKEN = re.compile(r"[!-~]{1,200}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

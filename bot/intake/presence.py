@@ -19,6 +19,8 @@ from bot.ports.collections import PRESENCE, read_value
 OUTDATED = timedelta(seconds=45)
 """After how long without a line of life a process is taken for dead or stuck."""
 
+State = Literal["up", "down", "stuck", "dead", "never"]
+
 
 class Presence(BaseModel):
     """One moment of the running bot."""
@@ -44,9 +46,6 @@ class Presence(BaseModel):
     problem: str | None = None
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
-
-
-State = Literal["up", "down", "stuck", "dead", "never"]
 
 
 def read_presence(documents: Documents) -> Presence | None:
@@ -97,11 +96,11 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"
     assert seen.connected_since is not None
     times = f" · {counted(seen.reconnects_today, 'reconnect')} today" if seen.reconnects_today else ""
-    others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
+    others = f" · {_others_words(seen.other_connections)}" if seen.other_connections else ""
     return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}{skew}"
 
 
-def others_words(count: int) -> str:
+def _others_words(count: int) -> str:
     """Return what is said of connections that another process opened."""
     return f"Slack counts {counted(count, 'connection')} of another process with the same tokens"
 

@@ -22,6 +22,9 @@ from bot.domain.threads import ThreadState
 IN_FLIGHT: Final = timedelta(seconds=10)
 """How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
 
+Message = Mapping[str, Any]
+"""One message as the chat itself stores it; for Slack, an element of `messages` in its answers."""
+
 
 def may_still_arrive(sent_at: datetime, now: datetime) -> bool:
     """Whether a post that is not to be found may yet come; a time in the future, a wrong clock's, says nothing.
@@ -94,10 +97,6 @@ class Workspace(Protocol):
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
-
-
-Message = Mapping[str, Any]
-"""One message as the chat itself stores it; for Slack, an element of `messages` in its answers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -34,6 +34,74 @@ Model = TypeVar("Model", bound=BaseModel)
 OnDamage = Callable[[str], None]
 """Gets where a document that cannot be read was set aside; it must return at once."""
 
+WAKES: Final = "wakes"
+"""Beats that another process asked for: `<session>.<wake>` (bot/heartbeat/sessions/session_inbox.py)."""
+
+# Collections of one document each (SingleDocument), as what writes them defines it.
+PAUSE: Final = "pause"
+"""Who paused all work, and since when (bot/casework/pause.py)."""
+PRESENCE: Final = "presence"
+"""Whether the process lives and hears Slack (bot/intake/presence.py)."""
+GAPS: Final = "gaps"
+"""Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
+BRIEFS: Final = "briefs"
+"""Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
+REVIEWS: Final = "reviews"
+"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
+LESSON_BACKLOG: Final = "lesson_backlog"
+"""Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
+RECHECKS: Final = "rechecks"
+"""Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
+HANDED_OVER: Final = "handed_over"
+"""Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
+INDEX: Final = "index"
+"""How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
+CLONES: Final = "clones"
+"""How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
+TASK_LISTS: Final = "task_lists"
+"""Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
+REMOVED_CHECKS: Final = "removed_checks"
+"""Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
+
+AUTONOMY: Final = "autonomy"
+"""Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
+
+CALIBRATION: Final = "calibration"
+"""What became of the team's own drafts, by kind (bot/casework/evaluation/calibration.py)."""
+
+PEOPLE: Final = "people"
+"""What people and channels are called, by Slack id (bot/ports/names.py)."""
+
+HOMES: Final = "homes"
+"""Which replica showed somebody App Home last (handlers/home.py)."""
+ROLLUPS: Final = "rollups"
+"""Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
+
+MOVED: Final = "moved"
+"""Where the state moved that was kept here, or that a copy is not finished (bot/composition/state_move.py)."""
+
+# Journals.
+EVENTS: Final = "events"
+"""Every message that counts, before it is acknowledged."""
+CLASSIFIED: Final = "events-classified"
+"""The same with the rules' findings."""
+REPLIES: Final = "replies"
+"""What was posted, by whom approved, on what evidence."""
+HEARTBEATS: Final = "heartbeats"
+"""Each beat, and each due slot that was refused."""
+SPEND: Final = "spend"
+"""What model runs cost."""
+REMINDERS: Final = "reminders"
+"""Which cards were named as waiting."""
+JUDGEMENTS: Final = "judgements"
+"""What people said of messages the rules left alone."""
+
+# Leases.
+HOME: Final = "home"
+"""Of the one bot on a data directory."""
+DECISIONS: Final = "decisions"
+"""Of whoever appends to decisions.md; in a database, the journal that stands for it."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CollectionSpec(Generic[Model]):
@@ -112,73 +180,6 @@ FEEDBACK: Final = CollectionSpec(
     unknown="This reply is not on file any more; nothing was counted.",
     id_in=lambda one: one.id,
 )
-WAKES: Final = "wakes"
-"""Beats that another process asked for: `<session>.<wake>` (bot/heartbeat/sessions/session_inbox.py)."""
-
-# Collections of one document each (SingleDocument), as what writes them defines it.
-PAUSE: Final = "pause"
-"""Who paused all work, and since when (bot/casework/pause.py)."""
-PRESENCE: Final = "presence"
-"""Whether the process lives and hears Slack (bot/intake/presence.py)."""
-GAPS: Final = "gaps"
-"""Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
-BRIEFS: Final = "briefs"
-"""Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
-REVIEWS: Final = "reviews"
-"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
-LESSON_BACKLOG: Final = "lesson_backlog"
-"""Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
-RECHECKS: Final = "rechecks"
-"""Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
-HANDED_OVER: Final = "handed_over"
-"""Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
-INDEX: Final = "index"
-"""How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
-CLONES: Final = "clones"
-"""How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
-TASK_LISTS: Final = "task_lists"
-"""Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
-REMOVED_CHECKS: Final = "removed_checks"
-"""Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
-
-AUTONOMY: Final = "autonomy"
-"""Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
-
-CALIBRATION: Final = "calibration"
-"""What became of the team's own drafts, by kind (bot/casework/evaluation/calibration.py)."""
-
-PEOPLE: Final = "people"
-"""What people and channels are called, by Slack id (bot/ports/names.py)."""
-
-HOMES: Final = "homes"
-"""Which replica showed somebody App Home last (handlers/home.py)."""
-ROLLUPS: Final = "rollups"
-"""Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
-
-MOVED: Final = "moved"
-"""Where the state moved that was kept here, or that a copy is not finished (bot/composition/state_move.py)."""
-
-# Journals.
-EVENTS: Final = "events"
-"""Every message that counts, before it is acknowledged."""
-CLASSIFIED: Final = "events-classified"
-"""The same with the rules' findings."""
-REPLIES: Final = "replies"
-"""What was posted, by whom approved, on what evidence."""
-HEARTBEATS: Final = "heartbeats"
-"""Each beat, and each due slot that was refused."""
-SPEND: Final = "spend"
-"""What model runs cost."""
-REMINDERS: Final = "reminders"
-"""Which cards were named as waiting."""
-JUDGEMENTS: Final = "judgements"
-"""What people said of messages the rules left alone."""
-
-# Leases.
-HOME: Final = "home"
-"""Of the one bot on a data directory."""
-DECISIONS: Final = "decisions"
-"""Of whoever appends to decisions.md; in a database, the journal that stands for it."""
 
 
 def inbox_of(session_id: str) -> str:

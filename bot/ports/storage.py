@@ -16,6 +16,12 @@ from bot.ports.replicas import Replicas, SharedPace
 from bot.ports.search import NoteStore
 from bot.ports.system import Clock
 
+DAMAGED: Final = -1
+"""The version of what cannot be read: nothing is written over it."""
+
+Position = tuple[int, int]
+"""A place in a journal: the number of its file, and an offset."""
+
 
 class RunFolders(Protocol):
     """A folder is named by its place below the data directory, as `runs/<run>`. Methods raise StoreError."""
@@ -37,10 +43,6 @@ class RunFolders(Protocol):
 
     def withdraw(self, folders: Sequence[str]) -> None:
         """Keep folders for all replicas no longer; what lies on a machine stays there."""
-
-
-DAMAGED: Final = -1
-"""The version of what cannot be read: nothing is written over it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,10 +126,6 @@ class Documents(Protocol):
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-
-
-Position = tuple[int, int]
-"""A place in a journal: the number of its file, and an offset."""
 
 
 class Journal(Protocol):

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 ASK_EVERY_S: Final = 1.0
 """How often a duty of another replica is asked for."""
 
+BEAT_EVERY_S: Final = 5
+
 
 class Duty:
     """One duty; `begin` is called each time this process takes it over, before anything else is done for it."""
@@ -139,9 +141,6 @@ class SessionDuties:
         self._has_ended = True
         for duty in self._duties.values():
             duty.end()
-
-
-BEAT_EVERY_S: Final = 5
 
 
 class SignsOfLife:

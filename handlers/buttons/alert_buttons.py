@@ -77,8 +77,8 @@ class AlertButtons:
             ids.FIXED: on.decides(
                 lambda click, one: self._change(click, one, partial(desk.findings.fix, by=click.user))
             ),
-            ids.INVESTIGATE: on.decides(self._asks(desk.findings.investigate, question_about)),
-            ids.PROPOSE_FIX: on.decides(self._asks(desk.findings.propose_fix, fix_request_about)),
+            ids.INVESTIGATE: on.decides(self._asks(desk.findings.investigate, _question_about)),
+            ids.PROPOSE_FIX: on.decides(self._asks(desk.findings.propose_fix, _fix_request_about)),
             ids.RUN_NOW: on.decides(lambda _, one: desk.wake(one.session.id, Wake.ON_DEMAND)),
             ids.OPEN_PLAYBOOK: on.opens(self._playbook),
         }
@@ -152,12 +152,12 @@ class AlertButtons:
         self._desk.show(Posted(*clicked, tuple(others)), alert)
 
 
-def question_about(session_name: str, text: str) -> str:
+def _question_about(session_name: str, text: str) -> str:
     """Return the question an alert becomes in the ops channel."""
     return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
 
 
-def fix_request_about(session_name: str, text: str) -> str:
+def _fix_request_about(session_name: str, text: str) -> str:
     """Return the question of an alert that asks for a patch."""
     return (
         f"A heartbeat of {session_name} reports: {text.strip()}\n\nPlease find the cause and propose a fix: a patch, "

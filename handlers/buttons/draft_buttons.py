@@ -34,6 +34,10 @@ from handlers.home import HomeTab
 
 log = logging.getLogger(__name__)
 
+GONE = "This thread is no longer stored."
+
+NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask to be added to `approvers`."
+
 
 class ClickReplies:
     """Speaks to one person at a time; since a click may have changed what waits, all open pages follow at once."""
@@ -64,12 +68,6 @@ class ClickReplies:
             return ""
         state = self._store.latest(thread_id)
         return state.question if state else ""
-
-
-GONE = "This thread is no longer stored."
-
-
-NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask to be added to `approvers`."
 
 
 def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thread_id: str) -> View:

@@ -41,6 +41,12 @@ NO_PROPOSAL_OF_YOURS: Final = "Only approvers and the session's owner may decide
 Given = tuple[str, str]
 """A proposal's id, and the session it is for ("" while none is chosen)."""
 
+NO_SUGGESTION_OF_YOURS = "Only approvers and the owner of the session it is for may decide on a suggestion."
+
+log = logging.getLogger(__name__)
+
+NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
+
 
 class ProposalButtons:
     """The listeners of the card."""
@@ -69,9 +75,6 @@ class ProposalButtons:
             return ""
         session = self._sessions.get(given[1])
         return self._owners.claim(session, click.user, asks=asks)
-
-
-NO_SUGGESTION_OF_YOURS = "Only approvers and the owner of the session it is for may decide on a suggestion."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,11 +147,6 @@ def _waiting(suggestion: Suggestion) -> Suggestion:
 
 def _by(click: Click) -> DecidedBy:
     return DecidedBy(click.user, click.name)
-
-
-log = logging.getLogger(__name__)
-
-NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

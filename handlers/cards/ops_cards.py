@@ -33,6 +33,13 @@ from handlers.transport.slack_clients import translate_slack_errors
 
 _STAYS: Final = GONE | {"cant_delete_message"}
 
+DONE_EVENT: Final = "triage_proposal"
+
+log = logging.getLogger(__name__)
+
+CARDS_A_TICK: Final = 3
+"""Slack takes about one post a second in a channel, and the drafts' cards go there too."""
+
 
 class AuditCards:
     """Speaks in one ops channel and changes replies where they stand."""
@@ -102,9 +109,6 @@ class RecheckCards:
         return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=recheck.at)
 
 
-DONE_EVENT: Final = "triage_proposal"
-
-
 class ProposalCards:
     """Speaks in one ops channel and in the threads proposals came from.
 
@@ -160,12 +164,6 @@ def _is_line(message: dict[str, Any], proposal: Proposal) -> bool:
         return bool(metadata.get("event_payload") == {"proposal": proposal.id})
     since = slack_time(proposal.said_intent) if proposal.said_intent else 0.0
     return message.get("text") == done_text(proposal) and float(message["ts"]) >= since
-
-
-log = logging.getLogger(__name__)
-
-CARDS_A_TICK: Final = 3
-"""Slack takes about one post a second in a channel, and the drafts' cards go there too."""
 
 
 class SuggestionCards:

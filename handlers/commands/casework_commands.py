@@ -35,6 +35,8 @@ MAX_QUESTION_CHARS: Final = 4_000
 ONLY_APPROVERS: Final = "Only approvers may do that."
 WHO_APPROVES: Final = "Who they are: /triage approve-list"
 
+NAME: Final = "autonomy"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseworkCommands:
@@ -151,9 +153,6 @@ def review_command(build: Callable[[], WeeklyReview], approvers: Approvers) -> C
     """Return the command; everybody sees counts, approvers what they are about."""
 
     return lambda typed: review_blocks(build(), may_see_drafts=approvers.allow(*typed.who))
-
-
-NAME: Final = "autonomy"
 
 
 def autonomy_command(arming: ArmingService, approvers: Approvers) -> Command:

@@ -25,6 +25,20 @@ from bot.errors import Conflict, InputError, TriageError
 from handlers.answers import respond_privately
 from handlers.clicks import NAME_CHARS
 
+SHOWN_CHARS = 80
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+PATIENCE_S: Final = 1.0
+"""After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
+https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
+minutes: an answer that comes later uses one, a promise that failed another."""
+HELP_WORDS: Final = ("help", "-h", "--help")
+"""After a command: what it is, instead of doing it."""
+OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TypedCommand:
@@ -61,9 +75,6 @@ def _text(body: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-SHOWN_CHARS = 80
-
-
 def reject_extra_words(path: str, given: Sequence[str]) -> None:
     """Refuse words that a command which changes something takes no notice of; `given` is what follows its path.
 
@@ -80,19 +91,6 @@ def reject_extra_words(path: str, given: Sequence[str]) -> None:
         f"Nothing was changed: this command does not accept “{extra}”.",
         next_step=f"Usage: /triage {entry.form}. More: /triage help {entry.path}",
     )
-
-
-log = logging.getLogger(__name__)
-
-Body = dict[str, Any]
-
-PATIENCE_S: Final = 1.0
-"""After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
-https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
-minutes: an answer that comes later uses one, a promise that failed another."""
-HELP_WORDS: Final = ("help", "-h", "--help")
-"""After a command: what it is, instead of doing it."""
-OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

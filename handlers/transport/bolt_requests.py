@@ -20,6 +20,11 @@ from bot.domain.text.sanitize import is_deeper_than
 MAX_DEPTH: int = 60
 """Slack's own payloads stay below 20 levels; far deeper ones exhaust the stack of whoever prints them."""
 
+ANSWERED: Final = "answered"
+"""The key, in a Bolt request's context, of an event that is set once the request's answer was sent."""
+PATIENCE_S: Final = 3.0
+"""Slack waits no longer for an answer."""
+
 
 class _Shape(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -162,12 +167,6 @@ def is_well_shaped(body: object) -> bool:
     except ValidationError:
         return False
     return True
-
-
-ANSWERED: Final = "answered"
-"""The key, in a Bolt request's context, of an event that is set once the request's answer was sent."""
-PATIENCE_S: Final = 3.0
-"""Slack waits no longer for an answer."""
 
 
 def wait_until_answered(context: Mapping[str, Any]) -> None:

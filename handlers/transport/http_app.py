@@ -36,6 +36,27 @@ MAX_REMEMBERED: Final = 20_000
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
 
+EVENTS_PATH: Final = "/slack/events"
+HEALTH_PATH: Final = "/healthz"
+_KEPT_HEADERS: Final = {
+    "CONTENT_TYPE": "content-type",
+    "HTTP_X_SLACK_SIGNATURE": "x-slack-signature",
+    "HTTP_X_SLACK_REQUEST_TIMESTAMP": "x-slack-request-timestamp",
+    "HTTP_X_SLACK_RETRY_NUM": "x-slack-retry-num",
+    "HTTP_X_SLACK_RETRY_REASON": "x-slack-retry-reason",
+}
+"""What Bolt gets to see: among its own headers are some that steer it, and no header is signed."""
+
+Answer = tuple[str, str, str]
+"""Status line, content type, body."""
+_TEXT: Final = "text/plain; charset=utf-8"
+_HEALTHY: Final[Answer] = ("200 OK", _TEXT, "ok\n")
+_TAKEN: Final[Answer] = ("200 OK", _TEXT, "")
+_NOT_FOUND: Final[Answer] = ("404 Not Found", _TEXT, "not found\n")
+_REFUSED: Final[Answer] = ("401 Unauthorized", _TEXT, "not signed by Slack, too old, or seen before\n")
+_NOT_STORED: Final[Answer] = ("503 Service Unavailable", _TEXT, "not stored\n")
+_UNREADABLE: Final[Answer] = ("400 Bad Request", _TEXT, "unreadable\n")
+
 
 class Signatures:
     """Checks signatures and remembers those it accepted."""
@@ -86,28 +107,6 @@ class _SameClock(SdkClock):
     def now(self) -> float:
         """Return the time in seconds since the epoch."""
         return self._clock.now().timestamp()
-
-
-EVENTS_PATH: Final = "/slack/events"
-HEALTH_PATH: Final = "/healthz"
-_KEPT_HEADERS: Final = {
-    "CONTENT_TYPE": "content-type",
-    "HTTP_X_SLACK_SIGNATURE": "x-slack-signature",
-    "HTTP_X_SLACK_REQUEST_TIMESTAMP": "x-slack-request-timestamp",
-    "HTTP_X_SLACK_RETRY_NUM": "x-slack-retry-num",
-    "HTTP_X_SLACK_RETRY_REASON": "x-slack-retry-reason",
-}
-"""What Bolt gets to see: among its own headers are some that steer it, and no header is signed."""
-
-Answer = tuple[str, str, str]
-"""Status line, content type, body."""
-_TEXT: Final = "text/plain; charset=utf-8"
-_HEALTHY: Final[Answer] = ("200 OK", _TEXT, "ok\n")
-_TAKEN: Final[Answer] = ("200 OK", _TEXT, "")
-_NOT_FOUND: Final[Answer] = ("404 Not Found", _TEXT, "not found\n")
-_REFUSED: Final[Answer] = ("401 Unauthorized", _TEXT, "not signed by Slack, too old, or seen before\n")
-_NOT_STORED: Final[Answer] = ("503 Service Unavailable", _TEXT, "not stored\n")
-_UNREADABLE: Final[Answer] = ("400 Bad Request", _TEXT, "unreadable\n")
 
 
 class RequestReceiver(Protocol):

@@ -37,6 +37,9 @@ IDLE_S: Final = 30
 STOP_LIMIT_S: Final = 5
 _LOOK_UP_S: Final = 0.2
 
+_NOT_STORED = "what Slack sends cannot be stored"
+_NOT_SERVED = "the HTTP server has ended; restart triage"
+
 
 class HttpServer:
     """Serves a Bolt app on one port, on a thread of its own.
@@ -110,10 +113,6 @@ def _bound(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise ConfigError(f"slack.http: cannot listen on {host} port {port}: {error}; choose others") from error
     return bound
-
-
-_NOT_STORED = "what Slack sends cannot be stored"
-_NOT_SERVED = "the HTTP server has ended; restart triage"
 
 
 class HttpConnection:

@@ -32,6 +32,20 @@ log = logging.getLogger(__name__)
 ASK_AGAIN_S: Final = 5.0
 """After a database did not answer."""
 
+REPLY, CARD, LINE = 0, 1, 2
+"""Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
+POST_BURST: Final = 3
+UPDATES_PER_SECOND: Final = 50 / 60
+UPDATE_BURST: Final = 20
+REACTIONS_PER_SECOND: Final = 20 / 60
+REACTION_BURST: Final = 10
+"""Slack's rate for removing them; of each method."""
+MAX_KEPT: Final = 1_000
+MIN_PATIENCE_S: Final = 0.1
+"""For what others share: so that the milliseconds between two clocks refuse nobody."""
+
+Ticket = tuple[int, int]
+
 
 class PaceIfAnswered:
     """Port SharedPace over one that may not answer."""
@@ -69,21 +83,6 @@ class PaceIfAnswered:
         if not self._is_alone:
             self._is_alone = True
             log.warning("posts keep to this process's own rate: %s", error, extra={"action": "pace_alone"})
-
-
-REPLY, CARD, LINE = 0, 1, 2
-"""Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
-POST_BURST: Final = 3
-UPDATES_PER_SECOND: Final = 50 / 60
-UPDATE_BURST: Final = 20
-REACTIONS_PER_SECOND: Final = 20 / 60
-REACTION_BURST: Final = 10
-"""Slack's rate for removing them; of each method."""
-MAX_KEPT: Final = 1_000
-MIN_PATIENCE_S: Final = 0.1
-"""For what others share: so that the milliseconds between two clocks refuse nobody."""
-
-Ticket = tuple[int, int]
 
 
 class RateLimit:

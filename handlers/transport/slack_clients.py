@@ -53,6 +53,21 @@ _LATER = frozenset({"ratelimited", "rate_limited", "accesslimited", "team_added_
 _PERHAPS_DONE = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 """Answers after which, says Slack, "some aspect of the operation" may have succeeded."""
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FIRST_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 60.0
+MAX_ADVISED_S: Final = 900.0
+"""How long Slack's own Retry-After is obeyed; a longer one is asked about in between."""
+
+Sent = TypeVar("Sent")
+Members = Callable[[str], Collection[str]]
+"""Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
+MAX_MEMBERS: Final = 30
+"""How many members of a user group are written to."""
+
 
 def _code_of(error: SlackApiError) -> str | None:
     """Return Slack's own word for what went wrong; None where the answer was not Slack's JSON."""
@@ -188,16 +203,6 @@ def translate_slack_errors(what: str, *, posting: bool = False) -> Iterator[None
         raise kind(f"Slack's answer to {what} could not be read; trying again may help") from error
 
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-FIRST_PAUSE_S: Final = 1.0
-MAX_PAUSE_S: Final = 60.0
-MAX_ADVISED_S: Final = 900.0
-"""How long Slack's own Retry-After is obeyed; a longer one is asked about in between."""
-
-
 def patiently(ask: Callable[[], T], *, wait: Callable[[float], object] = time.sleep) -> T:
     """Return what `ask` returns, asking again in growing pauses while Slack cannot be reached; each wait is logged.
 
@@ -224,13 +229,6 @@ def _pause_s(failures: int, advised_s: float | None) -> float:
     """Return how long to wait after so many earlier failures, and Slack's own advice if it gave one."""
     ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures, 10))
     return max(ours_s, min(advised_s or 0.0, MAX_ADVISED_S))
-
-
-Sent = TypeVar("Sent")
-Members = Callable[[str], Collection[str]]
-"""Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
-MAX_MEMBERS: Final = 30
-"""How many members of a user group are written to."""
 
 
 def open_place(client: WebClient, to: str) -> str:

@@ -33,6 +33,15 @@ from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, 
 
 log = logging.getLogger(__name__)
 
+REMEMBERED = 2_000
+
+RECENTLY = timedelta(minutes=5)
+MAX_HELLOS = 100
+LONG_DOWN = timedelta(minutes=3)
+HANDLERS = 10
+HELLO_CHARS = 2_000
+"""A session's first message is short, and begins with its type in one order of keys or another."""
+
 
 def acknowledge_envelope(app: App, request: SocketModeRequest, answered: threading.Event) -> BoltResponse:
     """Return Bolt's answer to an envelope, `answered` once it is sent; Bolt sees no payload of the wrong shape."""
@@ -41,9 +50,6 @@ def acknowledge_envelope(app: App, request: SocketModeRequest, answered: threadi
         return app.dispatch(BoltRequest(mode="socket_mode", body=request.payload, headers=headers, context=context))
     log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
     return BoltResponse(status=200, body="")
-
-
-REMEMBERED = 2_000
 
 
 class Deduplicator:
@@ -66,14 +72,6 @@ class Deduplicator:
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)
             return True
-
-
-RECENTLY = timedelta(minutes=5)
-MAX_HELLOS = 100
-LONG_DOWN = timedelta(minutes=3)
-HANDLERS = 10
-HELLO_CHARS = 2_000
-"""A session's first message is short, and begins with its type in one order of keys or another."""
 
 
 def socket_client(app: App, app_token: str, web_client: WebClient) -> SocketClient:
@@ -163,7 +161,7 @@ class SlackConnection:
 
     def _look_for_others(self, message: str) -> None:
         """Compare what Slack counts in its first message on a session with what may be ours."""
-        count = connections_counted(message)
+        count = _connections_counted(message)
         if count is None:
             return
         with self._lock:
@@ -241,12 +239,12 @@ class SlackConnection:
             log.error("no connection to Slack since %s: %s", down_since, problem, extra={"action": "deaf"})
 
 
-def connections_counted(message: str) -> int | None:
+def _connections_counted(message: str) -> int | None:
     """Return how many connections of the app Slack counts, if this is the message that begins a session.
 
     Source: https://docs.slack.dev/apis/events-api/using-socket-mode (`hello`, `num_connections`)
 
-    >>> connections_counted('{"type": "hello", "num_connections": 2}'), connections_counted('{"type": "disconnect"}')
+    >>> _connections_counted('{"type": "hello", "num_connections": 2}'), _connections_counted('{"type": "disconnect"}')
     (2, None)
     """
     if '"hello"' not in message[:HELLO_CHARS]:

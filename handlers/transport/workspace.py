@@ -27,6 +27,10 @@ from handlers.transport.slack_clients import translate_slack_errors
 
 PAGE = 200
 
+CACHE_S = 60.0
+MAX_CACHED = 1_000
+MEMBERS_PAGE = 200
+
 
 def why_unreadable(client: WebClient, chat: WatchedChat) -> str | None:
     """Return why a watched channel cannot be read, None if it can; what Slack leaves out is not held against it."""
@@ -76,11 +80,6 @@ def _from(cursor: str | None) -> dict[str, Any]:
 def _page(answer: SlackResponse) -> Page:
     found = [message for message in answer.get("messages") or [] if isinstance(message, dict)]
     return Page(messages=found, cursor=(answer.get("response_metadata") or {}).get("next_cursor") or None)
-
-
-CACHE_S = 60.0
-MAX_CACHED = 1_000
-MEMBERS_PAGE = 200
 
 
 class SlackWorkspace:

@@ -24,6 +24,9 @@ _REVIEWS: Final[dict[str, Review]] = {
     "DISMISSED": "none",
 }
 
+_PAGES = 5
+_PAGE = 50
+
 
 class HostRepository(HostAnswer):
     """A repository."""
@@ -132,7 +135,7 @@ class GitHubClient:
         said += [_of_status(each.state) for each in (status.statuses if status else None) or ()]
         is_hidden = runs is None or status is None
         return one.as_request().evolve(
-            checks=together(said), hides_checks=is_hidden, review=latest_review(reviews or ())
+            checks=together(said), hides_checks=is_hidden, review=_latest_review(reviews or ())
         )
 
 
@@ -147,7 +150,7 @@ def together(said: Iterable[Checks]) -> Checks:
     return next((one for one in worst if one in known), "none")
 
 
-def latest_review(reviews: Iterable[HostReview]) -> Review:
+def _latest_review(reviews: Iterable[HostReview]) -> Review:
     """Return what reviewers say together, each by their last word; a comment is none."""
     last = {one.user.login: _REVIEWS[one.state] for one in reviews if one.user and one.state in _REVIEWS}
     if "changes_requested" in last.values():
@@ -163,10 +166,6 @@ def _of_run(run: _Run) -> Checks:
 
 def _of_status(state: str) -> Checks:
     return "passed" if state == "success" else "pending" if state == "pending" else "failed"
-
-
-_PAGES = 5
-_PAGE = 50
 
 
 class GiteaClient:
@@ -205,7 +204,7 @@ class GiteaClient:
         status = self._at.get_allowed(CombinedStatus, f"/commits/{one.head.sha}/status")
         reviews = self._at.get_allowed(tuple[HostReview, ...], f"/pulls/{number}/reviews", limit=_PAGE)
         checks: Checks = _checks(status) if status else "none"
-        return one.as_request().evolve(checks=checks, hides_checks=status is None, review=latest_review(reviews or ()))
+        return one.as_request().evolve(checks=checks, hides_checks=status is None, review=_latest_review(reviews or ()))
 
 
 def _checks(status: CombinedStatus) -> Checks:

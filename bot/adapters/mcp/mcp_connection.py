@@ -33,6 +33,9 @@ CLOSING_S: Final = 10.0
 _EVENTS_S: Final = 300.0  # how long a stream of server events may be silent
 _T = TypeVar("_T")
 
+REST_S: Final = 30.0
+MAX_PAGES: Final = 20
+
 
 class ConnectionLost(ProviderError):
     """The connection is gone, or was never made; a new one may work."""
@@ -150,10 +153,6 @@ def _process(settings: McpServerSettings, environ: Mapping[str, str]) -> StdioSe
     program, *args = settings.command
     named = {name: environ[name] for name in settings.env if name in environ}
     return StdioServerParameters(command=program, args=args, env=named, cwd=settings.cwd)
-
-
-REST_S: Final = 30.0
-MAX_PAGES: Final = 20
 
 
 class McpServer:

@@ -41,11 +41,21 @@ from bot.errors import ConfigError, ProviderError
 MAX_NAME_CHARS: Final = 128
 SEPARATOR: Final = "__"
 
+MAX_CHARS: Final = 24_000
+MAX_REDACTED_CHARS: Final = 2_000_000
+QUERY_KEYS: Final = ("query", "expr", "q", "sql", "logql", "promql", "filter", "search")
+"""Arguments that hold what a person would call the query."""
 
-def tool_names(server: str, tools: Sequence[str]) -> list[str]:
+MAX_DESCRIPTION_CHARS: Final = 2_000
+_SECRET_NAME: Final = re.compile(r"(?i)token|key|secret|pass|auth|cred|dsn")
+_NO_ARGUMENTS: Final = {"type": "object", "properties": {}}
+_log = logging.getLogger(__name__)
+
+
+def _tool_names(server: str, tools: Sequence[str]) -> list[str]:
     """Return the name of each tool of a server, in their order; of two that would be alike each gets a mark of its own.
 
-    >>> tool_names("grafana", ["query", "list.alerts", "list/alerts"])
+    >>> _tool_names("grafana", ["query", "list.alerts", "list/alerts"])
     ['grafana__query', 'grafana__list_alerts_48f3db', 'grafana__list_alerts_b209a9']
     """
     plain = [f"{server}{SEPARATOR}{re.sub('[^a-zA-Z0-9_-]', '_', tool)}" for tool in tools]
@@ -61,17 +71,11 @@ def _marked(name: str, tool: str) -> str:
     return name[: MAX_NAME_CHARS - len(mark)] + mark
 
 
-MAX_CHARS: Final = 24_000
-MAX_REDACTED_CHARS: Final = 2_000_000
-QUERY_KEYS: Final = ("query", "expr", "q", "sql", "logql", "promql", "filter", "search")
-"""Arguments that hold what a person would call the query."""
-
-
-def result_text(result: CallToolResult, known_secrets: Collection[str] = ()) -> str:
+def _result_text(result: CallToolResult, known_secrets: Collection[str] = ()) -> str:
     """Return the text of a result; what is no text is named as left out."""
     parts = [_block(block) for block in result.content]
     if not parts and result.structured_content is not None:
-        parts = [canonical(result.structured_content)]
+        parts = [_canonical(result.structured_content)]
     return capped("\n".join(parts) or "(no output)", known_secrets)
 
 
@@ -84,23 +88,23 @@ def capped(text: str, known_secrets: Collection[str] = ()) -> str:
     return f"{clean[:MAX_CHARS]}\ntruncated: {MAX_CHARS} of {total} characters shown; narrow the query"
 
 
-def canonical(value: Any) -> str:
+def _canonical(value: Any) -> str:
     """Return one spelling of a JSON value.
 
-    >>> canonical({"b": 1, "a": "ü"})
+    >>> _canonical({"b": 1, "a": "ü"})
     '{"a":"ü","b":1}'
     """
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def citable_queries(arguments: Mapping[str, Any]) -> list[str]:
+def _citable_queries(arguments: Mapping[str, Any]) -> list[str]:
     """Return the texts under which a call may be cited: its arguments, and what is called a query among them.
 
-    >>> citable_queries({"expr": "rate(errors[5m])", "step": 60})
+    >>> _citable_queries({"expr": "rate(errors[5m])", "step": 60})
     ['{"expr":"rate(errors[5m])","step":60}', 'rate(errors[5m])']
     """
     named = [value for key in QUERY_KEYS if isinstance(value := arguments.get(key), str) and value.strip()]
-    return [canonical(arguments), *named]
+    return [_canonical(arguments), *named]
 
 
 def _block(block: ContentBlock) -> str:
@@ -112,12 +116,6 @@ def _block(block: ContentBlock) -> str:
     if isinstance(block, ResourceLink):
         return f"[link: {block.uri}]"
     return f"[{block.type} left out: {block.mime_type}]"
-
-
-MAX_DESCRIPTION_CHARS: Final = 2_000
-_SECRET_NAME: Final = re.compile(r"(?i)token|key|secret|pass|auth|cred|dsn")
-_NO_ARGUMENTS: Final = {"type": "object", "properties": {}}
-_log = logging.getLogger(__name__)
 
 
 class McpServers:
@@ -183,7 +181,7 @@ class McpServers:
             )
             yield _unavailable(server.name, str(error), ledger)
             return
-        for name, tool in zip(tool_names(server.name, [one.name for one in offered]), offered, strict=True):
+        for name, tool in zip(_tool_names(server.name, [one.name for one in offered]), offered, strict=True):
             yield self._tool(name, server, tool, ledger)
 
     def _tool(self, name: str, server: McpServer, offered: Offered, ledger: Ledger) -> Tool:
@@ -191,7 +189,7 @@ class McpServers:
             try:
                 return self._answer(name, server, offered, given, ledger)
             except ToolProblem:
-                ledger.record_query(name, FAILED + canonical(given))
+                ledger.record_query(name, FAILED + _canonical(given))
                 raise
 
         text = capped(offered.description or offered.title or offered.name, self._known_secrets)
@@ -203,10 +201,10 @@ class McpServers:
             result = server.call(offered, given)
         except ProviderError as error:
             raise ToolProblem(f"{server.name} does not answer: {capped(str(error), self._known_secrets)}") from error
-        text = result_text(result, self._known_secrets)
+        text = _result_text(result, self._known_secrets)
         if result.is_error:
             raise ToolProblem(f"{server.name} reports an error: {text}")
-        for query in citable_queries(given):
+        for query in _citable_queries(given):
             ledger.record_query(name, query, text)
         return text
 
@@ -216,7 +214,7 @@ def _unavailable(server: str, why: str, ledger: Ledger) -> Tool:
     problem = f"{server} does not answer: {why}"
 
     def call(given: Any) -> str:
-        ledger.record_query(name, FAILED + canonical(given))
+        ledger.record_query(name, FAILED + _canonical(given))
         raise ToolProblem(f"{problem}; say in the draft that {server} could not be consulted")
 
     name = f"{server}{SEPARATOR}unavailable"

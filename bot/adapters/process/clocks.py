@@ -20,6 +20,13 @@ from tzlocal import get_localzone_name
 from bot.domain.text.humanize import WRONG_CLOCK, clock_words
 from bot.ports import Clock
 
+log = logging.getLogger(__name__)
+
+EXACT: Final = timedelta(seconds=5)
+"""What a header of whole seconds and a slow answer explain; less is no difference."""
+ANSWER: Final = timedelta(seconds=1)
+"""What a slow answer of the database explains."""
+
 
 class SystemClock:
     """Port Clock over the operating system."""
@@ -50,14 +57,6 @@ def _exists(name: str) -> bool:
         return bool(name) and bool(ZoneInfo(name).key)
     except (KeyError, ValueError, OSError):
         return False
-
-
-log = logging.getLogger(__name__)
-
-EXACT: Final = timedelta(seconds=5)
-"""What a header of whole seconds and a slow answer explain; less is no difference."""
-ANSWER: Final = timedelta(seconds=1)
-"""What a slow answer of the database explains."""
 
 
 class ChatClock:
@@ -92,13 +91,13 @@ class ChatClock:
                 self._said = side if is_news else None
         if is_news:
             log.warning("this clock differs from the chat's", extra={"action": "clock_skew", "ahead": str(ahead)})
-            self._say(skew_line(ahead))
+            self._say(_skew_line(ahead))
 
 
-def skew_line(ahead: timedelta) -> str:
+def _skew_line(ahead: timedelta) -> str:
     """Return what to tell of a clock that is wrong.
 
-    >>> skew_line(timedelta(hours=24))
+    >>> _skew_line(timedelta(hours=24))
     "This machine's clock is 1 d ahead of Slack's. Set it (timedatectl set-ntp true): times and schedules are wrong."
     """
     said = clock_words(ahead, "Slack's")

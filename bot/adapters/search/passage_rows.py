@@ -110,16 +110,16 @@ def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:
     return StoredPassage(chunk.start, chunk.end, f"{named} {extra_words(named)}", text, extra_words(text))
 
 
-def pack_spans(passages: Sequence[StoredPassage]) -> bytes:
+def _pack_spans(passages: Sequence[StoredPassage]) -> bytes:
     """Return the lines of a file's passages as bytes.
 
-    >>> unpack_spans(pack_spans([StoredPassage(1, 9, "", "", ""), StoredPassage(11, 40, "", "", "")]))
+    >>> _unpack_spans(_pack_spans([StoredPassage(1, 9, "", "", ""), StoredPassage(11, 40, "", "", "")]))
     [(1, 9), (11, 40)]
     """
     return b"".join(_SPAN.pack(one.start, one.end) for one in passages)
 
 
-def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
+def _unpack_spans(packed: bytes) -> list[tuple[int, int]]:
     """Return first and last line of each passage of a file."""
     return [(start, end) for start, end in _SPAN.iter_unpack(packed)]
 
@@ -204,7 +204,7 @@ def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
     forget(connection, file.path)
     row = connection.execute(
         "INSERT INTO file (path, blob, skipped, clean, spans) VALUES (?, ?, ?, ?, ?)",
-        (file.path, file.blob, file.skipped, file.is_clean, pack_spans(file.passages)),
+        (file.path, file.blob, file.skipped, file.is_clean, _pack_spans(file.passages)),
     )
     number = row.lastrowid or 0
     first = number << FILE_BITS
@@ -323,7 +323,7 @@ def place(connection: sqlite3.Connection, passage: int) -> Place:
     """Return where a passage stands."""
     row = connection.execute("SELECT path, blob, spans, clean FROM file WHERE id = ?", (passage >> FILE_BITS,))
     path, blob, spans, is_clean = row.fetchone()
-    start, end = unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
+    start, end = _unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
     return Place(path, blob, start, end, bool(is_clean))
 
 

@@ -17,6 +17,12 @@ from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schem
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
 
+MAX_HEARTBEATS: Final = 1
+_MAX_REASON: Final = 500
+"""Characters of a failure that are kept."""
+
+Claim = TypeVar("Claim")
+
 
 def encode_job(job: Job) -> dict[str, Any]:
     """Return what is stored for a job."""
@@ -49,11 +55,6 @@ def _decode_work(payload: Any) -> Work:
     raise ValueError("no work of any version")
 
 
-MAX_HEARTBEATS: Final = 1
-_MAX_REASON: Final = 500
-"""Characters of a failure that are kept."""
-
-
 def next_job(
     waiting: Iterable[Job],
     running: Collection[Job],
@@ -76,9 +77,6 @@ def next_job(
             return job if not (job.runs_alone and running) else None
         taken.add(job.key)
     return None
-
-
-Claim = TypeVar("Claim")
 
 
 class ClaimedJobs(Generic[Claim]):

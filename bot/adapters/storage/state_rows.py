@@ -27,6 +27,9 @@ SET_ASIDE: Final = "set aside"
 JOBS: Final = "jobs"
 RUNS: Final = "files of runs"
 
+CHUNK_BYTES: Final = 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
+
 
 class StoredDocument(NamedTuple):
     """A document of a collection."""
@@ -141,10 +144,6 @@ def damaged_bytes(text: str) -> bytes | None:
         return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else text.encode()
     except UnicodeEncodeError:
         return text.encode()
-
-
-CHUNK_BYTES: Final = 1024 * 1024
-MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
 
 
 def chunks(folder: Path) -> Iterator[tuple[str, int, bytes]]:

@@ -27,6 +27,13 @@ from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _LISTING_BYTES: Final = 1 << 16
 
+MAX_POINTER_BYTES: Final = 1_024
+MAX_BYTES: Final = 2_000_000
+"""A longer file is not read: it stays the pointer."""
+_POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
+_DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
+_SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)
+
 
 class EntryKind(StrEnum):
     """What stands at a path of a commit."""
@@ -372,14 +379,6 @@ def damaged(path: Path, why: str) -> CodebaseUnreadable:
         f"codebase: the .git of {path} is damaged, or cannot be read ({why}); run `git -C {path} fsck --full`, "
         "restore what it names or clone the repository anew"
     )
-
-
-MAX_POINTER_BYTES: Final = 1_024
-MAX_BYTES: Final = 2_000_000
-"""A longer file is not read: it stays the pointer."""
-_POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
-_DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
-_SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)
 
 
 def is_pointer(content: bytes) -> bool:

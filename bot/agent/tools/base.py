@@ -16,6 +16,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.errors import TriageError
 
+MAX_PATH_CHARS: Final = 1_000
+MAX_TEXT_CHARS: Final = 500
+
+LineNumber = Annotated[int, Field(ge=1, le=10_000_000)]
+
+MAX_LINE_CHARS: Final = 1_000
+MAX_CHARS: Final = 24_000
+"""The most one answer holds; about 6,000 tokens."""
+
 
 class ToolProblem(TriageError):
     """The call cannot be answered; the message tells the model why and what to try instead."""
@@ -34,10 +43,6 @@ class Tool:
     call: Callable[[Any], str]
     arguments: type[BaseModel] | None = None
     schema: dict[str, Any] | None = None
-
-
-MAX_PATH_CHARS: Final = 1_000
-MAX_TEXT_CHARS: Final = 500
 
 
 class Arguments(BaseModel):
@@ -73,13 +78,6 @@ Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS), AfterValidator(_sayable)
 
 Line = Annotated[Text, AfterValidator(_one_line)]
 """A text of one line that is searched as it stands."""
-
-LineNumber = Annotated[int, Field(ge=1, le=10_000_000)]
-
-
-MAX_LINE_CHARS: Final = 1_000
-MAX_CHARS: Final = 24_000
-"""The most one answer holds; about 6,000 tokens."""
 
 
 def number(line: str, at: int) -> str:

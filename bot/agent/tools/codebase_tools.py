@@ -39,8 +39,34 @@ from bot.ports import NoteIndex, NoteStore
 log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Arguments)
 
+READ = (
+    "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
+    " Only lines shown by this tool count as read."
+)
+LIST = "List a folder of the codebase, or all files whose path fits a pattern."
+SEARCH = (
+    "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines; what you"
+    " cite of them must be read with read_file."
+)
+LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
+SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
+BLAME = "Show which commit last changed each line of a file."
+MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
 
-def recorded_tool(
+_REPOSITORY_TOOLS: Final = (
+    ("read_file", READ, ReadFile, read_file_tool),
+    ("list_files", LIST, ListFiles, list_files),
+    ("git_log", LOG, GitLog, git_log),
+    ("git_show", SHOW, GitShow, git_show),
+    ("git_blame", BLAME, GitBlame, git_blame),
+)
+
+MAX_SEARCH_LINES: Final = 400
+MAX_NAMED: Final = 60
+"""Codebases that a description lists."""
+
+
+def _recorded_tool(
     name: str,
     description: str,
     arguments: type[_A],
@@ -69,42 +95,13 @@ def recorded_tool(
     return Tool(name=name, description=description, call=call, arguments=arguments)
 
 
-READ = (
-    "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
-    " Only lines shown by this tool count as read."
-)
-LIST = "List a folder of the codebase, or all files whose path fits a pattern."
-SEARCH = (
-    "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines; what you"
-    " cite of them must be read with read_file."
-)
-LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
-SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
-BLAME = "Show which commit last changed each line of a file."
-MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
-
-
-_REPOSITORY_TOOLS: Final = (
-    ("read_file", READ, ReadFile, read_file_tool),
-    ("list_files", LIST, ListFiles, list_files),
-    ("git_log", LOG, GitLog, git_log),
-    ("git_show", SHOW, GitShow, git_show),
-    ("git_blame", BLAME, GitBlame, git_blame),
-)
-
-
 def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
     """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
     see = Snapshot(repo, repo.head(), ledger, known_secrets)
     return [
-        recorded_tool(name, said, arguments, partial(answer, see), ledger, reads=name == "read_file")
+        _recorded_tool(name, said, arguments, partial(answer, see), ledger, reads=name == "read_file")
         for name, said, arguments, answer in _REPOSITORY_TOOLS
     ]
-
-
-MAX_SEARCH_LINES: Final = 400
-MAX_NAMED: Final = 60
-"""Codebases that a description lists."""
 
 
 class _View(NamedTuple):
@@ -131,7 +128,7 @@ def investigator_tools(
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
         *(views.repository_tool(name) for name, *_ in _REPOSITORY_TOOLS),
-        recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes), ledger),
+        _recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes), ledger),
     ]
 
 
@@ -163,13 +160,13 @@ class _Views:
     ) -> Tool:
         """Return a tool that also takes `codebase` where there are several."""
         if self._is_one:
-            return recorded_tool(name, description, arguments, answer, self._ledger, **more)
+            return _recorded_tool(name, description, arguments, answer, self._ledger, **more)
         docs = {one.id for one in self._codebases if one.is_docs}
         known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
         which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
         wanted = create_model(f"{arguments.__name__}In", __base__=arguments, codebase=(which, ""))
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
-        return recorded_tool(name, said, wanted, answer, self._ledger, **more)
+        return _recorded_tool(name, said, wanted, answer, self._ledger, **more)
 
     def repository_tool(self, wanted: str) -> Tool:
         """Return one of the tools over a single repository; all but git_show need the codebase to be named."""

@@ -33,6 +33,12 @@ from bot.domain.secrets import redact_lines, redact_patch
 MAX_LINES: Final = 400
 MAX_ENTRIES: Final = 300
 
+MAX_BLAMED_LINES: Final = 150
+
+MAX_COMMITS: Final = 50
+MAX_DIFF_LINES: Final = 500
+MAX_PATHS: Final = 200
+
 
 class ReadFile(Arguments):
     """Which lines of which file."""
@@ -92,9 +98,6 @@ def _entry(entry: TreeEntry) -> str:
     return f"{path_text(entry.path)} ({'withheld' if is_secret_file(entry.path) else f'{entry.size} bytes'})"
 
 
-MAX_BLAMED_LINES: Final = 150
-
-
 class GitBlame(ReadFile):
     """Which lines of which file."""
 
@@ -124,11 +127,6 @@ def _counted_by_git(snapshot: Snapshot, path: str) -> int:
     """Return how many lines git counts in a file: it knows no lone CR, and no UTF-16."""
     content = snapshot.repo.blob_at(snapshot.commit, path) or b""
     return content.count(b"\n") + (not content.endswith(b"\n"))
-
-
-MAX_COMMITS: Final = 50
-MAX_DIFF_LINES: Final = 500
-MAX_PATHS: Final = 200
 
 
 class GitLog(Arguments):

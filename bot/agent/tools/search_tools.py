@@ -26,6 +26,9 @@ MAX_PASSAGES: Final = 6
 MAX_PASSAGE_LINES: Final = 40
 MAX_PASSAGE_CHARS: Final = 3_000
 
+MAX_NOTES: Final = 4
+MAX_NOTE_CHARS: Final = 4_000
+
 
 class SearchCode(Arguments):
     """What to look for, and where."""
@@ -123,10 +126,6 @@ class CodeSearch:
             *shown,
             *more,
         ]
-
-
-MAX_NOTES: Final = 4
-MAX_NOTE_CHARS: Final = 4_000
 
 
 class SearchMemory(Arguments):

@@ -51,8 +51,12 @@ _TYPE_WORDS: Final = {
 }
 _NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
 
+GROUNDED: Final = "grounded"
+_NOTES: Final = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
+_READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
 
-def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
+
+def _shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
     """Yield one check for each cap, `schema.…` by field."""
     yield _text("draft_reply", ret.draft_reply, max_words=MAX_DRAFT_WORDS)
     yield _within("draft_chars", len(ret.draft_reply), MAX_DRAFT_CHARS, "characters")
@@ -103,11 +107,6 @@ def _shape_check(name: str, ok: bool, reason: str) -> Check:
     return Check(name=f"schema.{name}", ok=ok, reason=reason)
 
 
-GROUNDED: Final = "grounded"
-_NOTES: Final = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
-_READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
-
-
 def check_return(
     ret: InvestigatorReturn,
     *,
@@ -136,7 +135,7 @@ def check_return(
     proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
     marks = [proof.ok for proof in proofs]
     return [
-        *shape_checks(ret),
+        *_shape_checks(ret),
         to_check("required_evidence", _required(ret.evidence_refs, rubric)),
         *_ref_checks(proofs),
         to_check(GROUNDED, _grounded(marks)),

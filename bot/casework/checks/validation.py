@@ -24,6 +24,8 @@ from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Us
 from bot.domain.threads import ThreadState
 from bot.ports import Clock, NoteStore
 
+_UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Validation:
@@ -71,9 +73,6 @@ class Validator(Protocol):
 
         `summaries` has one line for each other open thread.
         """
-
-
-_UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}
 
 
 def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:

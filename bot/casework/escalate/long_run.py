@@ -32,6 +32,20 @@ _TAIL_BYTES: Final = 8_192
 _AS_GIVEN: Final[dict[str, Any]] = {"indent": 1, "exclude_unset": True}
 """How settings are written: what somebody asked for is told apart from what is so by default."""
 
+_PLAIN: Final = frozenset(
+    {"HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "TRIAGE_STALL_S"}
+    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+    | {name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower())}
+)
+_OF_PROVIDER: Final = {
+    "anthropic": ("ANTHROPIC_",),
+    "bedrock": ("ANTHROPIC_", "AWS_"),
+    "vertex": ("ANTHROPIC_", "GOOGLE_", "CLOUD_ML_", "CLOUDSDK_"),
+    "foundry": ("ANTHROPIC_", "AZURE_"),
+}
+
+Say = Callable[[str], None]
+
 
 class EscalationRequest(BaseModel):
     """All a long run has to know; no secret stands in it. `spend_usd` is what it may cost (None: no limit)."""
@@ -169,19 +183,6 @@ def _free_name(path: Path) -> Path:
     return name
 
 
-_PLAIN: Final = frozenset(
-    {"HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "TRIAGE_STALL_S"}
-    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
-    | {name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower())}
-)
-_OF_PROVIDER: Final = {
-    "anthropic": ("ANTHROPIC_",),
-    "bedrock": ("ANTHROPIC_", "AWS_"),
-    "vertex": ("ANTHROPIC_", "GOOGLE_", "CLOUD_ML_", "CLOUDSDK_"),
-    "foundry": ("ANTHROPIC_", "AZURE_"),
-}
-
-
 def run_environment(environment: Environment, settings: Settings) -> dict[str, str]:
     """Return the variables of a run: its model's, its MCP servers', where things lie."""
     servers = settings.mcp_servers.values()
@@ -205,7 +206,6 @@ def _chosen(
 
 Hire = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
 """Returns who carries a request out, and who records it."""
-Say = Callable[[str], None]
 
 
 def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str] = ()) -> bool:

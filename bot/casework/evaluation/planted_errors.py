@@ -54,7 +54,7 @@ class Stated(NamedTuple):
     wrong: Mapping[PlantedKind, InvestigatorReturn]
 
 
-def cited_lines(repos: Repositories, ref: EvidenceRef) -> tuple[CitedLines, list[str]] | None:
+def _cited_lines(repos: Repositories, ref: EvidenceRef) -> tuple[CitedLines, list[str]] | None:
     """Return what a citation of a file points at, and all lines of that file; None where it is no such one."""
     cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
     if cited is None or ref.commit is None:
@@ -76,7 +76,7 @@ def wrong_citations(ret: InvestigatorReturn, repos: Repositories) -> dict[Plante
         wrong = (
             _with_citation(ret, ref, other)
             for ref in dice.sample(ret.evidence_refs, len(ret.evidence_refs))
-            if (known := cited_lines(repos, ref))
+            if (known := _cited_lines(repos, ref))
             for other in _changed(kind, ref, *known, dice)
             if not _is_true(repos, other)
         )
@@ -135,7 +135,7 @@ def _changed(
 
 
 def _is_true(repos: Repositories, ref: EvidenceRef) -> bool:
-    found = cited_lines(repos, ref)
+    found = _cited_lines(repos, ref)
     if found is None:
         return False
     cited, lines = found

@@ -95,13 +95,13 @@ def ask_questions(questions: Sequence[KnownQuestion], runner: QuestionRunner, *,
             seconds = round(monotonic() - began, 3)
             scores.answers.append(Answer(ask=one.ask, files=one.files, seconds=seconds, problem=str(error)))
             continue
-        answer = answer_of(one, run, round(monotonic() - began, 3))
+        answer = _answer_of(one, run, round(monotonic() - began, 3))
         scores.answers.append(answer)
         scores.right_drafts += [run.state] if one.files and answer.is_right else []
     return scores
 
 
-def answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Answer:
+def _answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Answer:
     """Return what came of a question."""
     ret, cited = run.found.ret, _cited_files(run.found.ret)
     has_draft, files = bool(ret.draft_reply.strip()), set(question.files)

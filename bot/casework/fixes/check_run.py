@@ -40,6 +40,8 @@ _NIXOS: Final = "/run/current-system"
 """Where the programs of some machines are."""
 _CREDENTIAL_FILES: Final = (".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".pypirc", ".pgpass")
 
+_UNSHARE: Final = ["unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
 
 class Isolation(StrEnum):
     """What a check could not reach."""
@@ -126,9 +128,6 @@ def best_isolation() -> Isolation:
     if _works(["bwrap", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]):
         return Isolation.FILES_AND_NETWORK
     return Isolation.NETWORK if _works(_UNSHARE) else Isolation.NOTHING
-
-
-_UNSHARE: Final = ["unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 
 def _works(prefix: Sequence[str]) -> bool:

@@ -32,6 +32,25 @@ TEXT_CHARS: Final = 2_000
 _OBEYED: Final = re.compile(r"[@#](?=\w)|^/|[\[\]`<>|]")
 _TICKS: Final = re.compile(r"`+")
 
+_EXISTS: Final = ("409", "422")
+SAID_CHARS: Final = 400
+_AGAIN: Final = "Then press Open draft PR again."
+_TAKES_NOT: Final = f"It does not take this PR as it is: change what it names. {_AGAIN}"
+_MOVED: Final = f"It has moved: whoever runs triage must give the codebase's `origin` its new address. {_AGAIN}"
+_NO_BASE: Final = f"`fixes.base` or the codebase's `branch` in triage.yml must name another, or nothing. {_AGAIN}"
+_NEXT: Final = {
+    "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
+    "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",
+    "404": f"The repository is not there, or triage's token may not see it: whoever runs triage must look. {_AGAIN}",
+    "301": _MOVED,
+    "302": _MOVED,
+    "307": _MOVED,
+    "308": _MOVED,
+    "409": _TAKES_NOT,
+    "422": _TAKES_NOT,
+}
+"""What to do after a refusal, by the HTTP status; the host's own words stand before it."""
+
 
 def title_of(fix: Fix, secrets: Collection[str] = ()) -> str:
     """Return the patch's title as a commit's subject."""
@@ -109,26 +128,6 @@ def _fenced(text: str, secrets: Collection[str]) -> list[str]:
     shown = redact(strip_hidden(text)[0], secrets).strip()[:TEXT_CHARS]
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return [f"{ticks}text", *shown.split("\n"), ticks]
-
-
-_EXISTS: Final = ("409", "422")
-SAID_CHARS: Final = 400
-_AGAIN: Final = "Then press Open draft PR again."
-_TAKES_NOT: Final = f"It does not take this PR as it is: change what it names. {_AGAIN}"
-_MOVED: Final = f"It has moved: whoever runs triage must give the codebase's `origin` its new address. {_AGAIN}"
-_NO_BASE: Final = f"`fixes.base` or the codebase's `branch` in triage.yml must name another, or nothing. {_AGAIN}"
-_NEXT: Final = {
-    "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
-    "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",
-    "404": f"The repository is not there, or triage's token may not see it: whoever runs triage must look. {_AGAIN}",
-    "301": _MOVED,
-    "302": _MOVED,
-    "307": _MOVED,
-    "308": _MOVED,
-    "409": _TAKES_NOT,
-    "422": _TAKES_NOT,
-}
-"""What to do after a refusal, by the HTTP status; the host's own words stand before it."""
 
 
 class FixOpening:

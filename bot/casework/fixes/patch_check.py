@@ -43,6 +43,9 @@ SAID_CHARS: Final = 200
 ANEW: Final = "Press Re-investigate, or ask again, for a patch of the newest code."
 _OTHER: Final = "Ask again for another patch, and say what was wrong with this one."
 
+MAX_FILES: Final = 100
+"""Of a diff, looked up in the codebases; one with more is refused for its size."""
+
 
 class FixRefused(InputError):
     """No draft pull request is opened; `log` is the end of what a check printed."""
@@ -174,10 +177,6 @@ def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:
     tests = [one.path for one in changes if file_kind(one.path) is FileKind.TEST]
     kept = [one.path for one in changes if one.path in tests and one.added]
     return kept if len(tests) < len(changes) else []
-
-
-MAX_FILES: Final = 100
-"""Of a diff, looked up in the codebases; one with more is refused for its size."""
 
 
 class PatchPlace(NamedTuple):

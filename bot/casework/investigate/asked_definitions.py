@@ -18,6 +18,11 @@ from bot.ports import PassageIndex
 MAX_SUBJECTS = 4
 MAX_WORDS = 20
 
+_DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
+_TYPESCRIPT: Final = re.compile(r"(?<!\.d)\.[cm]?tsx?$")
+_JAVASCRIPT: Final = re.compile(r"\.[cm]?jsx?$")
+_BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.cjs$")
+
 
 class Asked(NamedTuple):
     """What a question names: its definitions in the order of the question, places, and whether these are the answer.
@@ -135,12 +140,6 @@ def _places(written: Sequence[str], index: PassageIndex) -> tuple[str, ...]:
 
 def _depth(place: str) -> tuple[bool, float, int, str]:
     return place.endswith("/"), -path_weight(place, ""), place.count("/"), place
-
-
-_DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
-_TYPESCRIPT: Final = re.compile(r"(?<!\.d)\.[cm]?tsx?$")
-_JAVASCRIPT: Final = re.compile(r"\.[cm]?jsx?$")
-_BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.cjs$")
 
 
 def best_definition(

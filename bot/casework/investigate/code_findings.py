@@ -69,7 +69,7 @@ def choose_codebase(question: str, codebases: Codebases, *, subject: str = "") -
 
 
 def _named(question: str, codebases: Codebases) -> Sequence[Codebase]:
-    names = named_codebases(question, [one.id for one in codebases])
+    names = _named_codebases(question, [one.id for one in codebases])
     return [one for one in codebases if one.id in names]
 
 
@@ -105,7 +105,7 @@ def _defines(codebase: Codebase, name: str) -> bool:
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
     likely = codebases.likely(question, subject=subject)
-    mentioned = mentioned_codebases(question, [one.id for one in codebases])
+    mentioned = _mentioned_codebases(question, [one.id for one in codebases])
 
     def worth(one: Codebase) -> float:
         best = one.index.scores(question, limit=len(SHARES), subject=subject, corpus=likely.corpus)
@@ -126,7 +126,7 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
         one = choose_codebase(text, codebases)
         found = search_text(text, one.repo, one.index, limit=limit)
         return [replace(passage, path=one.prefix + passage.path) for passage in found]
-    named = named_codebases(text, [one.id for one in codebases])
+    named = _named_codebases(text, [one.id for one in codebases])
     return [
         replace(passage, path=one.prefix + passage.path)
         for one, passage in codebases.among(named).search(text, limit=limit)
@@ -280,22 +280,22 @@ def _in_codebase(codebase: Codebase, words: str) -> str:
     return f"{codebase.prefix} {words}" if words and codebase.prefix else words
 
 
-def named_codebases(question: str, ids: Collection[str]) -> list[str]:
+def _named_codebases(question: str, ids: Collection[str]) -> list[str]:
     """Return the ids that a question names as places to look in, in their own order.
 
-    >>> named_codebases("In infra, where is the queue scaled?", ["shop", "infra"])
+    >>> _named_codebases("In infra, where is the queue scaled?", ["shop", "infra"])
     ['infra']
-    >>> named_codebases("what does the shop do with a full queue?", ["shop", "infra"])
+    >>> _named_codebases("what does the shop do with a full queue?", ["shop", "infra"])
     []
     """
     text = question[:MAX_CHARS]
     return [one for one in ids if _pattern(one).search(text)]
 
 
-def mentioned_codebases(question: str, ids: Collection[str]) -> list[str]:
+def _mentioned_codebases(question: str, ids: Collection[str]) -> list[str]:
     """Return the ids that stand in a question as words.
 
-    >>> mentioned_codebases("what does the shop do with a full queue?", ["shop", "infra"])
+    >>> _mentioned_codebases("what does the shop do with a full queue?", ["shop", "infra"])
     ['shop']
     """
     words = {word.lower() for word in re.findall(r"[\w-]+", question[:MAX_CHARS])}

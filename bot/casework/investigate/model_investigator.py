@@ -26,6 +26,12 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile, Verdict
 from bot.domain.secrets import redact_values
 
+ToolsFor = Callable[[Ledger], Sequence[Tool]]
+"""Returns the tools of one run, which write down what they do in its ledger."""
+
+CommitOf = Callable[[str], str]
+"""From a cited path to the commit that was HEAD of its repository when the run began."""
+
 
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -73,10 +79,6 @@ class ValidatorAnswer(_Answer):
     risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
     tone_assessment: Literal["matches", "off", "ai_smell"]
     bounce_feedback: str | None = None
-
-
-ToolsFor = Callable[[Ledger], Sequence[Tool]]
-"""Returns the tools of one run, which write down what they do in its ledger."""
 
 
 class ModelInvestigator:
@@ -135,10 +137,6 @@ def sections_of(given: Assignment) -> Iterator[PromptSection]:
         yield PromptSection(name="other_open_threads", text="\n".join(given.summaries))
     if given.feedback:
         yield PromptSection(name="feedback", text=given.feedback, sender="the checks and the validator")
-
-
-CommitOf = Callable[[str], str]
-"""From a cited path to the commit that was HEAD of its repository when the run began."""
 
 
 def pin_at_head(repos: Repositories) -> CommitOf:

@@ -131,11 +131,11 @@ def excerpts_of_passage(
     for one in named:
         if one.path == passage.path and passage.start <= one.line <= passage.end:
             yield from excerpts_of_definition(one, file, stems)
-    found = (excerpt_of_passage(passage, stems, size) for size in SIZES)
+    found = (_excerpt_of_passage(passage, stems, size) for size in SIZES)
     yield from (whole for excerpt in found if excerpt and (whole := file.widened(excerpt)))
 
 
-def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+def _excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
     """Return the at most `size` lines of a passage that answer best; None if none may be quoted."""
     lines = passage.text.split("\n")
     window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)

@@ -20,6 +20,8 @@ MAX_MANIFESTS: Final = 50
 """Manifests of one kind that are looked at."""
 MAX_MANIFEST_LINES: Final = 200
 
+_REST: Final = r"/(?P<rest>[^\n]{1,400})"
+
 
 class _Kind(NamedTuple):
     """Where packages of a kind lie: a pattern with the package's name and the path inside it."""
@@ -34,7 +36,6 @@ def _json_name(name: str) -> str:
     return rf'\s*"name"\s*:\s*"{re.escape(name)}"[\s,]*'
 
 
-_REST: Final = r"/(?P<rest>[^\n]{1,400})"
 _KINDS: Final = (
     _Kind(
         re.compile(rf".*/node_modules/(?P<name>(?:@[\w.-]{{1,100}}/)?[\w.-]{{1,100}}){_REST}"),

@@ -92,7 +92,7 @@ class ProgramInvestigator:
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
                 file.write(delimit(tuple(sections_of(assignment))) + "\n")
         values = {
-            "rubric": build_prompt(assignment),
+            "rubric": _build_prompt(assignment),
             "question_file": str(self._file("question.md")),
             "codebase": str(self.repo.root),
             "out": str(self._file("out.json")),
@@ -143,7 +143,7 @@ class ProgramInvestigator:
         return self.folder / name
 
 
-def build_prompt(assignment: Assignment) -> str:
+def _build_prompt(assignment: Assignment) -> str:
     """Return what a harness is told: our own words and the rubric; nobody else's stand in it."""
     schema = json.dumps(InvestigatorAnswer.model_json_schema(), ensure_ascii=False)
     return (

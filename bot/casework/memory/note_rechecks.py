@@ -28,6 +28,12 @@ from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
+MAX_SETTLED: Final = 200
+CARDS_A_TICK: Final = 3
+"""A day of renaming touches many notes; Slack takes about one post a second, and drafts go there too."""
+
+Known = Mapping[str, Recheck]
+
 
 def _in_place_of(cite: NoteCitation, repos: Repositories, secrets: Collection[str]) -> NoteCitation | None:
     """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does.
@@ -57,13 +63,6 @@ def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
     return next(
         (Lines(at, at + count - 1) for at in starts if is_verbatim(quote, lines[at - 1 : at + count - 1])), cited
     )
-
-
-MAX_SETTLED: Final = 200
-CARDS_A_TICK: Final = 3
-"""A day of renaming touches many notes; Slack takes about one post a second, and drafts go there too."""
-
-Known = Mapping[str, Recheck]
 
 
 class NoteRechecks:

@@ -22,6 +22,8 @@ from bot.ports import ChatMessage
 
 MAX_REPLY_CHARS: Final = 12_000
 
+StillStands = Callable[[EvidenceRef], bool]
+
 
 def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
     """Refuse a reply that must not leave.
@@ -37,9 +39,6 @@ def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
         raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
     if kinds := find_secrets(text, known_secrets):
         raise InputError(f"The reply contains what looks like a secret ({', '.join(kinds)}); remove it.")
-
-
-StillStands = Callable[[EvidenceRef], bool]
 
 
 def find_changes(

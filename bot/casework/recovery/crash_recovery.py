@@ -22,6 +22,8 @@ from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
+_OF_NO_THREAD = (RebuildThread, RunBeat)
+
 
 class CrashRecovery:
     """Settles threads; those whose reply may still be on its way to the chat are settled later."""
@@ -151,9 +153,6 @@ class CrashRecovery:
         if state is None or state.status is not ThreadStatus.PENDING_USER or state.post_intent:
             return False
         return self._replies.adopt_standing(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
-
-
-_OF_NO_THREAD = (RebuildThread, RunBeat)
 
 
 class GivingUp:

@@ -19,6 +19,19 @@ from bot.casework.reports.thread_facts import ThreadFacts, is_own
 from bot.domain.returns import Verdict
 from bot.domain.threads import ThreadStatus
 
+TOGETHER: Final = timedelta(minutes=5)
+PICKED_UP: Final = timedelta(minutes=5)
+"""By when after a start a finished long run must have been collected."""
+
+ACTIONABLE_AT_MOST: Final = 0.40
+"""The share of messages that may be treated as questions (AC-01)."""
+TOKENS_AT_MOST: Final = 2_000
+BAND: Final = (0.60, 0.90)
+BETTER_AT_LEAST: Final = 0.70
+WRONG_AT_MOST: Final = 0.01
+SLACK_S: Final = 30.0
+"""What a reply may take beyond the baseline."""
+
 
 def threads_of(past: JournalHistory, window: Window) -> list[ThreadFacts]:
     """Return the threads opened in a window."""
@@ -29,11 +42,6 @@ def threads_of(past: JournalHistory, window: Window) -> list[ThreadFacts]:
 def errors_in(past: JournalHistory, window: Window) -> tuple[ErrorRate, ErrorRate]:
     """Return how often the messages judged in a window were wrongly ignored, and wrongly taken for work."""
     return error_rates(one for one in past.judged if window.holds(one.at))
-
-
-TOGETHER: Final = timedelta(minutes=5)
-PICKED_UP: Final = timedelta(minutes=5)
-"""By when after a start a finished long run must have been collected."""
 
 
 def _wrong_threads(past: JournalHistory, window: Window) -> Measure:
@@ -115,16 +123,6 @@ def _spans(thread: ThreadFacts, start: datetime) -> bool:
     """Whether a thread was escalated when the bot started."""
     at = to_us(start)
     return any(since < at and (until is None or until >= at) for since, until in thread.escalated)
-
-
-ACTIONABLE_AT_MOST: Final = 0.40
-"""The share of messages that may be treated as questions (AC-01)."""
-TOKENS_AT_MOST: Final = 2_000
-BAND: Final = (0.60, 0.90)
-BETTER_AT_LEAST: Final = 0.70
-WRONG_AT_MOST: Final = 0.01
-SLACK_S: Final = 30.0
-"""What a reply may take beyond the baseline."""
 
 
 def acceptance(past: JournalHistory, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:

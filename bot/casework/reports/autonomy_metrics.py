@@ -59,7 +59,7 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
 }
 
 
-def outcome_of(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> Outcome:
+def _outcome_of(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> Outcome:
     """Return what became of a draft; `taken_back` has those replies by thread."""
     if draft.is_sent_back and draft.resolution in DECIDED:
         return Outcome.SENT_BACK
@@ -152,7 +152,7 @@ def read_case(
     """Return the case as it stands; raises StoreError."""
     record, start = read_record(store, rollups, now, hours), now - timedelta(weeks=WEEKS)
     recent = sorted((one for one in record.drafts if from_us(one.started_us) >= start), key=lambda one: -one.started_us)
-    outcomes = [(draft, outcome_of(draft, record.taken_back)) for draft in recent]
+    outcomes = [(draft, _outcome_of(draft, record.taken_back)) for draft in recent]
     false = [one for one in outcomes if one[1].is_false]
     threads = Threads(store.documents) if false else None
     hours_set = Condition(
@@ -222,7 +222,7 @@ def week_records(
     drafts: Iterable[ThreadFacts], window: Window, taken_back: Mapping[str, AutoReply]
 ) -> list[WeekRecord]:
     """Return the record of each of the weeks up to a window's end, the latest first, of what was decided on."""
-    known = [(draft, outcome_of(draft, taken_back)) for draft in drafts]
+    known = [(draft, _outcome_of(draft, taken_back)) for draft in drafts]
     weeks = []
     for week in window.weeks(WEEKS):
         start, end = week.bounds_us

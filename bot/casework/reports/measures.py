@@ -17,6 +17,9 @@ from bot.ports import Store
 OLD_IN_A_ROW: Final = 200
 """So many records that are too old end the way back: one alone may come from a clock that was set back."""
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
 
 def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
     """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
@@ -60,10 +63,6 @@ def time_of(text: object) -> datetime | None:
         return at.astimezone(UTC) if at.tzinfo is not None else None
     except (ValueError, OverflowError):
         return None
-
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def to_us(at: datetime) -> int:

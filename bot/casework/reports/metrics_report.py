@@ -24,6 +24,10 @@ from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.ports import Clock, Store
 
+DAYS: Final = 7
+REST: Final = timedelta(minutes=1)
+"""Between two looks at what is new, once everything is counted."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tally:
@@ -159,11 +163,6 @@ def tally_lines(tally: Tally) -> list[str]:
         f" cost per reply {dollars(tally.cost_per_reply_usd)}",
         f"feedback: {votes_words(tally.votes)}",
     ]
-
-
-DAYS: Final = 7
-REST: Final = timedelta(minutes=1)
-"""Between two looks at what is new, once everything is counted."""
 
 
 class MetricsService:

@@ -41,6 +41,13 @@ Say = Callable[[DailyBrief, str], None]
 tell."""
 TITLES: Final[Mapping[str, str]] = {BriefKind.MORNING: "Morning brief", BriefKind.EVENING: "End-of-day report"}
 
+STILL_WORTH_SENDING: Final = timedelta(days=1)
+A_WEEK: Final = timedelta(weeks=1)
+
+Send = Callable[[WeeklyReview, str, datetime], None]
+"""Sends a review under the date of its week, unless it stands there since it was first meant to be sent, at that time;
+raises ProviderError if it does not stand there, or nobody can tell."""
+
 
 class BriefSchedule:
     """What is ticked; `zone` is the IANA name that the settings' times are meant in, `hours` when it may speak."""
@@ -143,14 +150,6 @@ def _late_by(slot: datetime, now: datetime, hours: ActiveHours | None) -> timede
 
 def _slot(at: time, local: datetime) -> datetime:
     return local.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0)
-
-
-STILL_WORTH_SENDING: Final = timedelta(days=1)
-A_WEEK: Final = timedelta(weeks=1)
-
-Send = Callable[[WeeklyReview, str, datetime], None]
-"""Sends a review under the date of its week, unless it stands there since it was first meant to be sent, at that time;
-raises ProviderError if it does not stand there, or nobody can tell."""
 
 
 class ReviewSchedule:

@@ -31,6 +31,14 @@ from bot.ports.replicas import Replica, Replicas
 
 TEXT_CHARS: Final = 120
 
+TAIL_BYTES = 256 * 1024
+QUESTION_CHARS = 90
+_WAITS: Mapping[str, str] = {
+    PendingReason.DISAGREEMENT: "⚠ disagreement",
+    PendingReason.CONTEXT: "needs context",
+    PendingReason.FAILED: "failed",
+}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FindingLine:
@@ -86,15 +94,6 @@ def _line(session_id: str, finding: OpenFinding, now: datetime) -> FindingLine:
         investigated_by=finding.investigated_by,
         snoozed_until=until if until is not None and until > now else None,
     )
-
-
-TAIL_BYTES = 256 * 1024
-QUESTION_CHARS = 90
-_WAITS: Mapping[str, str] = {
-    PendingReason.DISAGREEMENT: "⚠ disagreement",
-    PendingReason.CONTEXT: "needs context",
-    PendingReason.FAILED: "failed",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

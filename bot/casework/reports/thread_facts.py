@@ -103,7 +103,7 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
         tokens=state.orchestrator_tokens,
         verdicts=tuple(verdict.value for each in state.rounds if (verdict := verdict_of(each))),
         first_verdicts=tuple(v.value for each in state.rounds if each.round == 1 and (v := verdict_of(each))),
-        helped=is_better(pair) if pair else None,
+        helped=_is_better(pair) if pair else None,
         fabricated=fabrications(state.rounds),
         checked_rounds=len(checked),
         false_passed=sum(verdict_of(each) is Verdict.PASS for each in false),
@@ -153,7 +153,7 @@ def _second_round(rounds: Iterable[Round]) -> Pair | None:
     return None
 
 
-def is_better(pair: Pair) -> bool:
+def _is_better(pair: Pair) -> bool:
     """Whether a second draft passes every check that the first one failed, and changed what was criticised."""
     first, second = pair
     failed = {check.name for check in first.checks if check.ok is False}

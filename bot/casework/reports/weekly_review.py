@@ -38,6 +38,12 @@ MAX_QUESTIONS: Final = 2_000
 MAX_PERMALINKS: Final = 50
 """Threads that are looked at for one with a link."""
 
+DAYS: Final = 7
+WEEKS: Final = 4
+MAX_LINES: Final = 8
+"""Of one part; the rest is counted."""
+QUESTION_CHARS: Final = 90
+
 
 class ClosedThread(NamedTuple):
     """A thread that closed: its place in the archive and its row."""
@@ -86,13 +92,6 @@ def _row_of(archived: ArchivedDocument, rows: Sequence[ThreadFacts]) -> ThreadFa
     """Return the row of an archived record; a thread that was opened again and closed has several."""
     at = to_us(archived.at)
     return min(rows, key=lambda row: abs((row.closed_us or 0) - at))
-
-
-DAYS: Final = 7
-WEEKS: Final = 4
-MAX_LINES: Final = 8
-"""Of one part; the rest is counted."""
-QUESTION_CHARS: Final = 90
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

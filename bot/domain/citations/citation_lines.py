@@ -21,6 +21,14 @@ MAX_LINES: Final = 40
 _LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
 _IN_CODEBASE: Final = re.compile(r"^([a-z][a-z0-9_-]{0,39}):(?=[^:\0\n]+:[0-9])")
 
+MAX_COMPARED: Final = 2_000
+"""Changed lines of each version; what is longer was rewritten, and its whole range is the answer."""
+
+LOOKED_AT_LINES: Final = 60
+LOOKED_AT_CHARS: Final = 8_000
+LINE_CHARS: Final = 400
+"""Of a line that is compared; a longer one is data."""
+
 
 class CitedLines(NamedTuple):
     """A file citation taken apart."""
@@ -99,10 +107,6 @@ def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
-MAX_COMPARED: Final = 2_000
-"""Changed lines of each version; what is longer was rewritten, and its whole range is the answer."""
-
-
 class Lines(NamedTuple):
     """A run of lines."""
 
@@ -149,12 +153,6 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
         *((tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle),
         ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
     ]
-
-
-LOOKED_AT_LINES: Final = 60
-LOOKED_AT_CHARS: Final = 8_000
-LINE_CHARS: Final = 400
-"""Of a line that is compared; a longer one is data."""
 
 
 class _OutdatedTable(NamedTuple):

@@ -21,39 +21,12 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 
 _KNOWN = re.compile(r"(https?://[^/\s<>|]+)/archives/[^\s<>|]+")
 
-
-def sibling_message_link(permalink: str | None, channel: str, ts: str) -> str | None:
-    """Return the link of another message of the same workspace; None where the known one has not Slack's form.
-
-    >>> sibling_message_link("https://acme.slack.com/archives/C1/p1700000000000100", "C0OPS", "1700000001.000200")
-    'https://acme.slack.com/archives/C0OPS/p1700000001000200'
-    """
-    known = _KNOWN.fullmatch(permalink or "")
-    return f"{known[1]}/archives/{channel}/p{ts.replace('.', '')}" if known else None
-
-
 LinkTo = Callable[[EvidenceRef], str | None]
 """From a citation to its URL; None where it has none."""
 CodeHost = Literal["github", "gitlab", "bitbucket", "bitbucket-server", "gitea"]
 """A kind of web page that shows a git repository: `bitbucket` is the Cloud, one's own (Data Center) is
 `bitbucket-server`; `gitea` is Forgejo as well."""
 
-
-class _Form(NamedTuple):
-    """What follows the repository's page; `rendered` makes a page that is laid out show its lines."""
-
-    file: str
-    commit: str
-    rendered: str = ""
-
-
-_FORMS: Final[Mapping[CodeHost, _Form]] = {
-    "github": _Form("/blob/{commit}/{path}{query}#L{start}-L{end}", "/commit/{commit}", "?plain=1"),
-    "gitlab": _Form("/-/blob/{commit}/{path}{query}#L{start}-{end}", "/-/commit/{commit}", "?plain=1"),
-    "bitbucket": _Form("/src/{commit}/{path}#lines-{start}:{end}", "/commits/{commit}"),
-    "bitbucket-server": _Form("/browse/{path}?at={commit}#{start}-{end}", "/commits/{commit}"),
-    "gitea": _Form("/src/commit/{commit}/{path}{query}#L{start}-L{end}", "/commit/{commit}", "?display=source"),
-}
 _NAMES: Final[Sequence[tuple[str, CodeHost]]] = (
     ("github", "github"),
     ("gitlab", "gitlab"),
@@ -78,6 +51,33 @@ _SCHEMES: Final = frozenset({"http", "https", "ssh", "git", "git+ssh", "ssh+git"
 _PATH: Final = re.compile(r"(?:~?[\w.-]+/)+[\w.-]+", re.ASCII)
 _SHA: Final = re.compile(r"[0-9a-f]{7,64}")
 _RENDERED: Final = re.compile(r"\.(?:md|markdown|mdx|mdown|mkd|rst|adoc|asciidoc|textile|org)$", re.IGNORECASE)
+
+
+def sibling_message_link(permalink: str | None, channel: str, ts: str) -> str | None:
+    """Return the link of another message of the same workspace; None where the known one has not Slack's form.
+
+    >>> sibling_message_link("https://acme.slack.com/archives/C1/p1700000000000100", "C0OPS", "1700000001.000200")
+    'https://acme.slack.com/archives/C0OPS/p1700000001000200'
+    """
+    known = _KNOWN.fullmatch(permalink or "")
+    return f"{known[1]}/archives/{channel}/p{ts.replace('.', '')}" if known else None
+
+
+class _Form(NamedTuple):
+    """What follows the repository's page; `rendered` makes a page that is laid out show its lines."""
+
+    file: str
+    commit: str
+    rendered: str = ""
+
+
+_FORMS: Final[Mapping[CodeHost, _Form]] = {
+    "github": _Form("/blob/{commit}/{path}{query}#L{start}-L{end}", "/commit/{commit}", "?plain=1"),
+    "gitlab": _Form("/-/blob/{commit}/{path}{query}#L{start}-{end}", "/-/commit/{commit}", "?plain=1"),
+    "bitbucket": _Form("/src/{commit}/{path}#lines-{start}:{end}", "/commits/{commit}"),
+    "bitbucket-server": _Form("/browse/{path}?at={commit}#{start}-{end}", "/commits/{commit}"),
+    "gitea": _Form("/src/commit/{commit}/{path}{query}#L{start}-L{end}", "/commit/{commit}", "?display=source"),
+}
 
 
 def code_links(remote: str | None, kind: CodeHost | None = None) -> LinkTo:

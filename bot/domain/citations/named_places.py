@@ -19,6 +19,32 @@ from bot.domain.text.sanitize import strip_hidden
 MAX_CHARS: Final = 20_000
 """So much of a text is looked at; no draft that may be posted is longer."""
 
+_SINGLE: Final = frozenset("chm")
+_TOKEN: Final = re.compile(
+    r"(?:[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]|(?<=/)\[[\w.-]{1,60}\]|(?<=/)\([\w.-]{1,60}\)(?=/)){1,300}"
+)
+"""A word as files are named; a folder or a stem may stand in brackets below another: `app/[id].tsx`."""
+_URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
+_URL_LINES: Final = re.compile(
+    r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
+)
+_URL_FILE: Final = re.compile(r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})")
+_URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+_SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
+
+_MORE_AT_MOST: Final = 20
+
+_EMPHASIS: Final = re.compile(r"(?<!\w)_([\w./-]{1,200}\.\w{1,8})_(?!\w)")
+_COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
+"""Characters that look like a colon."""
+_LOOK_BACK: Final = 120
+
+_HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
+
+_JOINERS: Final = re.compile("[\u200c\u200d\u2060\ufe0e\ufe0f]")
+_ID_CHARS: Final = 40
+
 
 class _NamedPlacesTable(NamedTuple):
     endings: WordSet
@@ -55,19 +81,6 @@ _ANY_OF_THEM: Final = re.compile(_LISTS.any_of_them, re.IGNORECASE)
 _OF_ALL: Final = re.compile(_LISTS.of_all, re.IGNORECASE)
 _PRODUCTS: Final = re.compile(rf"(?:{_LISTS.products})\.js", re.IGNORECASE)
 _ATTRIBUTES: Final = re.compile(rf"(?:{'|'.join(_LISTS.attributes_of)})\.\w+", re.IGNORECASE)
-_SINGLE: Final = frozenset("chm")
-_TOKEN: Final = re.compile(
-    r"(?:[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]|(?<=/)\[[\w.-]{1,60}\]|(?<=/)\([\w.-]{1,60}\)(?=/)){1,300}"
-)
-"""A word as files are named; a folder or a stem may stand in brackets below another: `app/[id].tsx`."""
-_URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
-_URL_LINES: Final = re.compile(
-    r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
-)
-_URL_FILE: Final = re.compile(r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})")
-_URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
-_FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
-_SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
 
 _MORE: Final = re.compile(fill(_LISTS.more, _LISTS.parts))
 _BEHIND: Final = _pattern(_LISTS.behind)
@@ -78,20 +91,9 @@ _FIRST_BEHIND: Final = _pattern(_LISTS.first_behind)
 _FIRST_ALONE: Final = _pattern(_LISTS.first_alone)
 _CALLED_COMMIT: Final = _pattern(_LISTS.called_commit)
 _SINCE: Final = _pattern(_LISTS.since)
-_MORE_AT_MOST: Final = 20
 _AT_LINE: Final = re.compile(
     rf"(?P<ending>\.(?:{'|'.join(sorted(ENDINGS))}))(?:[@~+/.]|%3A|%23)L?(?=\d{{1,9}}(?!\w|\.\d|[@/]))", re.IGNORECASE
 )
-_EMPHASIS: Final = re.compile(r"(?<!\w)_([\w./-]{1,200}\.\w{1,8})_(?!\w)")
-_COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
-"""Characters that look like a colon."""
-_LOOK_BACK: Final = 120
-
-_HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
-
-
-_JOINERS: Final = re.compile("[\u200c\u200d\u2060\ufe0e\ufe0f]")
-_ID_CHARS: Final = 40
 
 
 class NamedPlace(NamedTuple):

@@ -47,6 +47,13 @@ _CJK_LINE: Final = re.compile(
     r"(第)([一二三四五六七八九十百千〇]{1,9})(?=\s?行)|()([一二三四五六七八九十百千]{1,9})(?=行目)"
 )
 
+_AND: Final = r"(?:\s(?:(?:e|y|et|und)\s)?|-|und)"
+
+_ANY: Final = re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE)
+_MEANT: Final = re.compile(
+    r"\b(?:the|these|those|both|all|your|our|their|first|last|next|other|of|in|command|product)\s{1,2}$", re.IGNORECASE
+)
+
 
 class _Numbers(NamedTuple):
     line: str
@@ -75,7 +82,6 @@ _OTHERS: Final = {word: value for numbers in _TABLES.values() for word, value in
 _OTHERS.update({word.replace("ss", "s"): value for word, value in _OTHERS.items() if "ss" in word})  # of "ß"
 _HUNDREDS: Final = {word: 100 * value for numbers in _TABLES.values() for word, value in numbers.hundreds.items()}
 _THOUSANDS: Final = {word: 1_000 * value for numbers in _TABLES.values() for word, value in numbers.thousands.items()}
-_AND: Final = r"(?:\s(?:(?:e|y|et|und)\s)?|-|und)"
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -124,12 +130,6 @@ def with_digits(text: str) -> str:
     text = _COUNT.sub(lambda found: found[1] + str(_number(found[2])), text)
     text = _NTH.sub(lambda found: f"{_number(found[1])}th", text)
     return _CJK_LINE.sub(lambda found: (found[1] or "") + str(_cjk_number(found[2] or found[4])), text)
-
-
-_ANY: Final = re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE)
-_MEANT: Final = re.compile(
-    r"\b(?:the|these|those|both|all|your|our|their|first|last|next|other|of|in|command|product)\s{1,2}$", re.IGNORECASE
-)
 
 
 def counts_in_digits(text: str) -> str:

@@ -30,6 +30,8 @@ _SCRIPT_KEY: Final = re.compile(
     r"(?:run|.*script|commands?|cmd|args|entrypoint|shell|code|sql|query|expr|expression|.*\.\w{1,10})", re.IGNORECASE
 )
 
+_TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})
+
 
 class Scalar(NamedTuple):
     """Characters `start` to `end` (excluded) that are one value; a script's lines count each by itself."""
@@ -50,10 +52,10 @@ class _Line(NamedTuple):
         return len(self.text) - len(self.text.lstrip(" "))
 
 
-def long_scalars(text: str) -> list[Scalar]:
+def _long_scalars(text: str) -> list[Scalar]:
     r"""Return the values of a YAML text that have more than one line, in order, and blocks of one line.
 
-    >>> long_scalars("a: >\n  one\n  two\nb: 1")
+    >>> _long_scalars("a: >\n  one\n  two\nb: 1")
     [Scalar(start=7, end=16, is_script=False)]
     """
     return list(_scalars(_lines(text)))
@@ -164,7 +166,6 @@ class _ProseSpansTable(NamedTuple):
 _PARTS, _SYNTAXES = read_table(__file__, "prose_spans.yml", _ProseSpansTable)
 _SETTINGS, _SHELL, _ANY = (_SYNTAXES[name] for name in ("settings", "shell", "any"))
 _SYNTAX_OF: Final = {ending: syntax for syntax in _SYNTAXES.values() for ending in syntax.endings}
-_TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})
 
 
 def spans_of(path: str, text: str) -> Spans:
@@ -189,7 +190,7 @@ def prose_of(text: str) -> Spans:
 
 def _yaml_spans(text: str) -> Spans:
     """Return the spans of a YAML text: values of several lines are prose, but for scripts."""
-    scalars, at = long_scalars(text), 0
+    scalars, at = _long_scalars(text), 0
     spans: list[Span] = []
     for scalar in scalars:
         spans += _scan(_SETTINGS, text, at, scalar.start)

@@ -25,39 +25,6 @@ MAX_CHARS: Final = 200
 MAX_COMMAND_WORDS: Final = 4
 SURELY: Final = 0.8
 
-
-class InstructionKind(StrEnum):
-    """What a mention is."""
-
-    QUESTION = "question"
-    """It has words of its own, to be worked on as any question or added to the thread's."""
-    BARE = "bare"
-    """The bot's name, perhaps a greeting, and nothing else."""
-    LOOK = "look"
-    """"Look into this", "any idea?": about what stands above it."""
-    COMMAND = "command"
-    """One of `/triage`, typed as a mention."""
-    DECISION = "decision"
-    """"Approve it": what only a button of a card does."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Instruction:
-    """A mention read. `command` is what to type after `/triage`, for a COMMAND only."""
-
-    kind: InstructionKind
-    command: str = ""
-
-
-class _Language(NamedTuple):
-    looks: Words
-    little: Words
-    decides: tuple[str, ...]
-    has_blanks: bool = True
-
-
-_LANGUAGES: Final = read_table(__file__, "instruction_words.yml", dict[str, _Language])
-_DECIDES: Final = frozenset(itertools.chain.from_iterable(lists.decides for lists in _LANGUAGES.values()))
 _MARKS: Final = re.compile(r"[¡¿?!.,;:…。、]+")
 _COURTESY: Final = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|and|so|please|pls|plz|kindly|also|just|yo|dear|sorry|ping|cc|fyi"
@@ -96,6 +63,40 @@ _DECISION: Final = re.compile(
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
 _SAME: Final = {"stop": "pause", "paused": "status", "resumed": "status", "stopped": "status"}
 _ALONE: Final = frozenset(entry.path for entry in commands() if " " not in entry.form or entry.path == "help")
+
+
+class InstructionKind(StrEnum):
+    """What a mention is."""
+
+    QUESTION = "question"
+    """It has words of its own, to be worked on as any question or added to the thread's."""
+    BARE = "bare"
+    """The bot's name, perhaps a greeting, and nothing else."""
+    LOOK = "look"
+    """"Look into this", "any idea?": about what stands above it."""
+    COMMAND = "command"
+    """One of `/triage`, typed as a mention."""
+    DECISION = "decision"
+    """"Approve it": what only a button of a card does."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instruction:
+    """A mention read. `command` is what to type after `/triage`, for a COMMAND only."""
+
+    kind: InstructionKind
+    command: str = ""
+
+
+class _Language(NamedTuple):
+    looks: Words
+    little: Words
+    decides: tuple[str, ...]
+    has_blanks: bool = True
+
+
+_LANGUAGES: Final = read_table(__file__, "instruction_words.yml", dict[str, _Language])
+_DECIDES: Final = frozenset(itertools.chain.from_iterable(lists.decides for lists in _LANGUAGES.values()))
 
 
 def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()) -> Instruction:

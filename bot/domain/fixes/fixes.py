@@ -21,6 +21,10 @@ from bot.errors import InputError
 
 _FIX_ID: Final = re.compile(r"(?P<thread>[A-Za-z0-9_.-]+)~(?P<hash>[0-9a-f]{16})")
 
+Checks = Literal["none", "pending", "passed", "failed"]
+"""What the code host's checks of a pull request say together."""
+Review = Literal["none", "approved", "changes_requested"]
+
 
 class FixStatus(StrEnum):
     """How far it is; the last three are those of the pull request."""
@@ -30,11 +34,6 @@ class FixStatus(StrEnum):
     OPEN = "open"
     MERGED = "merged"
     CLOSED = "closed"
-
-
-Checks = Literal["none", "pending", "passed", "failed"]
-"""What the code host's checks of a pull request say together."""
-Review = Literal["none", "approved", "changes_requested"]
 
 
 class PullRequest(FrozenValue):
@@ -100,7 +99,7 @@ class Fix(FrozenValue):
     @property
     def id(self) -> str:
         """Its name on disk."""
-        return fix_id(self.thread_id, hash_patch(self.patch))
+        return _fix_id(self.thread_id, hash_patch(self.patch))
 
     @property
     def diff(self) -> str:
@@ -142,10 +141,10 @@ def hash_patch(patch: ProposedPatch) -> str:
     return hash_draft(patch.diff)
 
 
-def fix_id(thread_id: str, patch_hash: str) -> str:
+def _fix_id(thread_id: str, patch_hash: str) -> str:
     """Return the name of a fix.
 
-    >>> fix_id("T1.C1.1795165200.000100", "00112233aabbccdd")
+    >>> _fix_id("T1.C1.1795165200.000100", "00112233aabbccdd")
     'T1.C1.1795165200.000100~00112233aabbccdd'
     """
     return f"{thread_id}~{patch_hash}"

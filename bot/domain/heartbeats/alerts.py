@@ -43,6 +43,11 @@ RECEIPTS = "receipts"
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
+KEPT_OPENINGS = 50
+
+HEADLINE_CHARS = 120
+_USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
+
 
 def normalised(text: str) -> str:
     """Return what two wordings of the same text have in common.
@@ -130,9 +135,6 @@ def _is_fresh(at: datetime | None, now: datetime, window: timedelta) -> bool:
     return at is not None and timedelta(0) <= now.astimezone(UTC) - at.astimezone(UTC) < window
 
 
-KEPT_OPENINGS = 50
-
-
 class Removal(FrozenValue):
     """That a check was taken out of the playbook while something it found was open."""
 
@@ -216,10 +218,6 @@ class OpenFinding(FrozenValue):
     def is_remembered(self) -> bool:
         """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
         return self.resolved_at is None and self.fixed_by is None
-
-
-HEADLINE_CHARS = 120
-_USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
 
 
 class Alert(FrozenValue):

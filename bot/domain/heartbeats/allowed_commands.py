@@ -148,13 +148,13 @@ def prints_json(argv: Sequence[str]) -> bool:
     return any(w == "--json" or w == "--output=json" for w in argv) or bool(asks.intersection(pairwise(argv)))
 
 
-def config_line(argv: Argv) -> str:
+def _config_line(argv: Argv) -> str:
     """Return the line that allows a command under `commands` in triage.yml.
 
     Raises:
         ConfigError: no line can; it needs a shell.
 
-    >>> config_line(("df", "-h")), config_line(("git", "log", "--format=%(refname)"))
+    >>> _config_line(("df", "-h")), _config_line(("git", "log", "--format=%(refname)"))
     ('- "df -h"', '- ["git", "log", "--format=%(refname)"]')
     """
     parse_template(argv)
@@ -199,7 +199,7 @@ def not_run_notice(argv: Argv) -> str:
     """Return what an owner does to let a command run without a model."""
     written = " ".join(argv)
     try:
-        line = config_line(argv)
+        line = _config_line(argv)
     except ConfigError as error:
         return f"not run: `{written}`; it cannot be allowed: {error}"
     return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"

@@ -21,6 +21,10 @@ from bot.errors import InputError
 KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
+PAUSE_AFTER: Final = 5
+FIRST_PAUSE: Final = timedelta(minutes=30)
+LONGEST_PAUSE: Final = timedelta(hours=24)
+
 
 class ChangedBy(FrozenValue):
     """Who set something, and when; `name` is what people read."""
@@ -72,15 +76,10 @@ class InboxMessage(FrozenValue):
     model_config = WITHOUT_UNDERSCORE
 
 
-PAUSE_AFTER: Final = 5
-FIRST_PAUSE: Final = timedelta(minutes=30)
-LONGEST_PAUSE: Final = timedelta(hours=24)
-
-
-def pause_after(count: int) -> timedelta:
+def _pause_after(count: int) -> timedelta:
     """Return how long a session pauses after `count` failures of one kind.
 
-    >>> [pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
+    >>> [_pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
     [0.0, 1.0, 2.0, 4.0, 48.0]
     """
     if count < PAUSE_AFTER:
@@ -112,7 +111,7 @@ class Failures(FrozenValue):
         is_same = self.kind in ("", kind)  # earlier versions stored no kind
         before = self.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
         count = before.count + 1
-        return before.evolve(count=count, paused_until=now + pause_after(count) if count >= PAUSE_AFTER else None)
+        return before.evolve(count=count, paused_until=now + _pause_after(count) if count >= PAUSE_AFTER else None)
 
     @property
     def is_untold(self) -> bool:

@@ -45,6 +45,9 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
+TITLE_CHARS: Final = 120
+_HEADING: Final = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
 
 class _Value(KeepsUnknownFields):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -92,7 +95,7 @@ class NoteHeader(_Value):
     @classmethod
     def read(cls, text: str) -> Self:
         """Return the facts above a note's words, each left out that is not as we write it."""
-        match = front_matter(text)
+        match = _front_matter(text)
         known = dict(_known(match["lines"].split("\n") if match else ()))
         kind, by, at = known.get("kind"), known.get("saved_by"), known.get("saved_at")
         return cls(
@@ -103,7 +106,7 @@ class NoteHeader(_Value):
         )
 
 
-def front_matter(text: str) -> re.Match[str] | None:
+def _front_matter(text: str) -> re.Match[str] | None:
     """Return what stands above a note's words (its `lines`); None where the words begin at once, be it with a rule."""
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -124,7 +127,7 @@ def with_cites(text: str, cites: Sequence[NoteCitation]) -> str:
     >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
     '---\\nkind: "note"\\n---\\n\\nFive.\\n'
     """
-    match = front_matter(text)
+    match = _front_matter(text)
     if match is None:
         return text
     lines = [f"{line}\n" for line in match["lines"].split("\n")[:-1] if not line.startswith(f"{CITES}: ")]
@@ -201,7 +204,7 @@ def note_words(text: str) -> str:
     >>> note_words(note_text("# Retries", {"saved_by": "U1"}))
     '# Retries\\n'
     """
-    match = front_matter(text)
+    match = _front_matter(text)
     return text[match.end() :] if match else text
 
 
@@ -218,10 +221,6 @@ def opening(words: str) -> str:
     """Return the first paragraph of a note with what it announces, verbatim; "" where it is nothing but headings."""
     found = paragraphs(words)
     return "\n\n".join(found[: 2 if found and found[0].endswith(":") else 1])
-
-
-TITLE_CHARS: Final = 120
-_HEADING: Final = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
 class StoredNote(FrozenValue):

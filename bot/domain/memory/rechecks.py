@@ -34,6 +34,9 @@ _LESSONS: Final = {
     ),
 }
 
+RECHECK_ID: Final = re.compile(r"[0-9a-f]{16}")
+EXCERPT_CHARS: Final = 300
+
 
 class StaleCitations(NamedTuple):
     """Citations that do not stand: their lines `changed`, or no codebase has their commit (`unconfigured`)."""
@@ -83,10 +86,6 @@ def _notices(stale: StaleCitations) -> Iterator[str]:
 def _named(cites: Sequence[NoteCitation]) -> str:
     more = f" and {len(cites) - NAMED} more" if len(cites) > NAMED else ""
     return ", ".join(one_line(cite.ref, 120) for cite in cites[:NAMED]) + more
-
-
-RECHECK_ID: Final = re.compile(r"[0-9a-f]{16}")
-EXCERPT_CHARS: Final = 300
 
 
 class RecheckOutcome(StrEnum):

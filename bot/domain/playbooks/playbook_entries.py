@@ -252,10 +252,10 @@ def task_id(text: str) -> str:
     return hashlib.sha256(" ".join(unmarked(text).casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def section_of(title: str) -> PlaybookSection | None:
+def _section_of(title: str) -> PlaybookSection | None:
     """Return the section a heading opens, by its first word; marks and emoji before it do not count.
 
-    >>> section_of("QUICK tasks (every heartbeat)"), section_of("⚡ Daily"), section_of("Quickstart")
+    >>> _section_of("QUICK tasks (every heartbeat)"), _section_of("⚡ Daily"), _section_of("Quickstart")
     (<PlaybookSection.QUICK: 'quick'>, <PlaybookSection.DAILY: 'daily'>, None)
     """
     name = _NAMES.match(title)
@@ -267,7 +267,7 @@ def sections(lines: Sequence[MarkdownLine]) -> tuple[PlaybookSection, ...]:
     found, current, level = [], PlaybookSection.OTHER, 0
     for line in lines:
         if line.kind is LineKind.HEADING:
-            named = section_of(line.text)
+            named = _section_of(line.text)
             if named or line.level <= level:
                 current, level = named or PlaybookSection.OTHER, line.level
         found.append(current)

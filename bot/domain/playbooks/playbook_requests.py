@@ -20,6 +20,15 @@ from bot.errors import InputError
 
 MAX_CHARS: Final = 400
 
+_TOKEN: Final = re.compile(r"<([@#!])[^<>\n]*>")
+_LINK: Final = re.compile(r"<((?:https?)://[^<>|\s]+)(?:\|[^<>\n]*)?>")
+_MARKS: Final = re.compile(r"[?？؟]")
+_SPAN: Final = re.compile(r"`[^`\n]*`")
+_PLEASE: Final = re.compile(
+    r"^(?:(?:hey|hi|hello|ok|okay|and|also|please|pls|kindly|thanks|thank you)\b[\s,:;!.]*)+", re.IGNORECASE
+)
+_END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)+$", re.IGNORECASE)
+
 
 class RequestVerb(StrEnum):
     """What is wished for; the value is what is written to disk."""
@@ -38,16 +47,6 @@ class PlaybookRequest:
     tier: Tier | None = None
     names: tuple[str, ...] = ()
     """The sessions named in the text, by id."""
-
-
-_TOKEN: Final = re.compile(r"<([@#!])[^<>\n]*>")
-_LINK: Final = re.compile(r"<((?:https?)://[^<>|\s]+)(?:\|[^<>\n]*)?>")
-_MARKS: Final = re.compile(r"[?？؟]")
-_SPAN: Final = re.compile(r"`[^`\n]*`")
-_PLEASE: Final = re.compile(
-    r"^(?:(?:hey|hi|hello|ok|okay|and|also|please|pls|kindly|thanks|thank you)\b[\s,:;!.]*)+", re.IGNORECASE
-)
-_END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)+$", re.IGNORECASE)
 
 
 class _PlaybookRequestsTable(NamedTuple):

@@ -23,6 +23,12 @@ ENOUGH: Final = 20
 MODEL: Final = "model_"
 """How the kinds of models' drafts begin; their confidence follows."""
 
+OFFLINE: Final = "offline"
+"""The investigator that uses no model."""
+SEARCH_RESULT: Final = "Search result, not an answer"
+SECOND_MODEL: Final = "✓ Checked by a second model"
+CODE_ALONE: Final = "Checked by code alone, by no second model"
+
 
 class Measured(FrozenValue):
     """How many drafts there were, and how many of them named a right file."""
@@ -79,13 +85,6 @@ def band_of_draft(ret: InvestigatorReturn, *, is_search: bool) -> str | None:
     if not is_search:
         return f"{MODEL}{ret.confidence}"
     return ret.track_record.band if ret.track_record else None
-
-
-OFFLINE: Final = "offline"
-"""The investigator that uses no model."""
-SEARCH_RESULT: Final = "Search result, not an answer"
-SECOND_MODEL: Final = "✓ Checked by a second model"
-CODE_ALONE: Final = "Checked by code alone, by no second model"
 
 
 class Basis(StrEnum):

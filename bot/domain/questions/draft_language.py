@@ -18,6 +18,21 @@ CODE: Final = "‹code›"
 """Stands for a piece of inline code in `own_sentences`."""
 _MIN_REPEATED_CHARS: Final = 12
 
+_MIN_LETTERS: Final = 12
+_MIN_SMALL_WORDS: Final = 4
+
+_UNSPACED: Final = frozenset({"ja", "zh"})
+_NEGATED: Final = (
+    r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!cannot )(?<!nicht )(?<!keine )(?<!no está )(?<!no se )(?<!não )"
+    r"(?<!não é )(?<!no es )(?<!pas )(?<!tidak )(?<!belum )(?<!bukan )(?<!tidak bisa )"
+    r"(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
+)
+
+_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]+(?=\s|$)|[。！？]+|\n+")
+_BLOCK: Final = re.compile(r"^(```|~~~).*?(?:^\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED_LINE: Final = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
+_INLINE: Final = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+
 
 class _LanguageTable(NamedTuple):
     scripts: dict[str, Pattern]
@@ -26,8 +41,6 @@ class _LanguageTable(NamedTuple):
 
 
 _LISTS: Final = read_table(__file__, "language.yml", _LanguageTable)
-_MIN_LETTERS: Final = 12
-_MIN_SMALL_WORDS: Final = 4
 
 
 class _DraftToneTable(NamedTuple):
@@ -38,12 +51,6 @@ class _DraftToneTable(NamedTuple):
 
 TONE_LISTS: Final = read_table(__file__, "draft_tone.yml", _DraftToneTable)
 """The words of each kind by language."""
-_UNSPACED: Final = frozenset({"ja", "zh"})
-_NEGATED: Final = (
-    r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!cannot )(?<!nicht )(?<!keine )(?<!no está )(?<!no se )(?<!não )"
-    r"(?<!não é )(?<!no es )(?<!pas )(?<!tidak )(?<!belum )(?<!bukan )(?<!tidak bisa )"
-    r"(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
-)
 
 
 def _of(words: dict[str, list[str]], *, whole: bool) -> str:
@@ -62,10 +69,6 @@ _SMELL: Final = re.compile(
     rf"(?<!\w)(?:{_of(TONE_LISTS.smells, whole=True)})|(?:{_of(TONE_LISTS.smells, whole=False)})",
     re.IGNORECASE | re.MULTILINE,
 )
-_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]+(?=\s|$)|[。！？]+|\n+")
-_BLOCK: Final = re.compile(r"^(```|~~~).*?(?:^\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTED_LINE: Final = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
-_INLINE: Final = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 
 
 def own_sentences(draft: str, quotes: Iterable[str] = ()) -> list[str]:

@@ -19,6 +19,11 @@ SESSION_PREFIX: Final = "investigator-"
 _READ_CHARS: Final = 4_000
 _LONG_WORDS: Final = 120
 
+_NUMBERED: Final = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+\S", re.MULTILINE)
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_PART_MINUTES: Final = 2
+_MAX_PARTS: Final = 5
+
 
 class _EscalationRulesTable(NamedTuple):
     minutes: dict[QuestionType, int]
@@ -28,10 +33,6 @@ class _EscalationRulesTable(NamedTuple):
 
 _LISTS: Final = read_table(__file__, "escalation_rules.yml", _EscalationRulesTable)
 _WIDE: Final = [(minutes, re.compile(fill(rule, _LISTS.parts), re.IGNORECASE)) for minutes, rule in _LISTS.wide]
-_NUMBERED: Final = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+\S", re.MULTILINE)
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
-_PART_MINUTES: Final = 2
-_MAX_PARTS: Final = 5
 
 
 def expected_minutes(question: str, kind: QuestionType) -> int:

@@ -27,6 +27,23 @@ UNSPACED: Final = frozenset({"ja", "zh"})
 """Written without blanks between words."""
 _CODE_WORD: Final = " codespan "
 
+_SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
+
+_PROMPT: Final = "$#% \t"
+
+_CLAUSE: Final = LinearPattern(r"[,;:—–、，；：()*]\s*|\s(?:then|dann|luego|puis|lalu|kemudian)\s|然后")
+_CODE_SEGMENT: Final = re.compile(r"^```.*?(?:^```|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_FENCE_MARK: Final = re.compile(r"^```[\w+-]*\n?|`")
+_PATCH: Final = re.compile(r"^(?:```diff\b|@@ |--- a/|diff --git)", re.MULTILINE)
+_BULLET: Final = r"^\W*(?:\d+[.)]\s+)?"
+_NEAR_CHARS: Final = 60
+_WARNING_CHARS: Final = 160
+"""How far around a command its warning is looked for."""
+_SENTENCE_START: Final = re.compile(r"[.!?]\s|[。！？\n]")
+_INLINE_CODE: Final = re.compile(r"`[^`\n]+`")
+_LISTED: Final = r"\s*(?:codespan\s*(?:,|、|，|or|and|oder|und|ou|et|atau|dan|或|和|e|o|y)*\s*)*"
+"""Other commands that stand in the same list."""
+
 
 class _RiskyCommandsTable(NamedTuple):
     parts: Parts
@@ -37,10 +54,8 @@ class _RiskyCommandsTable(NamedTuple):
 
 
 _LISTS: Final = read_table(__file__, "risky_commands.yml", _RiskyCommandsTable)
-_SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
 _READS: Final = LinearPattern(rf"^\s*(?:[$#]\s+)?(?:sudo\s+)?(?:{_LISTS.reads})(?:\s|$)")
 _HARMLESS: Final = LinearPattern(_LISTS.harmless)
-_PROMPT: Final = "$#% \t"
 
 
 def _compiled(table: dict[str, str]) -> dict[str, LinearPattern]:
@@ -51,10 +66,10 @@ _ANYWHERE: Final = _compiled(_LISTS.anywhere)
 _IN_CODE: Final = _compiled(_LISTS.in_code)
 
 
-def folded_sentence(text: str) -> str:
+def _folded_sentence(text: str) -> str:
     """Return a sentence as the patterns meet it; a piece of code becomes the word `codespan`.
 
-    >>> folded_sentence("Lösche ‹code›!")
+    >>> _folded_sentence("Lösche ‹code›!")
     'losche  codespan !'
     """
     return folded(text.replace(CODE, _CODE_WORD))
@@ -87,14 +102,14 @@ class Table(NamedTuple):
 TABLES: Final = {code: read_table(__file__, f"risk_words/{code}.yml", Table) for code in ("common", *LANGUAGES)}
 
 
-def any_of(patterns: Sequence[str]) -> str:
+def _any_of(patterns: Sequence[str]) -> str:
     """Return a group that matches any of some patterns; `~` is the rest of a word."""
     return f"(?:{'|'.join(patterns)})".replace("~", r"\w*")
 
 
-def whole_words(patterns: Sequence[str], language: str) -> str:
+def _whole_words(patterns: Sequence[str], language: str) -> str:
     """Return a pattern for words that stand alone, or anywhere where words have no blanks between."""
-    return any_of(patterns) if language in UNSPACED else rf"\b{any_of(patterns)}\b"
+    return _any_of(patterns) if language in UNSPACED else rf"\b{_any_of(patterns)}\b"
 
 
 def compiled(pattern: str, patterns: Sequence[str]) -> LinearPattern | None:
@@ -108,18 +123,6 @@ class _Rules(NamedTuple):
 
 RULES: Final = read_table(__file__, "risk_gate.yml", _Rules).rules
 """The groups of words that make each kind of risk; one list of them is enough."""
-_CLAUSE: Final = LinearPattern(r"[,;:—–、，；：()*]\s*|\s(?:then|dann|luego|puis|lalu|kemudian)\s|然后")
-_CODE_SEGMENT: Final = re.compile(r"^```.*?(?:^```|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-_FENCE_MARK: Final = re.compile(r"^```[\w+-]*\n?|`")
-_PATCH: Final = re.compile(r"^(?:```diff\b|@@ |--- a/|diff --git)", re.MULTILINE)
-_BULLET: Final = r"^\W*(?:\d+[.)]\s+)?"
-_NEAR_CHARS: Final = 60
-_WARNING_CHARS: Final = 160
-"""How far around a command its warning is looked for."""
-_SENTENCE_START: Final = re.compile(r"[.!?]\s|[。！？\n]")
-_INLINE_CODE: Final = re.compile(r"`[^`\n]+`")
-_LISTED: Final = r"\s*(?:codespan\s*(?:,|、|，|or|and|oder|und|ou|et|atau|dan|或|和|e|o|y)*\s*)*"
-"""Other commands that stand in the same list."""
 
 
 class _Language:
@@ -127,22 +130,22 @@ class _Language:
 
     def __init__(self, code: str) -> None:
         table = TABLES[code]
-        self._advises = compiled(whole_words(table.advises, code), table.advises)
-        self._statements = compiled(any_of(table.statements), table.statements)
-        self._remedies = compiled(whole_words(table.remedies, code), table.remedies)
-        self._asides = compiled(rf"{whole_words(table.asides, code)}[^,;:、，]*", table.asides)
-        lead = rf"{_BULLET}(?:{whole_words(table.leads, code)}[\s,]*)*"
-        self._orders = compiled(lead + whole_words(table.orders, code), table.orders)
+        self._advises = compiled(_whole_words(table.advises, code), table.advises)
+        self._statements = compiled(_any_of(table.statements), table.statements)
+        self._remedies = compiled(_whole_words(table.remedies, code), table.remedies)
+        self._asides = compiled(rf"{_whole_words(table.asides, code)}[^,;:、，]*", table.asides)
+        lead = rf"{_BULLET}(?:{_whole_words(table.leads, code)}[\s,]*)*"
+        self._orders = compiled(lead + _whole_words(table.orders, code), table.orders)
         not_orders = [*TABLES["common"].not_orders, *table.not_orders]
-        self._not_orders = compiled(lead + any_of(not_orders), not_orders)
-        self._ends = compiled(rf"{whole_words(table.ends, code)}\W*$", table.ends)
-        self._ends_unless = compiled(whole_words(table.ends_unless, code), table.ends_unless)
-        self._not_before = compiled(rf"(?:^|\W){any_of(table.not_before)}\W*$", table.not_before)
-        self._not_before_unless = compiled(rf"{any_of(table.not_before_unless)}\W*$", table.not_before_unless)
-        self._not_after = compiled(rf"^\W*{any_of(table.not_after)}", table.not_after)
-        self._forbids = compiled(rf"{_edge(code)}{any_of(table.forbids)}{_LISTED}$", table.forbids)
-        self._forbids_after = compiled(rf"^\s*{any_of(table.forbids_after)}", table.forbids_after)
-        self._conditions = compiled(whole_words(table.conditions, code), table.conditions)
+        self._not_orders = compiled(lead + _any_of(not_orders), not_orders)
+        self._ends = compiled(rf"{_whole_words(table.ends, code)}\W*$", table.ends)
+        self._ends_unless = compiled(_whole_words(table.ends_unless, code), table.ends_unless)
+        self._not_before = compiled(rf"(?:^|\W){_any_of(table.not_before)}\W*$", table.not_before)
+        self._not_before_unless = compiled(rf"{_any_of(table.not_before_unless)}\W*$", table.not_before_unless)
+        self._not_after = compiled(rf"^\W*{_any_of(table.not_after)}", table.not_after)
+        self._forbids = compiled(rf"{_edge(code)}{_any_of(table.forbids)}{_LISTED}$", table.forbids)
+        self._forbids_after = compiled(rf"^\s*{_any_of(table.forbids_after)}", table.forbids_after)
+        self._conditions = compiled(_whole_words(table.conditions, code), table.conditions)
         self._words = dict(_word_patterns(code))
 
     def risks(self, sentence: str) -> list[str]:
@@ -198,8 +201,8 @@ def _edge(code: str) -> str:
 def _word_patterns(code: str) -> Iterator[tuple[str, LinearPattern]]:
     common, own = TABLES["common"].words, TABLES[code].words
     for group in sorted({group for rules in RULES.values() for rule in rules for group in rule}):
-        parts = [whole_words(common[group], "common")] if group in common else []
-        yield group, LinearPattern("|".join([*parts, whole_words(own[group], code)]))
+        parts = [_whole_words(common[group], "common")] if group in common else []
+        yield group, LinearPattern("|".join([*parts, _whole_words(own[group], code)]))
 
 
 _LANGUAGES: Final = [_Language(code) for code in LANGUAGES]
@@ -228,7 +231,7 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
 
 
 def _kinds(sentence: str) -> list[str]:
-    known = folded_sentence(sentence)
+    known = _folded_sentence(sentence)
     return list(dict.fromkeys(kind for language in _LANGUAGES for kind in language.risks(known)))
 
 
@@ -246,7 +249,7 @@ def _is_warned_of(text: str, start: int, words: str) -> bool:
     end = start + len(words)
     before = _SENTENCE_START.split(text[max(0, start - _WARNING_CHARS) : start])[-1]
     after = _SENTENCE_START.split(text[end : end + _WARNING_CHARS])[0]
-    before, after = (folded_sentence(_INLINE_CODE.sub(CODE, part)) for part in (before, after))
+    before, after = (_folded_sentence(_INLINE_CODE.sub(CODE, part)) for part in (before, after))
     return any(language.forbids(before, after) for language in _LANGUAGES)
 
 

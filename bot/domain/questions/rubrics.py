@@ -19,6 +19,14 @@ from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern, folded
 from bot.domain.threads import QuestionType
 
+_CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
+
+_READ_CHARS: Final = 4_000
+
+# Whoever asks where or how wants to know about the code, even if the sentence says that something is done.
+_LOCATES: Final = re.compile(r"\W*(?:<@\w+>\W*)?(?:where|how)\b", re.IGNORECASE)
+_STATUS: Final = QuestionType.STATUS_CHECK
+
 
 class _Language(NamedTuple):
     locates: str
@@ -33,7 +41,6 @@ class _OtherLanguages(NamedTuple):
 
 QUESTION_LISTS: Final = read_table(__file__, "question_words.yml", _OtherLanguages)
 """What each language has."""
-_CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
 _ASK_WHERE: Final = [LinearPattern(language.locates) for language in QUESTION_LISTS.languages.values()]
 _TYPES: Final = [
     (kind, LinearPattern(fill(pattern, QUESTION_LISTS.parts)))
@@ -46,20 +53,20 @@ _WIDE: Final = [
 ]
 
 
-def is_locating(question: str) -> bool:
+def _is_locating(question: str) -> bool:
     """Whether a question asks where or how something is done; then it asks for no state of things.
 
-    >>> is_locating("Wo wird geprüft, ob der Job fertig ist?"), is_locating("Ist der Job fertig?")
+    >>> _is_locating("Wo wird geprüft, ob der Job fertig ist?"), _is_locating("Ist der Job fertig?")
     (True, False)
     """
     known = folded(question)
     return any(pattern.is_in(known) for pattern in _ASK_WHERE)
 
 
-def types_in_other_languages(question: str) -> frozenset[QuestionType]:
+def _types_in_other_languages(question: str) -> frozenset[QuestionType]:
     """Return every type whose rules a question fits in some language other than English.
 
-    >>> sorted(types_in_other_languages("¿Cuántos usuarios se registraron ayer?"))
+    >>> sorted(_types_in_other_languages("¿Cuántos usuarios se registraron ayer?"))
     [<QuestionType.DATA_LOOKUP: 'data_lookup'>]
     """
     known = folded(_CODE_SPAN.sub(" codespan ", question))
@@ -76,13 +83,6 @@ def minutes_of_scope(question: str) -> int:
     return max(sum(minutes for minutes, pattern in rules if pattern.is_in(known)) for rules in _WIDE)
 
 
-_READ_CHARS: Final = 4_000
-
-# Whoever asks where or how wants to know about the code, even if the sentence says that something is done.
-_LOCATES: Final = re.compile(r"\W*(?:<@\w+>\W*)?(?:where|how)\b", re.IGNORECASE)
-_STATUS: Final = QuestionType.STATUS_CHECK
-
-
 def question_type_of(text: str) -> QuestionType:
     """Return the type of a question, by rules; OTHER where none fits.
 
@@ -90,8 +90,8 @@ def question_type_of(text: str) -> QuestionType:
     ('status_check', 'technical_qa')
     """
     asked = text.replace("’", "'")[:_READ_CHARS]
-    kinds = {kind for kind, pattern in _PATTERNS if pattern.search(asked)} | types_in_other_languages(asked)
-    if _LOCATES.match(asked) or is_locating(asked):
+    kinds = {kind for kind, pattern in _PATTERNS if pattern.search(asked)} | _types_in_other_languages(asked)
+    if _LOCATES.match(asked) or _is_locating(asked):
         kinds.discard(_STATUS)
     return next((kind for kind in _IN_ORDER if kind in kinds), QuestionType.OTHER)
 

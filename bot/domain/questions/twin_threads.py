@@ -9,6 +9,17 @@ from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import PostIntent, ThreadState
 
+_OF_DRAFT: Final = (
+    *("approved_by", "user_approved_at", "draft_pending", "draft_hash", "pending_reason", "investigator"),
+    *("investigator_task_id", "investigator_round", "investigator_return", "validator_task_id", "validator_return"),
+)
+"""What the record of a twin has of its first thread's, once that is answered."""
+
+_OF_THE_QUESTION: Final = frozenset(
+    {"chat_name", "original_sender_name", "permalink", "question_type", "severity", "rubric"}
+)
+"""What stays, of the fields that have a default."""
+
 
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:
     """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
@@ -25,19 +36,6 @@ def raised_by(first: ThreadState, twin: ThreadState, at: datetime, again_after: 
     if first.severity is Severity.PAGE:
         return first.evolve(paging=first.paging.raised_again(at, again_after))
     return first.evolve(severity=Severity.PAGE, paging=Paging(since=at))
-
-
-_OF_DRAFT: Final = (
-    *("approved_by", "user_approved_at", "draft_pending", "draft_hash", "pending_reason", "investigator"),
-    *("investigator_task_id", "investigator_round", "investigator_return", "validator_task_id", "validator_return"),
-)
-"""What the record of a twin has of its first thread's, once that is answered."""
-
-
-_OF_THE_QUESTION: Final = frozenset(
-    {"chat_name", "original_sender_name", "permalink", "question_type", "severity", "rubric"}
-)
-"""What stays, of the fields that have a default."""
 
 
 def with_draft_of(first: ThreadState, twin: ThreadState, at: datetime) -> ThreadState | None:

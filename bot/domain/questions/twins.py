@@ -28,6 +28,40 @@ LEAST_FRAMES: Final = 2
 POD_SUFFIX_CHARS: Final = 5
 """How long the random end of a pod's name is, which may be of letters alone."""
 
+_ASKING: Final = frozenset({"why", "how", "what", "when", "where", "who", "which", "often", "many", "much"})
+_NOT: Final = "not"
+
+_MARKUP: Final = re.compile(r"<[@#!][^>\n]{1,80}>|(?<!\w):[a-z][a-z0-9_+-]{1,40}:(?!\w)")
+_LINK: Final = re.compile(r"<(https?://[^>|\s]{1,1000})(?:\|([^>\n]{0,300}))?>")
+_ERROR: Final = re.compile(r"\b([A-Za-z][\w.]{0,80}(?:Error|Exception|Failure|Fault|Panic)): ([^\n]{8,300})")
+_TIME: Final = re.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
+    r"|(?<![\d.:])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?!\d)(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?"
+    r"(?:\s\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
+    r"|(?<![\d./])\d{1,2}(?:/\d{1,2}/(?:\d{4}|\d\d)|\.\d{1,2}\.\d{4})(?![\w./])"
+)
+
+_REGION: Final = re.compile(r"(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central){1,2}-?\d")
+_PAIR: Final = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,40})=(\"[^\"\n]{0,200}\"|[^\s,;|}\])]{1,200})")
+_TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}\"'’`|<>=*~“”„«»…¿¡？！。、，]+")
+_CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
+_TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
+"""The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
+_COMPARED: Final = re.compile(r"(?<![<>=!~-])(?:[<>]=?|[!=]=|[≤≥≠])(?=\s?[$€£+-]?\d|\s)")
+"""A sign of comparison before a number, or before a space; no arrow and no tag."""
+_QUOTED: Final = re.compile(r"^(?:[ \t]{0,8}>(?!=))+", re.MULTILINE)
+_EQUALITY: Final = {"==": "equal", "!=": "unequal", "≠": "unequal"}
+_ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
+_COMPARED_WORDS: Final = _EQUALITY | _ORDER
+_NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
+"""A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
+
+_EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
+_NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
+
+_TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
+
 
 class TwinReason(StrEnum):
     """By what two were found to be the same."""
@@ -69,45 +103,16 @@ class _Form(NamedTuple):
 _LISTS: Final = read_table(__file__, "twins.yml", _TwinsTable)
 _PHRASES: Final = [(re.compile(rf"\b(?:{pattern})\b"), put) for pattern, put in _LISTS.phrases]
 _ONE: Final = {word: line[0] for line in _LISTS.same for word in line}
-_ASKING: Final = frozenset({"why", "how", "what", "when", "where", "who", "which", "often", "many", "much"})
-_NOT: Final = "not"
 
-_MARKUP: Final = re.compile(r"<[@#!][^>\n]{1,80}>|(?<!\w):[a-z][a-z0-9_+-]{1,40}:(?!\w)")
-_LINK: Final = re.compile(r"<(https?://[^>|\s]{1,1000})(?:\|([^>\n]{0,300}))?>")
-_ERROR: Final = re.compile(r"\b([A-Za-z][\w.]{0,80}(?:Error|Exception|Failure|Fault|Panic)): ([^\n]{8,300})")
-_TIME: Final = re.compile(
-    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
-    r"|(?<![\d.:])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?!\d)(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?"
-    r"(?:\s\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
-    r"|(?<![\d./])\d{1,2}(?:/\d{1,2}/(?:\d{4}|\d\d)|\.\d{1,2}\.\d{4})(?![\w./])"
-)
 _ID: Final = re.compile(
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
     r"|\b(?=[a-f]{0,40}\d)[0-9a-f]{7,64}\b(?![.-]?\w)"
     r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b|\bip-\d{1,3}(?:-\d{1,3}){3}\b"
     rf"|\b(?:{'|'.join(_LISTS.id_prefixes)})[-_#]?\d{{1,18}}\b"
 )
-_REGION: Final = re.compile(r"(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central){1,2}-?\d")
-_PAIR: Final = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,40})=(\"[^\"\n]{0,200}\"|[^\s,;|}\])]{1,200})")
-_TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}\"'’`|<>=*~“”„«»…¿¡？！。、，]+")
-_CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
-_TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
-"""The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
-_COMPARED: Final = re.compile(r"(?<![<>=!~-])(?:[<>]=?|[!=]=|[≤≥≠])(?=\s?[$€£+-]?\d|\s)")
-"""A sign of comparison before a number, or before a space; no arrow and no tag."""
-_QUOTED: Final = re.compile(r"^(?:[ \t]{0,8}>(?!=))+", re.MULTILINE)
-_EQUALITY: Final = {"==": "equal", "!=": "unequal", "≠": "unequal"}
-_ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
-_COMPARED_WORDS: Final = _EQUALITY | _ORDER
-_NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
-"""A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
 _OCCURRING: Final = _LISTS.host_labels | _LISTS.machine_names | _LISTS.occurrence
 """Words whose number, of one digit too, names one machine or one occurrence: `server3`, `web1`, `attempt2`."""
-_EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\d{1,3})\b")
-_NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
-_TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
 
 
 def same_reason(one: str, other: str, *, is_alert: bool = False) -> TwinReason | None:

@@ -22,6 +22,11 @@ from bot.domain.secrets import find_secrets
 from bot.domain.tables import Alternatives, read_table
 from bot.errors import InputError
 
+_BARE_COMMAND: Final = re.compile(r"`([^`\r\n]{1,300})`")
+_TITLED_COMMAND: Final = re.compile(r"[^`]{1,300}(`[^`\r\n]{1,300}`)")
+_FREE_HOLES: Final = tuple(f"{{{name}}}" for name in PLACEHOLDERS if name not in ("number", "sha"))
+"""Holes that take words; what fills one may be a sentence."""
+
 
 class QuarantineCode(StrEnum):
     """Why a human has to read a task before it travels."""
@@ -52,10 +57,6 @@ _COMPILED: Final = [
     (why, re.compile(rules, re.IGNORECASE if why is QuarantineCode.ORDER else re.MULTILINE))
     for why, rules in _LISTS.rules.items()
 ]
-_BARE_COMMAND: Final = re.compile(r"`([^`\r\n]{1,300})`")
-_TITLED_COMMAND: Final = re.compile(r"[^`]{1,300}(`[^`\r\n]{1,300}`)")
-_FREE_HOLES: Final = tuple(f"{{{name}}}" for name in PLACEHOLDERS if name not in ("number", "sha"))
-"""Holes that take words; what fills one may be a sentence."""
 
 
 def quarantine_code(

@@ -37,6 +37,12 @@ SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
 MAX_TASK_CHARS: Final = 1_000
 MAX_REASON_CHARS: Final = 300
 
+DECIDED_SHOWN: Final = 5
+NO_SUGGESTIONS: Final = "No suggestions yet."
+ANYWAY: Final = "anyway"
+"""The word that accepts a quarantined suggestion which somebody has read."""
+_MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
+
 
 def is_same_task(one: str, other: str) -> bool:
     """Whether two task lines ask for the same check.
@@ -168,13 +174,6 @@ def check_suggestion_id(suggestion_id: str) -> str:
     if not SUGGESTION_ID.fullmatch(suggestion_id):
         raise InputError(f"{suggestion_id[:60]!r} is no suggestion's id; one looks like shop-api-3f2a91")
     return suggestion_id
-
-
-DECIDED_SHOWN: Final = 5
-NO_SUGGESTIONS: Final = "No suggestions yet."
-ANYWAY: Final = "anyway"
-"""The word that accepts a quarantined suggestion which somebody has read."""
-_MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
 
 
 def describe_suggestion(suggestion: Suggestion) -> str:

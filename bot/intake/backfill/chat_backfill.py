@@ -28,6 +28,11 @@ log = logging.getLogger(__name__)
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 
+FIRST_PAUSE_S = 5.0
+MAX_PAUSE_S = 600.0
+LOOK_EVERY_S = 5.0
+"""How often replicas look for what others missed."""
+
 
 @dataclass(slots=True)
 class Absence:
@@ -40,16 +45,16 @@ class Absence:
     capped: bool = False
 
 
-def away_line(away: Absence, reach: timedelta) -> str | None:
+def _away_line(away: Absence, reach: timedelta) -> str | None:
     """Return what to tell the ops channel; None for a short absence in which nothing was said.
 
     `reach` is how far back the bot reads.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    >>> away_line(Absence(noon, noon + timedelta(minutes=12), questions=3), timedelta(hours=24))
+    >>> _away_line(Absence(noon, noon + timedelta(minutes=12), questions=3), timedelta(hours=24))
     'The bot was away 12 min: 3 questions picked up.'
-    >>> away_line(Absence(noon, noon + timedelta(seconds=40)), timedelta(hours=24)) is None
+    >>> _away_line(Absence(noon, noon + timedelta(seconds=40)), timedelta(hours=24)) is None
     True
     """
     counts = {"question": away.questions, "other message" if away.questions else "message": away.others}
@@ -59,12 +64,6 @@ def away_line(away: Absence, reach: timedelta) -> str | None:
         return None
     line = f"The bot was away {duration(time)}: " + (f"{found} picked up." if found else "nothing was missed.")
     return f"{line} What is older than {duration(reach)} was not read." if away.capped else line
-
-
-FIRST_PAUSE_S = 5.0
-MAX_PAUSE_S = 600.0
-LOOK_EVERY_S = 5.0
-"""How often replicas look for what others missed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -246,7 +245,7 @@ class Backfill:
     def _report(self) -> None:
         with self._lock:
             absence, self._absence = self._absence, None
-        if absence is not None and (line := away_line(absence, self._reach)):
+        if absence is not None and (line := _away_line(absence, self._reach)):
             self._say(line)
 
     def _name(self, chat_id: str) -> str:

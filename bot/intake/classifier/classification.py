@@ -56,6 +56,9 @@ _MEMO_WORDS: Final = 40
 _MARKS: Final = tuple(message_text.MARKS)
 _WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
 
+MAX_CHARS: Final = 300
+MAX_THANKS_CHARS: Final = 60
+
 
 class RuleResult(NamedTuple):
     """The fields of a Classification that the rules decide, in its order."""
@@ -295,10 +298,6 @@ def _ends_asking(text: str, matchers: Matchers) -> bool:
     tail = text[last + 1 :]
     closed = message_text.without_trailer(tail) == "" or 0 <= text.find("¿") < last
     return closed or (len(tail) <= ACK_MAX_CHARS and re.fullmatch(matchers.thanks, tail) is not None)
-
-
-MAX_CHARS: Final = 300
-MAX_THANKS_CHARS: Final = 60
 
 
 def says_settled(content: str, rules: Rules) -> bool:

@@ -40,6 +40,9 @@ _UNSPACED: Final = (
     ("\uff00", "\uffef"),
 )  # a set of them is slow to compile
 
+LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
+SECTIONS: Final = ("greeting", "ack", "thanks", "smalltalk", "question", "alarm", "except", "settled", "unsettled")
+
 
 class Phrase(NamedTuple):
     """One phrase in lower case, the list it stands in, and whether it counts only where a clause begins."""
@@ -176,10 +179,6 @@ def _is_unspaced(text: str) -> bool:
 def _begins_clause(text: str, start: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip(" ")
     return not before or before[-1] in _CLAUSE_MARKS
-
-
-LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
-SECTIONS: Final = ("greeting", "ack", "thanks", "smalltalk", "question", "alarm", "except", "settled", "unsettled")
 
 
 @cache

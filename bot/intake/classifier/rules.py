@@ -93,7 +93,7 @@ class Rules:
             object.__setattr__(self, name, _texts(name, getattr(self, name)))
         languages, acks = tuple(self.languages), tuple(self.ack_patterns)
         lists = languages, acks, tuple(self.question_keywords), tuple(self.alarm_keywords)
-        object.__setattr__(self, "matchers", compile_matchers(*lists))
+        object.__setattr__(self, "matchers", _compile_matchers(*lists))
         scorer, problem = _scorer(self.languages, self.threshold, self.weights)
         object.__setattr__(self, "scorer", scorer)
         object.__setattr__(self, "problem", problem)
@@ -125,7 +125,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def compile_matchers(
+def _compile_matchers(
     languages: tuple[str, ...], acks: tuple[str, ...], questions: tuple[str, ...], alarms: tuple[str, ...]
 ) -> Matchers:
     """Return the patterns of the shipped lists of some languages plus a team's own words."""

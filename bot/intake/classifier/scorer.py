@@ -43,6 +43,11 @@ _WORD = re.compile(
 _ASCII_WORD = re.compile(r"[a-z]++(?:'[a-z]++(?![0-9]))?(?![0-9])|[a-z0-9]++|<[a-z]+>|\?+|!+|[^\w\s]")
 _AT = re.compile(r"(?<!\w)@[\w-]+")
 
+SHIPPED: Final = Path(__file__).with_name("weights.json")
+MAX_BYTES: Final = 2_000_000
+WHY_COUNT: Final = 5
+_ENDS: Final = ("^", "$")
+
 
 def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
     """Return the n-grams of a message, of one to three words.
@@ -107,12 +112,6 @@ def is_short(words: Sequence[str]) -> bool:
     if len(words) > 4 * _SHORT_WORDS:
         return False
     return _length([word for word in words if word[0].isalnum()]) <= _SHORT_WORDS
-
-
-SHIPPED: Final = Path(__file__).with_name("weights.json")
-MAX_BYTES: Final = 2_000_000
-WHY_COUNT: Final = 5
-_ENDS: Final = ("^", "$")
 
 
 class Contribution(NamedTuple):

@@ -41,6 +41,11 @@ MAX_NOTE_BYTES: Final = 1_000_000
 
 _Stamp = tuple[Path, int, int]
 
+FILE: Final = "decisions.md"
+HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
+
+_INBOX: Final = inbox_of("")
+
 
 class NoteFiles:
     """The notes of one folder, read again when one of them changes; `folder` need not be there yet."""
@@ -171,10 +176,6 @@ def read_note(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig", errors="replace")
 
 
-FILE: Final = "decisions.md"
-HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
-
-
 class DecisionLogFile:
     """The decisions of one data directory."""
 
@@ -236,9 +237,6 @@ class FileRunFolders:
 def _changed_at(path: Path) -> datetime:
     with refused(f"cannot read {path}", "run this as the user who runs triage"):
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-
-
-_INBOX: Final = inbox_of("")
 
 
 class FileStore:

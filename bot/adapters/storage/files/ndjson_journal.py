@@ -78,7 +78,7 @@ class NdjsonJournal:
         """Yield every readable record, newest first, rotated files included."""
         with self._reading():
             for part in reversed(_parts(self._path)):
-                for line in lines_backwards(part):
+                for line in _lines_backwards(part):
                     yield from self._read(line)
 
     def end(self) -> Position:
@@ -143,7 +143,7 @@ def journal_lines(path: Path, last_bytes: int | None = None) -> Iterator[bytes]:
             yield from file
 
 
-def lines_backwards(path: Path) -> Iterator[bytes]:
+def _lines_backwards(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file, last first, read in blocks from its end; raises OSError.
 
     A line longer than a block is put together once, not once for each block.

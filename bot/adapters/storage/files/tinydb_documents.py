@@ -37,6 +37,9 @@ from bot.ports.storage import ArchivedDocument, Document
 _TABLE = "documents"
 _Contents = dict[str, dict[str, Any]]
 
+_NAME: Final = re.compile(r"(?P<id>[^/]+)\.(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:\.(?P<number>\d+))?\.json")
+ARCHIVED_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
+
 
 class _Folder(Storage):
     """A TinyDB storage of one table whose documents are files.
@@ -143,10 +146,6 @@ class TinyFiles(JsonFiles):
         return file_stamp(self.path(doc_id)) or (0, 0, 0)
 
 
-_NAME: Final = re.compile(r"(?P<id>[^/]+)\.(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:\.(?P<number>\d+))?\.json")
-ARCHIVED_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
-
-
 class FileArchive:
     """Takes the files of documents and finds them again; its caller holds the lock."""
 
@@ -161,7 +160,7 @@ class FileArchive:
         With `since` only the months from then on are looked at.
         """
         if doc_id is not None:
-            return sorted(self._index().get(doc_id, []), key=archive_order, reverse=True)
+            return sorted(self._index().get(doc_id, []), key=_archive_order, reverse=True)
         months = sorted(self._months_from(f"{since.astimezone(UTC):%Y-%m}" if since else ""), reverse=True)
         found = [one for month in months for one in reversed(self._month(month))]
         return found if since is None else [one for one in found if one.at >= since]
@@ -193,9 +192,9 @@ class FileArchive:
             index, month = self._index(), self._month(folder.name)
             source.rename(target)
             sync_folder(folder)
-        if (one := archived_document(f"{folder.name}/{target.name}")) is not None:
+        if (one := _archived_document(f"{folder.name}/{target.name}")) is not None:
             index.setdefault(doc_id, []).append(one)
-            insort(month, one, key=archive_order)
+            insort(month, one, key=_archive_order)
 
     def _index(self) -> dict[str, list[ArchivedDocument]]:
         if self._known is None:
@@ -215,12 +214,12 @@ class FileArchive:
         if month not in self._by_month:
             folder = self._folder / month
             names = list_names(folder) if folder.is_dir() else []
-            found = [one for name in names if (one := archived_document(f"{month}/{name}")) is not None]
-            self._by_month[month] = sorted(found, key=archive_order)
+            found = [one for name in names if (one := _archived_document(f"{month}/{name}")) is not None]
+            self._by_month[month] = sorted(found, key=_archive_order)
         return self._by_month[month]
 
 
-def archived_document(name: str) -> ArchivedDocument | None:
+def _archived_document(name: str) -> ArchivedDocument | None:
     """Return what a file's name says; None where it is no archived document's."""
     found = _NAME.fullmatch(name.rpartition("/")[2])
     if found is None:
@@ -232,6 +231,6 @@ def archived_document(name: str) -> ArchivedDocument | None:
     return ArchivedDocument(doc_id=found["id"], at=at, name=name)
 
 
-def archive_order(one: ArchivedDocument) -> tuple[datetime, int, str]:
+def _archive_order(one: ArchivedDocument) -> tuple[datetime, int, str]:
     """Return what to sort by: the second or tenth ending of a second has a longer name."""
     return one.at, len(one.name), one.name

@@ -57,6 +57,66 @@ TABLES: Final = (
 _STATES: Final = {"todo": JobState.WAITING, "doing": JobState.RUNNING, "failed": JobState.FAILED}
 _STATUSES: Final = {state: status for status, state in _STATES.items()}
 
+_COPIES: Final[Mapping[type, str]] = {
+    StoredDocument: "triage_documents (namespace, collection, id, version, content, written_at)",
+    ArchivedRow: "triage_archive (namespace, archived_for, collection, id, version, content, written_at)",
+    DamagedRow: "triage_damaged (namespace, collection, id, version, content, written_at)",
+}
+_DOCUMENTS: Final = """
+    SELECT collection, id, version, content::text, written_at FROM triage_documents
+    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) ORDER BY collection, id
+"""
+_ARCHIVE: Final = """
+    SELECT archived_for, collection, id, version, content::text, written_at FROM triage_archive
+    WHERE namespace = %(namespace)s ORDER BY archived_for, number
+"""
+_DAMAGED: Final = """
+    SELECT collection, id, version, content::text, written_at FROM triage_damaged
+    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) ORDER BY written_at, number
+"""
+_RECORDS: Final = """
+    SELECT journal, record::text FROM triage_records WHERE namespace = %(namespace)s ORDER BY journal, number
+"""
+_JOBS: Final = """
+    SELECT id, status::text, args FROM procrastinate_jobs
+    WHERE queue_name = %(namespace)s AND status IN ('todo', 'doing', 'failed') ORDER BY priority DESC, id
+"""
+_RUNS: Final = """
+    SELECT folder, touched_at, name, number, content FROM triage_run_folders NATURAL JOIN triage_run_files
+    WHERE namespace = %(namespace)s ORDER BY folder, name, number
+"""
+_KNOWN: Final = "INSERT INTO triage_identities SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+_EMPTY: Final = """
+    SELECT NOT (
+        EXISTS (SELECT 1 FROM triage_documents) OR EXISTS (SELECT 1 FROM triage_archive)
+        OR EXISTS (SELECT 1 FROM triage_damaged) OR EXISTS (SELECT 1 FROM triage_journals)
+        OR EXISTS (SELECT 1 FROM triage_run_folders) OR EXISTS (SELECT 1 FROM procrastinate_jobs)
+    )
+"""
+_MARK: Final = """
+    INSERT INTO triage_documents AS known (namespace, collection, id, version, content) VALUES (%s, %s, %s, 1, %s::json)
+    ON CONFLICT (namespace, collection, id) DO UPDATE SET version = known.version + 1, content = excluded.content
+"""
+_NAMESPACES: Final = """
+    SELECT namespace FROM triage_documents UNION SELECT namespace FROM triage_archive
+    UNION SELECT namespace FROM triage_damaged UNION SELECT namespace FROM triage_journals
+    UNION SELECT namespace FROM triage_run_folders UNION SELECT queue_name FROM procrastinate_jobs
+"""
+_COUNTS: Final = """
+    SELECT collection, count(*) FROM triage_documents
+    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) GROUP BY collection
+    UNION ALL SELECT %(closed)s, count(*) FROM triage_archive WHERE namespace = %(namespace)s
+    UNION ALL SELECT %(set_aside)s, count(*) FROM triage_damaged
+    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s)
+    UNION ALL SELECT journal, count(*) FROM triage_records WHERE namespace = %(namespace)s GROUP BY journal
+    UNION ALL SELECT %(runs)s, count(*) FROM triage_run_files WHERE namespace = %(namespace)s AND number = 0
+"""
+
+_SIGNS_OF_LIFE: Final = """
+    SELECT extract(epoch FROM now() - last_heartbeat)::int FROM procrastinate_workers
+    WHERE last_heartbeat > now() - make_interval(secs => %s) ORDER BY last_heartbeat DESC LIMIT 1
+"""
+
 
 class DatabaseState:
     """The state in a database, as the transaction of one connection sees it."""
@@ -194,62 +254,6 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-_COPIES: Final[Mapping[type, str]] = {
-    StoredDocument: "triage_documents (namespace, collection, id, version, content, written_at)",
-    ArchivedRow: "triage_archive (namespace, archived_for, collection, id, version, content, written_at)",
-    DamagedRow: "triage_damaged (namespace, collection, id, version, content, written_at)",
-}
-_DOCUMENTS: Final = """
-    SELECT collection, id, version, content::text, written_at FROM triage_documents
-    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) ORDER BY collection, id
-"""
-_ARCHIVE: Final = """
-    SELECT archived_for, collection, id, version, content::text, written_at FROM triage_archive
-    WHERE namespace = %(namespace)s ORDER BY archived_for, number
-"""
-_DAMAGED: Final = """
-    SELECT collection, id, version, content::text, written_at FROM triage_damaged
-    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) ORDER BY written_at, number
-"""
-_RECORDS: Final = """
-    SELECT journal, record::text FROM triage_records WHERE namespace = %(namespace)s ORDER BY journal, number
-"""
-_JOBS: Final = """
-    SELECT id, status::text, args FROM procrastinate_jobs
-    WHERE queue_name = %(namespace)s AND status IN ('todo', 'doing', 'failed') ORDER BY priority DESC, id
-"""
-_RUNS: Final = """
-    SELECT folder, touched_at, name, number, content FROM triage_run_folders NATURAL JOIN triage_run_files
-    WHERE namespace = %(namespace)s ORDER BY folder, name, number
-"""
-_KNOWN: Final = "INSERT INTO triage_identities SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
-_EMPTY: Final = """
-    SELECT NOT (
-        EXISTS (SELECT 1 FROM triage_documents) OR EXISTS (SELECT 1 FROM triage_archive)
-        OR EXISTS (SELECT 1 FROM triage_damaged) OR EXISTS (SELECT 1 FROM triage_journals)
-        OR EXISTS (SELECT 1 FROM triage_run_folders) OR EXISTS (SELECT 1 FROM procrastinate_jobs)
-    )
-"""
-_MARK: Final = """
-    INSERT INTO triage_documents AS known (namespace, collection, id, version, content) VALUES (%s, %s, %s, 1, %s::json)
-    ON CONFLICT (namespace, collection, id) DO UPDATE SET version = known.version + 1, content = excluded.content
-"""
-_NAMESPACES: Final = """
-    SELECT namespace FROM triage_documents UNION SELECT namespace FROM triage_archive
-    UNION SELECT namespace FROM triage_damaged UNION SELECT namespace FROM triage_journals
-    UNION SELECT namespace FROM triage_run_folders UNION SELECT queue_name FROM procrastinate_jobs
-"""
-_COUNTS: Final = """
-    SELECT collection, count(*) FROM triage_documents
-    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s) GROUP BY collection
-    UNION ALL SELECT %(closed)s, count(*) FROM triage_archive WHERE namespace = %(namespace)s
-    UNION ALL SELECT %(set_aside)s, count(*) FROM triage_damaged
-    WHERE namespace = %(namespace)s AND collection <> ALL(%(stays)s)
-    UNION ALL SELECT journal, count(*) FROM triage_records WHERE namespace = %(namespace)s GROUP BY journal
-    UNION ALL SELECT %(runs)s, count(*) FROM triage_run_files WHERE namespace = %(namespace)s AND number = 0
-"""
-
-
 @contextmanager
 def moving(database: Database, identities: Identities) -> Iterator[DatabaseState]:
     """Enter with the state of a database, alone; what is written inside is committed at the end, or nothing.
@@ -275,9 +279,3 @@ def _refuse_running(database: Database) -> None:
         raise ConfigError(
             f"triage runs on the database ({who}); stop it, and where it was killed, try again half a minute later"
         )
-
-
-_SIGNS_OF_LIFE: Final = """
-    SELECT extract(epoch FROM now() - last_heartbeat)::int FROM procrastinate_workers
-    WHERE last_heartbeat > now() - make_interval(secs => %s) ORDER BY last_heartbeat DESC LIMIT 1
-"""

@@ -23,6 +23,57 @@ from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Docume
 
 _VERSION: Final = "version"
 
+_SELECT: Final = """
+    SELECT id, version, content, written_at FROM triage_documents WHERE namespace = %s AND collection = %s
+"""
+_INSERT: Final = """
+    INSERT INTO triage_documents (namespace, collection, id, version, content)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
+    ON CONFLICT DO NOTHING RETURNING id
+"""
+_UPDATE: Final = """
+    UPDATE triage_documents
+    SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+    RETURNING id
+"""
+_DELETE: Final = """
+    DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s RETURNING id
+"""
+_DAMAGED: Final = """
+    SELECT number, id, written_at FROM triage_damaged
+    WHERE namespace = %s AND collection = %s ORDER BY written_at, number
+"""
+_ARCHIVED: Final = """
+    SELECT id, archived_for, number FROM triage_archive
+    WHERE namespace = %(namespace)s AND collection = %(collection)s
+    AND (%(id)s::text IS NULL OR id = %(id)s)
+    AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
+    ORDER BY archived_for DESC, number DESC
+"""
+_READ_ARCHIVED: Final = """
+    SELECT id, version, content, written_at FROM triage_archive
+    WHERE namespace = %s AND collection = %s AND number = %s
+"""
+_SET_ASIDE: Final = """
+    WITH gone AS (
+        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
+    )
+    INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
+    SELECT namespace, collection, id, version, content, written_at FROM gone
+    RETURNING number
+"""
+_ARCHIVE: Final = """
+    WITH gone AS (
+        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
+    )
+    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
+    SELECT namespace, collection, id, %s, version, content, written_at FROM gone
+"""
+
+_MEMORY: Final = "memory/"
+_RETIRED: Final = f"{_MEMORY}{RETIRED}/"
+
 
 class PostgresDocuments:
     """The documents of one namespace; what all teams of a process have in common is in `process`, if that is given."""
@@ -94,55 +145,6 @@ class PostgresDocuments:
         return self._namespace, collection
 
 
-_SELECT: Final = """
-    SELECT id, version, content, written_at FROM triage_documents WHERE namespace = %s AND collection = %s
-"""
-_INSERT: Final = """
-    INSERT INTO triage_documents (namespace, collection, id, version, content)
-    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
-    ON CONFLICT DO NOTHING RETURNING id
-"""
-_UPDATE: Final = """
-    UPDATE triage_documents
-    SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
-"""
-_DELETE: Final = """
-    DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s RETURNING id
-"""
-_DAMAGED: Final = """
-    SELECT number, id, written_at FROM triage_damaged
-    WHERE namespace = %s AND collection = %s ORDER BY written_at, number
-"""
-_ARCHIVED: Final = """
-    SELECT id, archived_for, number FROM triage_archive
-    WHERE namespace = %(namespace)s AND collection = %(collection)s
-    AND (%(id)s::text IS NULL OR id = %(id)s)
-    AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
-    ORDER BY archived_for DESC, number DESC
-"""
-_READ_ARCHIVED: Final = """
-    SELECT id, version, content, written_at FROM triage_archive
-    WHERE namespace = %s AND collection = %s AND number = %s
-"""
-_SET_ASIDE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
-    )
-    INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
-    SELECT namespace, collection, id, version, content, written_at FROM gone
-    RETURNING number
-"""
-_ARCHIVE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
-    )
-    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
-    SELECT namespace, collection, id, %s, version, content, written_at FROM gone
-"""
-
-
 def as_json(value: Any) -> str:
     """Return a value as JSON that the type `json` takes: half of a surrogate pair stands there as its escape.
 
@@ -172,10 +174,6 @@ def _damaged_name(doc_id: str, number: int) -> str:
 def _require(changed: Sequence[object], doc_id: str) -> None:
     if not changed:
         raise Conflict(f"{doc_id} was changed meanwhile; look again")
-
-
-_MEMORY: Final = "memory/"
-_RETIRED: Final = f"{_MEMORY}{RETIRED}/"
 
 
 class DocumentNotes:

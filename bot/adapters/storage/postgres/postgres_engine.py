@@ -25,6 +25,8 @@ from bot.ports import Clock, JobCounts
 from bot.ports.collections import CLASSIFIED, DECISIONS, EVENTS, THREADS
 from bot.ports.storage import SortedMessage, Taken
 
+_TAKE: Final = "SELECT triage_take(%s, %s, %s::json, %s, %s, %s::json, %s, %s, %s, %s, %s, %s, %s::jsonb)"
+
 
 class PostgresDecisions:
     """The decisions of one namespace."""
@@ -92,9 +94,6 @@ class PostgresStore:
         )
         counts = {str(status): int(count) for status, count in rows}
         return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))
-
-
-_TAKE: Final = "SELECT triage_take(%s, %s, %s::json, %s, %s, %s::json, %s, %s, %s, %s, %s, %s, %s::jsonb)"
 
 
 class PostgresEngine:

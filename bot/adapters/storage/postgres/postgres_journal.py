@@ -19,6 +19,20 @@ PAGE: Final = 500
 _FIRST_PAGE: Final = 20
 """On the way back, whose reader often stops early; each page is twice the one before."""
 
+_APPEND: Final = "SELECT triage_append(%s, %s, %s::json, %s)"
+_FORWARDS: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s AND number > %(after)s
+    AND position(%(containing)s IN record::text) > 0
+    ORDER BY number LIMIT %(page)s
+"""
+_BACKWARDS: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s
+    AND (%(before)s::bigint IS NULL OR number < %(before)s)
+    ORDER BY number DESC LIMIT %(page)s
+"""
+
 
 class PostgresJournal:
     """One journal of a namespace."""
@@ -100,18 +114,3 @@ class PostgresJournal:
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:
     """Return names as the table has them."""
     return sorted({as_json(identity) for identity in identities})
-
-
-_APPEND: Final = "SELECT triage_append(%s, %s, %s::json, %s)"
-_FORWARDS: Final = """
-    SELECT number, record::text FROM triage_records
-    WHERE namespace = %(namespace)s AND journal = %(journal)s AND number > %(after)s
-    AND position(%(containing)s IN record::text) > 0
-    ORDER BY number LIMIT %(page)s
-"""
-_BACKWARDS: Final = """
-    SELECT number, record::text FROM triage_records
-    WHERE namespace = %(namespace)s AND journal = %(journal)s
-    AND (%(before)s::bigint IS NULL OR number < %(before)s)
-    ORDER BY number DESC LIMIT %(page)s
-"""

@@ -28,6 +28,28 @@ RENEWALS: Final = 3
 LOOK_EVERY_S: Final = (0.005, 0.25)
 """Between two looks of somebody who waits for a lease: at first, and at most."""
 
+_TAKE: Final = """
+    INSERT INTO triage_leases AS known (namespace, name, token, holder, expires_at)
+    VALUES (%s, %s, 1, %s, clock_timestamp() + make_interval(secs => %s))
+    ON CONFLICT (namespace, name) DO UPDATE
+    SET token = known.token + 1, holder = excluded.holder, expires_at = excluded.expires_at
+    WHERE known.holder IS NULL OR known.expires_at <= clock_timestamp()
+    RETURNING token
+"""
+_HOLDER: Final = """
+    SELECT holder FROM triage_leases
+    WHERE namespace = %s AND name = %s AND holder IS NOT NULL AND expires_at > clock_timestamp()
+"""
+_RENEW: Final = """
+    UPDATE triage_leases AS known SET expires_at = clock_timestamp() + make_interval(secs => %s)
+    FROM unnest(%s::text[], %s::bigint[]) AS held (name, token)
+    WHERE known.namespace = %s AND known.name = held.name AND known.token = held.token AND known.holder IS NOT NULL
+    RETURNING known.name, known.token
+"""
+_RELEASE: Final = """
+    UPDATE triage_leases SET holder = NULL WHERE namespace = %s AND name = %s AND token = %s
+"""
+
 
 class PostgresLeases:
     """The leases of one namespace, as this process holds them."""
@@ -143,26 +165,3 @@ class PostgresLease:
     def release(self) -> None:
         """Let another have it."""
         self._leases.release(self._fence)
-
-
-_TAKE: Final = """
-    INSERT INTO triage_leases AS known (namespace, name, token, holder, expires_at)
-    VALUES (%s, %s, 1, %s, clock_timestamp() + make_interval(secs => %s))
-    ON CONFLICT (namespace, name) DO UPDATE
-    SET token = known.token + 1, holder = excluded.holder, expires_at = excluded.expires_at
-    WHERE known.holder IS NULL OR known.expires_at <= clock_timestamp()
-    RETURNING token
-"""
-_HOLDER: Final = """
-    SELECT holder FROM triage_leases
-    WHERE namespace = %s AND name = %s AND holder IS NOT NULL AND expires_at > clock_timestamp()
-"""
-_RENEW: Final = """
-    UPDATE triage_leases AS known SET expires_at = clock_timestamp() + make_interval(secs => %s)
-    FROM unnest(%s::text[], %s::bigint[]) AS held (name, token)
-    WHERE known.namespace = %s AND known.name = held.name AND known.token = held.token AND known.holder IS NOT NULL
-    RETURNING known.name, known.token
-"""
-_RELEASE: Final = """
-    UPDATE triage_leases SET holder = NULL WHERE namespace = %s AND name = %s AND token = %s
-"""

@@ -27,6 +27,59 @@ from bot.ports.replicas import Rate, Replica, Role
 LATE: Final = timedelta(seconds=0.5)
 """An answer that took longer says nothing of a clock."""
 
+_BEAT: Final = """
+    WITH gone AS (
+        DELETE FROM triage_replicas WHERE seen_at < clock_timestamp() - interval '1 day' AND id <> %s
+    )
+    INSERT INTO triage_replicas AS known (id, host, pid, version, role, clock_ahead)
+    VALUES (%s, %s, %s, %s, %s, %s)
+    ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
+"""
+_LIST: Final = """
+    SELECT host, pid, version, role, clock_timestamp() - started_at, clock_timestamp() - seen_at, clock_ahead
+    FROM triage_replicas ORDER BY host, pid
+"""
+
+ANSWER_S: Final = 2.0
+"""How long to wait for a connection: a post is worth more than its pace."""
+FORGET_EVERY_S: Final = 3_600.0
+"""Also how old a row must be."""
+
+_RESERVE: Final = """
+    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at)
+    VALUES (
+        %(namespace)s, %(rate)s, %(key)s,
+        statement_timestamp() + make_interval(secs => %(interval_s)s), statement_timestamp()
+    )
+    ON CONFLICT (namespace, rate, key) DO UPDATE SET (slot_at, full_at) = (
+        SELECT slot_at, CASE
+            WHEN slot_at <= statement_timestamp() + make_interval(secs => %(patience_s)s)
+            THEN greatest(known.full_at, statement_timestamp()) + make_interval(secs => %(interval_s)s)
+            ELSE known.full_at
+        END
+        FROM greatest(
+            statement_timestamp(), known.full_at - make_interval(secs => %(lead_s)s), known.held_until
+        ) AS slot_at
+    )
+    RETURNING extract(epoch FROM slot_at - statement_timestamp())
+"""
+_HOLD: Final = """
+    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at, held_until)
+    VALUES (
+        %s, %s, %s, statement_timestamp(), statement_timestamp(),
+        statement_timestamp() + make_interval(secs => %s)
+    )
+    ON CONFLICT (namespace, rate, key) DO UPDATE
+    SET held_until = greatest(known.held_until, excluded.held_until)
+"""
+_FORGET: Final = """
+    DELETE FROM triage_paces WHERE (namespace, rate, key) IN (
+        SELECT namespace, rate, key FROM triage_paces
+        WHERE greatest(full_at, held_until, slot_at) < statement_timestamp() - make_interval(secs => %s)
+        FOR UPDATE SKIP LOCKED
+    )
+"""
+
 
 class PostgresReplicas:
     """The replicas of a database; this object is one process."""
@@ -63,20 +116,6 @@ def read_replicas(connection: psycopg.Connection[tuple[Any, ...]]) -> Sequence[R
     """Return all replicas, by host and process; raises psycopg.Error."""
     names = ("host", "pid", "version", "role", "runs_for", "silent_for", "clock_ahead")
     return [Replica(**dict(zip(names, row, strict=True))) for row in connection.execute(_LIST)]
-
-
-_BEAT: Final = """
-    WITH gone AS (
-        DELETE FROM triage_replicas WHERE seen_at < clock_timestamp() - interval '1 day' AND id <> %s
-    )
-    INSERT INTO triage_replicas AS known (id, host, pid, version, role, clock_ahead)
-    VALUES (%s, %s, %s, %s, %s, %s)
-    ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
-"""
-_LIST: Final = """
-    SELECT host, pid, version, role, clock_timestamp() - started_at, clock_timestamp() - seen_at, clock_ahead
-    FROM triage_replicas ORDER BY host, pid
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,12 +161,6 @@ def look(url: str) -> DatabaseReport:
         )
 
 
-ANSWER_S: Final = 2.0
-"""How long to wait for a connection: a post is worth more than its pace."""
-FORGET_EVERY_S: Final = 3_600.0
-"""Also how old a row must be."""
-
-
 class PostgresPace:
     """The rates of one namespace: a bot in its workspace."""
 
@@ -158,39 +191,3 @@ class PostgresPace:
         """Let nobody take a slot before so many seconds have passed."""
         with self._database.apart(answer_s=ANSWER_S) as connection:
             connection.execute(_HOLD, [self._namespace, rate.name, key, seconds])
-
-
-_RESERVE: Final = """
-    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at)
-    VALUES (
-        %(namespace)s, %(rate)s, %(key)s,
-        statement_timestamp() + make_interval(secs => %(interval_s)s), statement_timestamp()
-    )
-    ON CONFLICT (namespace, rate, key) DO UPDATE SET (slot_at, full_at) = (
-        SELECT slot_at, CASE
-            WHEN slot_at <= statement_timestamp() + make_interval(secs => %(patience_s)s)
-            THEN greatest(known.full_at, statement_timestamp()) + make_interval(secs => %(interval_s)s)
-            ELSE known.full_at
-        END
-        FROM greatest(
-            statement_timestamp(), known.full_at - make_interval(secs => %(lead_s)s), known.held_until
-        ) AS slot_at
-    )
-    RETURNING extract(epoch FROM slot_at - statement_timestamp())
-"""
-_HOLD: Final = """
-    INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at, held_until)
-    VALUES (
-        %s, %s, %s, statement_timestamp(), statement_timestamp(),
-        statement_timestamp() + make_interval(secs => %s)
-    )
-    ON CONFLICT (namespace, rate, key) DO UPDATE
-    SET held_until = greatest(known.held_until, excluded.held_until)
-"""
-_FORGET: Final = """
-    DELETE FROM triage_paces WHERE (namespace, rate, key) IN (
-        SELECT namespace, rate, key FROM triage_paces
-        WHERE greatest(full_at, held_until, slot_at) < statement_timestamp() - make_interval(secs => %s)
-        FOR UPDATE SKIP LOCKED
-    )
-"""

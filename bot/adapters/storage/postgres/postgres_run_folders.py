@@ -25,6 +25,19 @@ MAX_FOUND: Final = 1_000
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
+_STORE: Final = """
+    INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
+    ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
+"""
+_FILES: Final = """
+    SELECT name, number, content FROM triage_run_files
+    WHERE namespace = %s AND folder = %s ORDER BY name, number
+"""
+_LONG_RUNS: Final = """
+    SELECT count(*) FROM triage_run_folders NATURAL JOIN triage_run_files
+    WHERE namespace = %s AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s
+"""
+
 
 class PostgresRunFolders:
     """The folders of one namespace; `home` is its data directory on this machine."""
@@ -113,17 +126,3 @@ class PostgresRunFolders:
         for one in (*to.rglob("*"), to):
             os.utime(one, (touched.timestamp(), touched.timestamp()))
         return to
-
-
-_STORE: Final = """
-    INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
-    ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
-"""
-_FILES: Final = """
-    SELECT name, number, content FROM triage_run_files
-    WHERE namespace = %s AND folder = %s ORDER BY name, number
-"""
-_LONG_RUNS: Final = """
-    SELECT count(*) FROM triage_run_folders NATURAL JOIN triage_run_files
-    WHERE namespace = %s AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s
-"""
