@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from bot.agent.model_run import RunFailed
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
-from bot.domain.heartbeats.allowed_commands import Argv, commands_in
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in, identity_of
 from bot.domain.heartbeats.beats import BeatResult, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
@@ -244,6 +244,65 @@ def test_each_command_of_a_task_that_fails_has_an_alert_of_its_own(tmp_path: Pat
         assert orders == "Backends, Orders: `python3 check.py` fails (exit code 1)\n- `empty`"
         assert stock == "Backends, Stock: `python3 stock.py` fails (exit code 1)\n- `production is down`"
         assert [each.severity for each in watch.known] == [Severity.ACT, Severity.PAGE]
+
+
+def list_watch(folder: Path, mind: Any) -> Watch:
+    """Return a watch over BELOW, whose commands both answer."""
+    watch = Watch(make_folder(folder), mind, line=BELOW)
+    watch.probes.set(0, "fine", STOCK)
+    return watch
+
+
+@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+def test_the_first_command_of_a_list_that_was_well_rings_again_though_another_fails(tmp_path: Path, mind: Any) -> None:
+    """Being the first of its list makes no difference."""
+    watch = list_watch(tmp_path / "list", mind)
+    watch.beat(1, "A")
+    watch.acknowledge()
+    watch.probes.set(1, "empty", STOCK)
+    assert len(watch.beat(0, "fine")) == 1
+    watch.acknowledge()
+    assert watch.beat(1, "A") == ["Backends, Orders: `python3 check.py` fails (exit code 1)\n- `A`"]
+
+
+@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+def test_an_acknowledgement_stays_with_its_command_when_a_list_is_reordered(tmp_path: Path, mind: Any) -> None:
+    """In a list that is called something else now, too."""
+    watch = list_watch(tmp_path / "list", mind)
+    watch.beat(1, "A")
+    watch.acknowledge()
+    watch.says("What the shop needs\n  - ! Stock: `python3 stock.py`\n  - Orders: `python3 check.py`")
+    assert watch.beat(1, "A") == []
+    watch.probes.set(1, "empty", STOCK)
+    assert watch.beat() == ["What the shop needs, Stock: `python3 stock.py` fails (exit code 1)\n- `empty`"]
+
+
+@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+def test_a_command_taken_out_of_a_list_is_not_called_well(tmp_path: Path, mind: Any) -> None:
+    """Whatever else the list says."""
+    watch = list_watch(tmp_path / "list", mind)
+    watch.probes.set(1, "empty", STOCK)
+    watch.beat(0, "fine")
+    watch.says("Backends\n  - Orders: `python3 check.py`")
+    watch.beat(0, "fine")
+    assert watch.shown.resolved_at is None
+    assert watch.shown.removed is not None
+
+
+def test_a_finding_of_a_further_command_of_an_older_version_keeps_what_was_said_of_it(tmp_path: Path) -> None:
+    """Its key was that of the list's first command, with its own hash behind."""
+    watch = list_watch(tmp_path / "list", OfflineFullRun())
+    [task] = parse(watch.room.playbook).tasks(Tier.QUICK)
+    key = f"shop/{identity_of(task)}/failing-{task_id(' '.join(STOCK))}"
+    at = watch.room.clock.now()
+    old = OpenFinding(key=key, task=identity_of(task), text="old", first_at=at, last_at=at, acknowledged_by="U0ANN")
+    old = old.evolve(severity=Severity.PAGE)
+    watch.room.store.save("shop", lambda state: state.with_findings(old))
+    watch.probes.set(1, "empty", STOCK)
+    assert watch.beat(0, "fine") == []
+    watch.probes.set(0, "fine", STOCK)
+    watch.beat(0, "fine")
+    assert [each.resolved_at is not None for each in watch.known] == [True]
 
 
 def test_a_command_that_is_well_again_is_called_so_while_another_of_its_task_fails(tmp_path: Path) -> None:

@@ -40,6 +40,10 @@ MESSAGE = "message"
 EVENT = "event-"
 """Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
 RECEIPTS = "receipts"
+FAILING = "failing"
+"""The id of the finding that a check of the team's own fails; its task is the check itself, not the task it is in."""
+NO_ANSWER = "no-answer"
+"""Likewise that it was cut off, killed or never started."""
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
@@ -75,14 +79,33 @@ def finding_key(session_id: str, task: str, text: str, finding: str | None = Non
     return f"{session_id}/{task}/{stable if 0 < len(stable) <= _MAX_ID_CHARS else fingerprint(named or text)}"
 
 
-def rekeyed(key: str, task: str) -> str:
-    """Return the key of the same finding under another task.
+def rekeyed(key: str, task: str, name: str = "") -> str:
+    """Return the key of the same finding under another task, and under another name where one is given.
 
     >>> rekeyed("api/1a2b3c4d/ci-red", "99887766")
     'api/99887766/ci-red'
     """
     session_id, _, rest = key.partition("/")
-    return f"{session_id}/{task}/{rest.rpartition('/')[2]}"
+    return f"{session_id}/{task}/{name or rest.rpartition('/')[2]}"
+
+
+def name_in(key: str) -> str:
+    """Return the last part of a finding's key.
+
+    >>> name_in("api/1a2b3c4d/ci-red")
+    'ci-red'
+    """
+    return key.rpartition("/")[2]
+
+
+def check_named(name: str) -> tuple[str, str]:
+    """Return the kind and the check in the id of a failed check; two empty texts where it is no such id.
+
+    >>> check_named("failing-1a2b3c4d"), check_named("ci-red")
+    (('failing', '1a2b3c4d'), ('', ''))
+    """
+    kind, _, check = name.rpartition("-")
+    return (kind, check) if kind in (FAILING, NO_ANSWER) else ("", "")
 
 
 class DuplicateCheck(FrozenValue):
@@ -208,6 +231,12 @@ class OpenFinding(FrozenValue):
     def was_closed_after(self, at: datetime) -> bool:
         """Whether a person or a beat closed it since a moment."""
         return any(closed is not None and closed > at for closed in (self.fixed_at, self.resolved_at))
+
+    @property
+    def name(self) -> str:
+        """Its id as receipts give it: that of a failed check names the check."""
+        name = name_in(self.key)
+        return f"{name}-{self.task}" if name in (FAILING, NO_ANSWER) else name
 
     @property
     def is_open(self) -> bool:

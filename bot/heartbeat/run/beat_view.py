@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.heartbeats.allowed_commands import identity_of_lines
+from bot.domain.heartbeats.allowed_commands import checks_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
@@ -81,8 +81,8 @@ class PlaybookEditLog:
 
     def removals(self, at: datetime) -> dict[str, Removal]:
         """Return the checks that the session's agent took out, by their identity."""
-        gone = (identity_of_lines(edit.text) for edit in self.made if edit.what is EditKind.REMOVE_TASK)
-        return dict.fromkeys(gone, Removal(at=at, by=AGENT))
+        removed = [edit.text for edit in self.made if edit.what is EditKind.REMOVE_TASK]
+        return {check: Removal(at=at, by=AGENT) for text in removed for check in checks_of_lines(text)}
 
     def described(self) -> str:
         """Return what changed on one line, or nothing.

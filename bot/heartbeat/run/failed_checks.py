@@ -9,16 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bot.domain.heartbeats.alerts import OpenFinding, finding_key
-from bot.domain.heartbeats.allowed_commands import commands_in, identity_of
+from bot.domain.heartbeats.alerts import FAILING, NO_ANSWER, OpenFinding, check_named, finding_key, name_in
+from bot.domain.heartbeats.allowed_commands import checks_of, commands_in, identity_of
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult
 
-FAILING: Final = "failing"
-"""The id of the finding that a check of the team's own fails; a task's further commands add their own hash."""
-NO_ANSWER: Final = "no-answer"
-"""Likewise that it was cut off, killed or never started."""
 SHOWN_LINES: Final = 8
 _OTHERS: Final = frozenset({"git", "gh", "glab", "triage"})
 _LEAD: Final = re.compile(r"[\s|>*+-]{0,99}(?:\[[ xX]?\]\s{0,9})?")
@@ -52,30 +48,34 @@ def is_unreported(view: BeatView) -> bool:
     return any(not reports_of(view, task, result) for task in view.tasks for result in failures(view, task))
 
 
-def failure_id(task: PlaybookEntry, result: ProbeResult) -> str:
+def failure_id(result: ProbeResult) -> str:
     """Return the stable id of the finding that a check fails: each command of a task is a finding of its own."""
-    kind, check = FAILING if says_no(result) else NO_ANSWER, task_id(result.command)
-    return kind if check == identity_of(task) else f"{kind}-{check}"
+    return f"{FAILING if says_no(result) else NO_ANSWER}-{task_id(result.command)}"
+
+
+def subject_of(task: PlaybookEntry, named: str | None) -> tuple[str, str | None]:
+    """Return the check that a finding of a task with the id `named` is about, and its name in the finding's key."""
+    kind, check = check_named(named or "")
+    return (check, kind) if check in checks_of(task) else (identity_of(task), named)
 
 
 def well_again(view: BeatView) -> Iterator[str]:
-    """Yield the keys of what is known of a task's further commands that are good now, whatever becomes of the first."""
-    for task in view.tasks:
-        for result in view.probes.results_for(task):
-            if is_own(result) and result.problem is None:
-                names = (f"{kind}-{task_id(result.command)}" for kind in (FAILING, NO_ANSWER))
-                yield from (finding_key(view.session.id, identity_of(task), "", name) for name in names)
+    """Yield the keys of what is known of the commands that are good now, whatever becomes of others of their task."""
+    for result in view.probes.results:
+        if is_own(result) and result.problem is None:
+            check = task_id(result.command)
+            yield from (finding_key(view.session.id, check, "", kind) for kind in (FAILING, NO_ANSWER))
 
 
 def reports_of(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> list[OpenFinding]:
     """Return what is open of a check that fails: the finding of its own, or one that a model named since it fails."""
-    known = [each for each in view.open_findings if each.task == identity_of(task)]
-    names = {each.key: each.key.rpartition("/")[2] for each in known}
-    own, is_old = failure_id(task, result), result.command in view.failed_before
+    check, kind = subject_of(task, failure_id(result))
+    own, is_old = finding_key(view.session.id, check, "", kind), result.command in view.failed_before
+    known, checks = view.open_findings, checks_of(task)
     return [
         each
         for each in known
-        if names[each.key] == own or (is_old and not names[each.key].startswith((FAILING, NO_ANSWER)))
+        if each.key == own or (is_old and each.task in checks and name_in(each.key) not in (FAILING, NO_ANSWER))
     ]
 
 
@@ -97,10 +97,11 @@ def failure_text(task: PlaybookEntry, result: ProbeResult) -> str:
 
 def is_marked(view: BeatView, task: PlaybookEntry, finding: str) -> bool:
     """Whether a task begins with `!`, or below it the line of the command that a finding is about (else of any)."""
-    failed = [result.argv for result in failures(view, task) if failure_id(task, result) == finding]
+    about = subject_of(task, finding)
+    failed = [result.argv for result in failures(view, task) if subject_of(task, failure_id(result)) == about]
     named = ((line, set(commands_in([line]))) for line in task.details)
-    about = [line for line, argvs in named if argvs and (not failed or argvs.intersection(failed))]
-    return any(is_marked_urgent(_LEAD.sub("", line, count=1)) for line in [task.text, *about])
+    lines = [line for line, argvs in named if argvs and (not failed or argvs.intersection(failed))]
+    return any(is_marked_urgent(_LEAD.sub("", line, count=1)) for line in [task.text, *lines])
 
 
 def titled(task: PlaybookEntry, *texts: str, of: ProbeResult | None = None) -> str:

@@ -18,7 +18,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
-from bot.domain.heartbeats.allowed_commands import identity_of
+from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
@@ -63,11 +63,7 @@ def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSect
     if view.playbook.notes and not only_changed:
         yield PromptSection(name="notes", text="\n".join(map(_named, view.playbook.notes[-NOTES:])))
     if view.open_findings:
-        known = [
-            f"[{each.key.rpartition('/')[2]}] {each.text.splitlines()[0][:200]}"
-            for each in view.open_findings
-            if each.text
-        ]
+        known = [f"[{each.name}] {each.text.splitlines()[0][:200]}" for each in view.open_findings if each.text]
         yield PromptSection(name="open_findings", text="\n".join(known))
     if view.moves and not only_changed:
         yield PromptSection(name="measured", text="\n".join(map(_proposal, view.moves)))
@@ -242,7 +238,8 @@ def _touches_open_finding(view: BeatView) -> bool:
     found = {finding.task for finding in view.open_findings}
     changed = set(view.changed)
     return any(
-        identity_of(task) in found and changed.intersection(view.probes.results_for(task)) for task in view.tasks
+        not found.isdisjoint(checks_of(task)) and changed.intersection(view.probes.results_for(task))
+        for task in view.tasks
     )
 
 

@@ -11,14 +11,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.domain.heartbeats.allowed_commands import Argv, identity_of, identity_of_lines
+from bot.domain.heartbeats.alerts import FAILING
+from bot.domain.heartbeats.allowed_commands import Argv, checks_of, identity_of
 from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_record import first_lines, kept
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.failed_checks import FAILING, failure_id, failure_text, failures, is_own, listed, titled
+from bot.heartbeat.run.failed_checks import failure_id, failure_text, failures, is_own, listed, titled
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
 
@@ -67,7 +68,7 @@ class OfflineFullRun:
 def _reporter(view: BeatView, useless: Collection[Argv]) -> PlaybookEntry | None:
     """Return the task whose finding names what does not work: where one is open already, that task's."""
     open_ = {each.task for each in view.open_findings if each.key.endswith(f"/{USELESS}")}
-    known = [task for task in view.tasks if identity_of(task) in open_]
+    known = [task for task in view.tasks if not open_.isdisjoint(checks_of(task))]
     concerned = [task for task in view.tasks if not view.probes.commands_of(task).isdisjoint(useless)]
     return next(iter([*known, *concerned]), None) if useless else None
 
@@ -84,7 +85,7 @@ def _receipts(task: PlaybookEntry, view: BeatView, useless: Mapping[Argv, str], 
     seen = [news for result in answered if (news := _reader(result)(result, view)) is not None]
     found = {
         **({USELESS: _useless_text(useless)} if reports else {}),
-        **{failure_id(task, result): failure_text(task, result) for result in failed},
+        **{failure_id(result): failure_text(task, result) for result in failed},
         **({LATE: titled(task, "not run: no time was left for its commands")} if late else {}),
         **({_name_of(task, view, seen): titled(task, *(each.text for each in seen))} if seen else {}),
     }
@@ -196,8 +197,8 @@ def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
 
 def _has_failed(result: ProbeResult, view: BeatView) -> bool:
     """Whether a command had an error at the last good beat, or an alert that it fails is open."""
-    check = identity_of_lines(f"`{result.command}`")
-    alerted = any(each.task == check and each.key.endswith(f"/{FAILING}") for each in view.open_findings)
+    own = f"/{task_id(result.command)}/{FAILING}"
+    alerted = any(each.key.endswith(own) for each in view.open_findings)
     return alerted or result.command in view.failed_before
 
 

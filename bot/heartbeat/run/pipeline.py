@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.alerts import FLAGS
-from bot.domain.heartbeats.allowed_commands import identity_of
+from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
@@ -157,7 +157,7 @@ class BeatPipeline:
         detail = _joined(detail, begun.edits.counted())
         ending = end_of(view, sent, quiet=BeatResult.OK_EMPTY, step=step, detail=detail)
         found = {finding.task for finding in findings}
-        boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
+        boxes = {task.id: not failures(view, task) for task in view.tasks if found.isdisjoint(checks_of(task))}
         return self._stamped(ending, begun, boxes)
 
     def _run(self, view: BeatView, begun: BeatStart, screened: Screened | None = None) -> BeatEnd:

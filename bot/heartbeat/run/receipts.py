@@ -14,8 +14,19 @@ from functools import cache
 from typing import Final
 
 from bot.domain.ack import Ack, read_ack
-from bot.domain.heartbeats.alerts import ASSIGNMENTS, EVENT, FLAGS, MESSAGE, RECEIPTS, OpenFinding, finding_key
-from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, checks_in, identity_of, not_run_notice
+from bot.domain.heartbeats.alerts import (
+    ASSIGNMENTS,
+    EVENT,
+    FAILING,
+    FLAGS,
+    MESSAGE,
+    NO_ANSWER,
+    RECEIPTS,
+    OpenFinding,
+    finding_key,
+    name_in,
+)
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, checks_in, checks_of, identity_of, not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
@@ -32,8 +43,10 @@ from bot.heartbeat.run.failed_checks import (
     is_good,
     is_marked,
     reports_of,
+    subject_of,
     well_again,
 )
+from bot.heartbeat.run.probes import ProbeResult
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules
 
@@ -122,7 +135,7 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
     found, known = _found(view, report.receipts), {each.key for each in view.open_findings}
-    news = {each.task for each in found if each.key not in known}
+    news = {each.task for each in found if each.key not in known and name_in(each.key) not in (FAILING, NO_ANSWER)}
     findings = _each_once([*found, *seen_by_code(view, news), *_undone(view, report)])
     if missing:
         findings.append(_unreceipted(view, missing))
@@ -156,8 +169,13 @@ def _checked(view: BeatView, vouched: set[str]) -> set[str]:
 
     A check that could not be run, was not allowed or failed proves nothing, whatever a receipt says.
     """
-    open_ = {identity_of(task) for task in view.tasks if task.id not in vouched or not is_good(view, task)}
-    return {identity_of(task) for task in view.tasks} - open_
+    good, open_ = set[str](), set[str]()
+    for task in view.tasks:
+        if task.id in vouched and is_good(view, task):
+            good.update(checks_of(task))
+        else:
+            open_.add(identity_of(task))
+    return good - open_
 
 
 def standing(playbook: Playbook) -> frozenset[str]:
@@ -185,10 +203,23 @@ def open_flags(view: BeatView) -> list[Finding]:
     ]
 
 
-def _new(view: BeatView, about: str, text: str, task: PlaybookEntry | None = None, named: str | None = None) -> Finding:
-    """Return a finding of a beat; it goes by its name, else by its text."""
-    key, check = finding_key(view.session.id, about, text, named), task.text if task else ""
-    return Finding(key=key, task=about, check=check, text=text, severity=severity_of(view, text, task, named))
+def _new(view: BeatView, about: str, text: str) -> Finding:
+    """Return a finding of a beat that is of no task; it goes by its text."""
+    key = finding_key(view.session.id, about, text)
+    return Finding(key=key, task=about, text=text, severity=severity_of(view, text, None))
+
+
+def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
+    """Return the finding that one check of a task fails; it goes by the command."""
+    named, text = failure_id(result), failure_text(task, result)
+    check, kind = subject_of(task, named)
+    return Finding(
+        key=finding_key(view.session.id, check, "", kind),
+        task=check,
+        check=checks_of(task)[check],
+        text=text,
+        severity=severity_of(view, text, task, named),
+    )
 
 
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
@@ -217,7 +248,7 @@ def seen_by_code(view: BeatView, said: Collection[str | None] = ()) -> list[Find
     found: dict[str, Finding] = {}
     for task in view.tasks:
         for result in failures(view, task) if identity_of(task) not in said else ():
-            new = _new(view, identity_of(task), failure_text(task, result), task, failure_id(task, result))
+            new = _failure(view, task, result)
             known = [again(each) for each in reports_of(view, task, result) if each.key != new.key]
             for each in known or [new]:
                 found.setdefault(each.key, each)
@@ -250,15 +281,15 @@ def _finding(
     """
     is_event = (receipt.finding or "").startswith(EVENT)
     said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
-    if task is not None and not is_event:
-        alone = [each for each in failures(view, task) if (task.id, failure_id(task, each)) not in named]
+    about, name = subject_of(task, receipt.finding) if task else (MESSAGE, receipt.finding)
+    if task is not None and not is_event and name not in (FAILING, NO_ANSWER):
+        alone = [each for each in failures(view, task) if (task.id, failure_id(each)) not in named]
         unnamed = [each for each in alone if each.command not in said]
         said = "\n\n".join([said, *(failure_text(task, each) for each in unnamed)])
-    about = identity_of(task) if task else MESSAGE
     return Finding(
-        key=finding_key(view.session.id, about, receipt.evidence, receipt.finding),
+        key=finding_key(view.session.id, about, receipt.evidence, name),
         task=MESSAGE if is_event else about,
-        check=task.text if task else "",
+        check=(task.text if name == receipt.finding else checks_of(task)[about]) if task else "",
         text=said,
         severity=severity_of(view, said, task, receipt.finding),
     )

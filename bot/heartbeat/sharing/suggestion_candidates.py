@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import identity_of
+from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_same_task, suggestion_id
@@ -80,7 +80,7 @@ def good_checks(known: Sequence[SessionPlaybook]) -> list[tuple[SessionPlaybook,
         (source, tier, task)
         for source in known
         for tier, task in source.playbook.all_tasks
-        if identity_of(task) in source.acted_on or sum(each.has(task.text) for each in known) > 1
+        if not source.acted_on.isdisjoint(checks_of(task)) or sum(each.has(task.text) for each in known) > 1
     ]
 
 
@@ -118,7 +118,7 @@ def _of_peers(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
     """Checks that others make, and those that found something people did something about."""
     for source in known:
         for tier, task in source.playbook.all_tasks:
-            if identity_of(task) in source.acted_on:
+            if not source.acted_on.isdisjoint(checks_of(task)):
                 why = f"In {source.name} it found something that people acted on."
                 yield from _to_all(known, tier, task.text, why, ACTED_ON, source=source)
             holders = [each.name for each in known if each.has(task.text)]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.domain.heartbeats.allowed_commands import identity_of_lines
+from bot.domain.heartbeats.allowed_commands import checks_of_lines
 from bot.domain.playbook import parse
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_view import AGENT, EditKind, PlaybookEdit, PlaybookEditLog
@@ -24,9 +24,8 @@ def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_no
     """Reworded is not removed either; each session has its own."""
     removals = _removals(tmp_path)
     removals.note_removals("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
-    assert {name: each.by for name, each in removals.load("shop").items()} == {
-        identity_of_lines("`make lint`"): "U0ANA"
-    }
+    by = {name: each.by for name, each in removals.load("shop").items()}
+    assert by == dict.fromkeys(checks_of_lines("`make lint`"), "U0ANA")
     assert removals.load("api") == {}
 
 
@@ -39,4 +38,6 @@ def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
     edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
-    assert {name: each.by for name, each in edits.removals(AT).items()} == {identity_of_lines("`make lint`"): AGENT}
+    assert {name: each.by for name, each in edits.removals(AT).items()} == dict.fromkeys(
+        checks_of_lines("`make lint`"), AGENT
+    )

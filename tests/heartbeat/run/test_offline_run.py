@@ -10,6 +10,7 @@ import pytest
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Receipt
+from bot.domain.playbooks.playbook_entries import task_id
 from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.run.receipts import judge_report
@@ -143,7 +144,7 @@ def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> 
 def test_a_check_of_the_teams_own_that_says_no_is_a_finding(tmp_path: Path) -> None:
     """With its last output; the id stays, whatever it prints."""
     said = beat(tmp_path, "make lint", "a.py:1 bad\n", exit_code=2, problem="`make lint` failed: a.py:1 bad")
-    assert (said.status, said.finding) == ("finding", "failing")
+    assert (said.status, said.finding) == ("finding", f"failing-{task_id('make lint')}")
     assert "fails (exit code 2)" in said.evidence
     assert "a.py:1 bad" in said.evidence
 
@@ -151,7 +152,7 @@ def test_a_check_of_the_teams_own_that_says_no_is_a_finding(tmp_path: Path) -> N
 def test_a_check_that_was_cut_off_has_said_nothing(tmp_path: Path) -> None:
     """That is another alert than that it fails."""
     said = beat(tmp_path, "make lint", "", exit_code=-9, problem="`make lint` took over 30 s")
-    assert (said.status, said.finding) == ("finding", "no-answer")
+    assert (said.status, said.finding) == ("finding", f"no-answer-{task_id('make lint')}")
     assert said.evidence.endswith("no answer: `make lint` took over 30 s")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.allowed_commands import identity_of_lines
+from bot.domain.heartbeats.allowed_commands import checks_of_lines
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import SuggestionStatus
@@ -27,7 +27,7 @@ MOVED = "Nightly load test: `make load`"
 
 def acted(garden: Garden, name: str, task: str, **fields: str) -> None:
     """Note that a task of a session found something, and what people did about it."""
-    check = identity_of_lines(task)
+    [check] = checks_of_lines(task)
     key = f"{name}/{check}/full"
     finding = OpenFinding(key=key, task=check, text="full", first_at=AT, last_at=AT, **fields)  # type: ignore[arg-type]
     garden.store.save(name, lambda state: state.evolve(findings={**state.findings, key: finding}))
