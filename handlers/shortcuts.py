@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from slack_bolt import Ack, Respond
 
-from bot.casework.approvers import is_colleague, never_may
+from bot.casework.approvers import is_member
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 from bot.intake.normalise import extract_text
 from bot.intake.watcher import ForcedEnqueue, Watcher
@@ -78,8 +78,7 @@ class Shortcuts:
 
     def _require_member(self, body: Body) -> None:
         user, team = clicking_person(body)
-        person = self._workspace.person(user, fresh=True)
-        if never_may(person) or not is_colleague(person, team, self._team_id):
+        if not is_member(self._workspace.person(user, fresh=True), team, self._team_id):
             raise InputError(NOT_YOURS)
 
     def _require_readable(self, channel: Body, thread_ts: str) -> None:

@@ -81,7 +81,7 @@ class Approvers:
         if not self.probably(user_id, team_id):
             return False
         try:
-            return not never_may(self._workspace.person(user_id))
+            return not _never_may(self._workspace.person(user_id))
         except ProviderError:
             log.warning("cannot tell who may see drafts", extra={"action": "approvers_unknown"}, exc_info=True)
             return False
@@ -91,14 +91,15 @@ class Approvers:
         return user_id in self._known | self._members and self.knows(user_id, team_id)
 
     def knows(self, user_id: str, team_id: str) -> bool:
-        """Whether somebody is of our workspace, or of a sister workspace; only the latter is asked of the chat."""
-        if team_id == self._team_id:
-            return True
+        """Whether somebody is a full member of our workspace or of a sister workspace, as of the last minute.
+
+        Enough to see counts, so where the chat cannot say, whoever comes from our workspace is taken for one.
+        """
         try:
-            return is_colleague(self._workspace.person(user_id), team_id, self._team_id)
+            return is_member(self._workspace.person(user_id), team_id, self._team_id)
         except ProviderError:
-            log.warning("cannot tell whose colleague this is", extra={"action": "colleague_unknown"}, exc_info=True)
-            return False
+            log.warning("cannot tell whether this is a member", extra={"action": "member_unknown"}, exc_info=True)
+            return team_id == self._team_id
 
     def roll(self) -> ApproverList:
         """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""
@@ -122,7 +123,7 @@ class Approvers:
     def _asked(self, user_id: str, team_id: str, owner: str) -> bool:
         """Ask the chat; raises ProviderError if it cannot say."""
         person = self._workspace.person(user_id, fresh=True)
-        if not is_colleague(person, team_id, self._team_id) or never_may(person):
+        if not is_member(person, team_id, self._team_id):
             self._barred |= {user_id}
             return False
         self._barred -= {user_id}
@@ -134,7 +135,7 @@ class Approvers:
     def _never(self, user_id: str) -> bool:
         """Whether a person is known never to decide; one the chat cannot tell of is not."""
         try:
-            return never_may(self._workspace.person(user_id))
+            return _never_may(self._workspace.person(user_id))
         except ProviderError:
             return False
 
@@ -146,14 +147,14 @@ class Approvers:
         return people.union(*(self._workspace.members(group) for group in groups))
 
 
-def is_colleague(person: Person, team_id: str, our_team_id: str) -> bool:
-    """Whether a click of `team_id` is this person's, and they belong to us: an id is unique in its team only.
+def is_member(person: Person, team_id: str, our_team_id: str) -> bool:
+    """Whether a click of `team_id` is this person's, and they are a full member: an id is unique in its team only.
 
     A sister workspace of an Enterprise Grid is another team and the same company.
     """
-    return not person.is_external and (team_id == our_team_id or team_id in person.team_ids)
+    return not _never_may(person) and (team_id == our_team_id or team_id in person.team_ids)
 
 
-def never_may(person: Person) -> bool:
+def _never_may(person: Person) -> bool:
     """Whether nobody of this kind decides anything, whatever list they stand on."""
     return is_stranger(person) or person.is_bot or person.is_deactivated

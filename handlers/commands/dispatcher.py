@@ -37,7 +37,7 @@ https://docs.slack.dev/interactivity/implementing-slash-commands, which also lim
 minutes: an answer that comes later uses one, a promise that failed another."""
 HELP_WORDS: Final = ("help", "-h", "--help")
 """After a command: what it is, instead of doing it."""
-OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
+NO_MEMBER: Final = "Only full members of this workspace can use /triage: no guests, nobody of another workspace."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,9 +111,9 @@ Command = Callable[[TypedCommand], Answer]
 class CommandDispatcher:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
-    What it says of a command stands in bot/domain/commands/command_specs.py. Members of other workspaces are answered
-    nothing else; `knows` says of a user and a team whether they are ours, sister workspaces of an Enterprise Grid
-    included.
+    What it says of a command stands in bot/domain/commands/command_specs.py. Guests and people of other workspaces are
+    answered nothing else; `knows` says of a user and a team whether they are a full member, sister workspaces of an
+    Enterprise Grid included.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class CommandDispatcher:
     def answer(self, typed: TypedCommand) -> Answer:
         """Return the answer; an error is one, too."""
         if not self._knows(*typed.who):
-            return message_blocks(OTHER_TEAM)
+            return message_blocks(NO_MEMBER)
         word = typed.line.word(0) or "help"
         command = self._table.get(word)
         if command is None:

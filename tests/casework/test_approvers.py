@@ -74,6 +74,17 @@ def test_a_colleague_of_a_sister_workspace_may_like_anybody(workspace: FakeWorks
     assert not who.knows("U1", "T9")
 
 
+@pytest.mark.parametrize("flaw", ["is_guest", "is_external", "is_deactivated"])
+def test_only_full_members_are_known(workspace: FakeWorkspace, flaw: str) -> None:
+    """They see counts; a chat that cannot say leaves it at the workspace, for nothing else is shown for it."""
+    who = approvers(workspace, None)
+    assert who.knows("U9", "T1")
+    workspace.people["U9"] = Person(user_id="U9", name="x", **{flaw: True})  # type: ignore[arg-type]
+    assert not who.knows("U9", "T1")
+    workspace.down = True
+    assert (who.knows("U9", "T1"), who.knows("U9", "T2")) == (True, False)
+
+
 def test_the_right_is_asked_afresh_of_approvers_and_owners(workspace: FakeWorkspace) -> None:
     """Never from memory; an owner who became a guest may no more than any guest."""
     who = approvers(workspace, None)

@@ -228,15 +228,12 @@ def test_a_slack_that_cannot_be_reached_is_not_asked_for_every_page(page: Page, 
 
 
 @pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
-def test_who_never_may_approve_sees_no_draft_though_they_are_listed(page: Page, flaw: str) -> None:
-    """Neither when they open the page nor when it is brought up to date."""
+def test_who_is_no_full_member_has_no_page_though_they_are_listed(page: Page, flaw: str) -> None:
+    """Neither drafts nor counts, and not which sessions there are."""
     page.workspace.people["U2"] = Person(user_id="U2", name="x", **{flaw: True})  # type: ignore[arg-type]
     page.open()
-    page.approvers.refresh()
-    page.home = replace(page.home, overview=an_overview(QUESTION, "another one"))
-    page.tab.tick()
-    assert len(page.published()) == 2
-    assert QUESTION not in json.dumps(page.published())
+    page.press_run("shop", "U2")
+    assert page.published() == []
 
 
 def test_a_right_that_went_a_moment_ago_is_noticed_when_the_page_opens(page: Page) -> None:

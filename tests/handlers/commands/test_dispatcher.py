@@ -25,7 +25,7 @@ from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
 from handlers.commands.casework_commands import CaseworkCommands, status_command
-from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher, TypedCommand
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher, TypedCommand
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace
@@ -80,7 +80,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
         body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
         commands(lambda **answer: answers.append(answer), body, None)  # type: ignore[arg-type]
     assert "waiting" in said(answers[0])
-    assert "Only members of this workspace" in said(answers[1])
+    assert "Only full members of this workspace" in said(answers[1])
 
 
 @pytest.mark.parametrize("text", ["", None, "help", "   "])
@@ -221,7 +221,7 @@ def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None
 def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
     """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
     assert "Only approvers" in casework.type(text, by="U3")
-    assert casework.type(text, by="U2", team="T2").startswith(OTHER_TEAM)
+    assert casework.type(text, by="U2", team="T2").startswith(NO_MEMBER)
     assert not casework.pausing.is_paused
     assert casework.asked == casework.shown == []
 

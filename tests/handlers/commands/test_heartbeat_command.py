@@ -14,7 +14,7 @@ from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicato
 from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import MAX_CHARS, SessionInbox
-from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
@@ -130,7 +130,7 @@ def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
 @pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
     """An id alone is not enough: it is the user of this workspace who may."""
-    refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else OTHER_TEAM
+    refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else NO_MEMBER
     assert refusal in answer(works, f"heartbeat {text}", by, team)
     assert works.overrides.by_id() == {}
     assert works.jobs.waiting == {}

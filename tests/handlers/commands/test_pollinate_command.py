@@ -10,7 +10,7 @@ import pytest
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import SuggestionStatus
 from handlers.buttons.playbook_buttons import SuggestionActions
-from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.pollinate_command import PollinateCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
@@ -85,7 +85,7 @@ def test_a_reason_is_everything_after_the_id(garden: Garden) -> None:
 def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
     """An owner of another team is a stranger."""
     (one,) = garden.pollination.run()
-    refusal = "Only approvers" if team == "T1" else OTHER_TEAM
+    refusal = "Only approvers" if team == "T1" else NO_MEMBER
     assert refusal in answer(garden, verb.format(one.id), by, team)
     assert PLAIN not in answer(garden, "list", by, team)
     assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN

@@ -238,7 +238,7 @@ def test_the_ops_channel_proves_who_is_in_it() -> None:
 def test_other_workspaces_get_nothing() -> None:
     """Whatever user id they have; sister workspaces of a Grid are ours."""
     office = Office()
-    assert "Only members of this workspace" in office.type("status", workspace="T9")
+    assert "Only full members of this workspace" in office.type("status", workspace="T9")
     office.workspace.people["UBEN"] = Person(user_id="UBEN", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     office.type("status", workspace="T2")
     assert office.done == ["payments: status", "platform: status"]

@@ -18,7 +18,7 @@ from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.playbook_buttons import NO_TASKS_OF_YOURS, TierButtons
-from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
@@ -229,7 +229,7 @@ def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
 def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
     """Told why, and what they may do."""
     edge.types("shop", by, team)
-    assert (NO_TASKS_OF_YOURS if team == "T1" else OTHER_TEAM) in edge.types(f"shop {text}", by, team)
+    assert (NO_TASKS_OF_YOURS if team == "T1" else NO_MEMBER) in edge.types(f"shop {text}", by, team)
     assert edge.text == PLAYBOOK
     assert edge.opened == []
 
