@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from bot.ports.collections import (
     EVENTS,
     INDEX,
     REPLIES,
+    THREADS,
     SingleDocument,
 )
 from bot.ports.migrations import refuse_newer
@@ -67,6 +68,8 @@ REPLACEABLE_FOLDERS: Final = (
 )
 """Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
 Say = Callable[[str], None]
+LAST_DAY: Final = datetime(9999, 12, 31, tzinfo=UTC)
+"""What was archived since then is nothing: asking for it shows only whether the archive can be read."""
 DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 """The journals that say what was done already: without one of them, it would be done again."""
 
@@ -145,6 +148,7 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
     refuse_newer(storage.machine, (INDEX, CLONES))
     for name in DONE:
         storage.journal(name).require_readable()
+    storage.documents.archived(THREADS.name, since=LAST_DAY)
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(set_aside_line(path))

@@ -5,6 +5,7 @@ Everything wrong is found at once and refused, each problem naming its key and w
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -207,6 +208,8 @@ def find_config(given: Path | None, home: Path) -> Path:
                 return path
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
+    if in_place := [path for path in candidates if os.path.lexists(path)]:
+        raise ConfigError(f"{in_place[0]} is no file; `mv {in_place[0]} {in_place[0]}.old`, then `triage init`")
     places = " or ".join(map(str, candidates))
     raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 

@@ -9,9 +9,11 @@ import pytest
 
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore
+from bot.adapters.storage.files.file_engine import FileEngine, FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.casework.ops_channel import ProcessLines
+from bot.composition.process_services import open_storage
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
@@ -126,3 +128,14 @@ def test_a_file_in_the_place_of_what_holds_the_truth_says_what_to_type(tmp_path:
     advice = rf"it is none: `mv {path} {path}\.old`, and put the folder back from a backup"
     with pytest.raises(StoreError, match=advice):
         Threads(FileDocuments(tmp_path)) if name == "state" else SpoolQueue(path, FakeClock())
+
+
+@pytest.mark.parametrize("damage", [garbage, loop])
+def test_a_file_in_the_place_of_the_archive_refuses_the_start(tmp_path: Path, damage: Damage) -> None:
+    """No thread could be ended, and no earlier answer found; readers say the same."""
+    path = damaged(tmp_path, "closed", damage)
+    advice = rf"cannot read .*it is none: `mv {path} {path}\.old`"
+    with pytest.raises(StoreError, match=advice):
+        open_storage(FileEngine(tmp_path), tmp_path, ProcessLines(FakeClock()))
+    with pytest.raises(StoreError, match=advice):
+        FileStore(tmp_path, is_reader=True).documents.archived("threads")

@@ -21,7 +21,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
-from bot.cli.doctor.state_checks import classifier_check
+from bot.cli.doctor.state_checks import classifier_check, records_check
 from bot.config.environment import read_environment
 from bot.ports.code import IndexStanding
 from bot.ports.collections import INDEX, SingleDocument
@@ -446,3 +446,20 @@ def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     assert time.monotonic() - began < 300
     assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 2 s")
     assert found["fast"].ok
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"status": 5}'])
+def test_a_record_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path, text: str) -> None:
+    """A thread's, by what it must hold, too; nothing is touched, and what a start set aside is named as well."""
+    assert records_check(FileStore(tmp_path, is_reader=True)).ok
+    thread, brief = tmp_path / "state" / "T1.C1.9.9.json", tmp_path / "brief.json"
+    thread.parent.mkdir()
+    thread.write_text(text)
+    brief.write_bytes(b"\xff")
+    found = records_check(FileStore(tmp_path, is_reader=True))
+    assert (found.ok, found.says) == (False, f"cannot be read: {thread}, {brief}")
+    assert "at its next start" in found.fix
+    thread.rename(f"{thread}.corrupt")
+    brief.unlink()
+    found = records_check(FileStore(tmp_path, is_reader=True))
+    assert (found.ok, found.says) == (True, "set aside earlier: T1.C1.9.9.json.corrupt")

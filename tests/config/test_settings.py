@@ -300,6 +300,14 @@ def test_a_config_is_looked_for_here_and_then_at_home(folder: Path, monkeypatch:
         find_config(folder / "gone.yml", home)
 
 
+def test_a_folder_in_the_place_of_the_config_is_named_with_what_to_type(folder: Path) -> None:
+    """It is not called missing: `triage init` could not write there."""
+    place = folder / "triage.yml"
+    place.mkdir()
+    with pytest.raises(ConfigError, match=f"{place} is no file; `mv {place} {place}.old`"):
+        find_config(place, folder)
+
+
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-secret-bot", "SLACK_APP_TOKEN": "xapp-secret-app"}
 
 

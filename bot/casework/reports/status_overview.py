@@ -225,6 +225,13 @@ def _threads(documents: Documents) -> tuple[list[ThreadLine], list[str]]:
     return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), sorted(unreadable)
 
 
+def unreadable_words(name: str) -> str:
+    """Return what to do about the file of a thread that cannot be read; the next start makes the thread anew."""
+    if name.endswith(".corrupt"):
+        return f"state/{name} was set aside, for it cannot be read; look at it, then remove it"
+    return f"state/{name} cannot be read; leave it: the next start sets it aside and makes its thread anew"
+
+
 def thread_line(state: ThreadState) -> ThreadLine:
     """Return what a list says of a thread."""
     long_run = state.escalation_transcript_path if state.status is ThreadStatus.ESCALATED else None

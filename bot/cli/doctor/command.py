@@ -38,6 +38,7 @@ from bot.cli.doctor.state_checks import (
     journal_check,
     pause_check,
     process_check,
+    records_check,
 )
 from bot.cli.options import json_option
 from bot.cli.output import MARKS, wrapped
@@ -164,6 +165,7 @@ CHECKS: Mapping[str, Check] = {
     "replicas": service_checks.replicas,
     BOT: lambda patient: process_check(patient.store(), patient.now),
     CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
+    "records": lambda patient: records_check(patient.store()),
     "journals": lambda patient: journal_check(patient.store(), patient.now),
     "classifier": lambda patient: classifier_check(patient.store(), patient.now),
     "weights": machine_checks.weights,
@@ -179,5 +181,5 @@ CHECKS: Mapping[str, Check] = {
     "disk": machine_checks.disk,
     "sessions": machine_checks.sessions,
 }
-OF_TEAM: Final = ("ops channel", "approvers", "chats", "journals", "classifier", "pause", "disk", "sessions")
+OF_TEAM: Final = ("ops channel", "approvers", "chats", "records", "journals", "classifier", "pause", "disk", "sessions")
 """What is checked for each of several teams."""

@@ -5,8 +5,11 @@ They need neither the network nor a bot that runs, and write nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any, Final
 
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.casework.pause import read_pause
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.status_overview import tail
@@ -15,7 +18,22 @@ from bot.domain.events import record_key
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, own_presence
 from bot.ports import Store
-from bot.ports.collections import CLASSIFIED, EVENTS
+from bot.ports.collections import (
+    ACKNOWLEDGEMENTS,
+    AUTO_REPLIES,
+    CARDS_SHOWN,
+    CLASSIFIED,
+    EVENTS,
+    FEEDBACK,
+    FIXES,
+    OVERRIDES,
+    PROPOSALS,
+    SESSIONS,
+    SUGGESTIONS,
+    THREADS,
+    Collection,
+    CollectionSpec,
+)
 
 SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
@@ -23,6 +41,21 @@ SORTING_TAKES = timedelta(minutes=1)
 TOO_BUSY = 0.40
 """The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
 ENOUGH_MESSAGES = 100
+
+MAX_NAMED: Final = 5
+_OF_A_MODEL: Final[Sequence[CollectionSpec[Any]]] = (
+    THREADS,
+    SESSIONS,
+    OVERRIDES,
+    PROPOSALS,
+    SUGGESTIONS,
+    ACKNOWLEDGEMENTS,
+    CARDS_SHOWN,
+    FIXES,
+    AUTO_REPLIES,
+    FEEDBACK,
+)
+_SINGLE: Final = sorted({*ALL_COLLECTIONS} - {one.name for one in _OF_A_MODEL})
 
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
@@ -81,6 +114,26 @@ def classifier_check(store: Store, now: datetime) -> HealthCheck:
         return well(says)
     fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
     return wrong(f"{says}; {busy:.0%} of the last {len(messages)} messages were treated as questions", fix)
+
+
+def records_check(store: Store) -> HealthCheck:
+    """Whether every record can be read; what was set aside is named until somebody removes it."""
+    documents = store.documents
+    values = ((one.name, Collection(documents, one).parsed()) for one in _OF_A_MODEL)
+    unread = [documents.place(name, doc_id) for name, held in values for doc_id, value in held.items() if value is None]
+    unread += [documents.place(name, one.id) for name in _SINGLE for one in documents.list(name) if one.value is None]
+    if unread:
+        fix = "put it back from a backup, or leave it: the bot sets it aside at its next start, or when it needs it"
+        return wrong(f"cannot be read: {_named(unread)}", fix)
+    aside = list(dict.fromkeys(one.name for name in ALL_COLLECTIONS for one in documents.damaged(name)))
+    if aside:
+        return HealthCheck(ok=True, says=f"set aside earlier: {_named(aside)}", fix="look at it, then remove it")
+    return well("every record can be read")
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def pause_check(store: Store) -> HealthCheck:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.casework.reports.measures import dollars, seconds, time_of
+from bot.casework.reports.status_overview import unreadable_words
 from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
@@ -74,7 +75,7 @@ def render_unanswered(
     """Return what the rules made of messages that no thread came of, or whose thread's file cannot be read."""
     lines = _event_lines(events, rules, names)
     if unreadable:
-        lines.append(f"Its thread is in state/{unreadable}, which cannot be read; look at it, then remove it.")
+        lines.append(f"Of its thread: {unreadable_words(unreadable)}.")
     elif any(event.get("classification") == "actionable" for event in events):
         lines.append("It has no thread: its job may be waiting, or may have failed. Next: triage status")
     else:

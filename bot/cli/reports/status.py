@@ -13,7 +13,14 @@ from pathlib import Path
 import click
 
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
-from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, overview, sessions_in_words
+from bot.casework.reports.status_overview import (
+    Overview,
+    ThreadLine,
+    count_findings,
+    overview,
+    sessions_in_words,
+    unreadable_words,
+)
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import codebases_at, environment_at, home_of, reading
 from bot.cli.options import json_option
@@ -115,8 +122,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
             f"  {thread.status_words:<{width}} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}"
         )
         lines += [f"    {thread.watch}"] if thread.watch else []
-    for name in seen.unreadable:
-        lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")
+    lines += [wrapped(unreadable_words(name), lead="  ! ", indent="    ") for name in seen.unreadable]
     return "\n".join(lines)
 
 

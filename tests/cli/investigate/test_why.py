@@ -240,5 +240,5 @@ def test_a_thread_whose_file_is_damaged_is_not_called_unanswered(
     (home / "state" / f"{thread_id}.json").write_text('{"half')
     assert main(["why", thread_id]) == 0
     out = capsys.readouterr().out
-    assert f"state/{thread_id}.json, which cannot be read" in " ".join(out.split())
+    assert f"state/{thread_id}.json cannot be read; leave it" in " ".join(out.split())
     assert "It has no thread" not in out

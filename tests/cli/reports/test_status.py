@@ -47,7 +47,10 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(f"{TRIAGE} at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
     assert "why is the night export late?" in done.stdout
-    assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+    said = " ".join(done.stdout.split())
+    assert said.endswith(
+        "! state/T1.C1.9.9.json.corrupt was set aside, for it cannot be read; look at it, then remove it"
+    )
 
 
 def test_the_columns_of_open_threads_stand_in_line(tmp_path: Path) -> None:

@@ -193,7 +193,12 @@ def create_folder(folder: Path) -> None:
     try:
         create_private(folder)
     except OSError as error:
-        advice = "set TRIAGE_HOME to one you own"
-        if is_no_folder(folder):
-            advice = f"it is none: `mv {folder} {folder}.old`, and put the folder back from a backup"
+        advice = folder_advice(folder, "set TRIAGE_HOME to one you own")
         raise refusal(f"cannot use the folder {folder}", error, advice) from error
+
+
+def folder_advice(folder: Path, otherwise: str) -> str:
+    """Return what to do about a folder that cannot be used: what stands in its place is moved away."""
+    if is_no_folder(folder):
+        return f"it is none: `mv {folder} {folder}.old`, and put the folder back from a backup"
+    return otherwise

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.atomic_write import (
+    folder_advice,
     is_no_folder,
     make_folder,
     read_json,
@@ -182,7 +183,7 @@ def list_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise refusal(f"cannot read {folder}", error, _ADVICE) from error
+        raise refusal(f"cannot read {folder}", error, folder_advice(folder, _ADVICE)) from error
 
 
 def file_stamp(path: Path) -> Stamp | None:

@@ -23,7 +23,7 @@ from tinydb.table import Document as TinyDocument
 from tinydb.table import Table
 
 from bot.adapters.storage.files.atomic_write import (
-    create_private,
+    create_folder,
     free_path,
     make_folder,
     read_json,
@@ -186,8 +186,8 @@ class FileArchive:
         """
         folder = self._folder / f"{at:%Y-%m}"
         stem = f"{doc_id}.{at.astimezone(UTC):{ARCHIVED_AT}}"
+        create_folder(folder)
         with refused(f"cannot archive {source}", "check the disk and the folder's owner"):
-            create_private(folder)
             target = free_path(folder / stem, ".json")
             index, month = self._index(), self._month(folder.name)
             source.rename(target)
