@@ -261,9 +261,10 @@ class StartupReport:
         """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
         if self._giving_up.given_up(job):
             return
+        tries = f" after {counted(job.attempts, 'attempt')}"
         why = job.failures[-1] if job.failures else "the bot died while it ran"
         self._on.ops.say(
-            f"Gave up on the job for {job.key} after {counted(job.attempts, 'attempt')}: {why}."
+            f"Gave up on the job for {job.key}{'' if job.is_deadly else tries}: {why}."
             + ("" if self._on.storage.shared else _AGAIN.format(job=job.name))
         )
 

@@ -128,8 +128,8 @@ class SpoolQueue(ClaimedJobs[Job]):
             again = not job.has_failed
             if not again:
                 self._given_up.append(job)
-            self._write(self._running_dir, job)
-            self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+            self._write(self._waiting_dir if again else self._failed_dir, job)
+            self._forget(job)  # last: a start that is killed here counts the same death again, from the same file
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
