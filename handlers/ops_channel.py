@@ -78,7 +78,6 @@ class OpsChannelPosts:
             title=f"The last 7 days, to {week.until}",
             alt_text=week.in_words(),
             what="post the picture of the week",
-            rank=LINE,
         )
 
 

@@ -56,7 +56,7 @@ class Shortcuts:
         self._watcher, self._workspace = watcher, workspace
         self._team_id, self._allow_external = team_id, allow_external
 
-    def triage_this(self, ack: Ack, body: Body, respond: Respond, *, whose: str = "") -> None:
+    def triage_this(self, ack: Ack, body: Body, respond: Respond, *, whose: str) -> None:
         """Queue the message as a question of whoever wrote it; `whose` stands before what was done."""
         ack()
         try:

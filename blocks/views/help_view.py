@@ -46,7 +46,7 @@ def entry_blocks(entry: CommandSpec, problem: str = "") -> list[Block]:
     return [*_problem(problem), section("\n".join(facts)), *listed, context(f"Next: {_code(following)}")]
 
 
-def usage_blocks(command: str, problem: str = "") -> list[Block]:
+def usage_blocks(command: str, problem: str) -> list[Block]:
     """Return what can be typed after a command that has subcommands, led by what was wrong (mrkdwn)."""
     following = context(f"More on one: {_code(f'help {subcommands(command)[0].path}')}")
     return [*_problem(problem), section("\n".join(usage_lines(command))), following]

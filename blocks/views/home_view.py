@@ -120,7 +120,7 @@ def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | 
     return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
 
 
-def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
+def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None) -> list[Block]:
     """Return the page's blocks."""
     above = [*notice_blocks(notice), *pause_blocks(home.overview), *_title(home, may_approve)]
     below = [

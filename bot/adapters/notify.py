@@ -88,8 +88,8 @@ def _payload_of(alert: Alert) -> dict[str, Any]:
 class TelegramSurface:
     """Sends alerts as a bot; `to` is a chat id."""
 
-    def __init__(self, token: SecretStr, *, api_url: str = API_URL) -> None:
-        self._token, self._api_url = token, api_url
+    def __init__(self, token: SecretStr) -> None:
+        self._token = token
 
     def send(self, to: str, alert: Alert) -> Posted:
         """Send an alert and return where it stands.
@@ -109,7 +109,7 @@ class TelegramSurface:
                 raise
 
     def _call(self, method: str, **fields: Any) -> dict[str, Any]:
-        url = f"{self._api_url}/bot{self._token.get_secret_value()}/{method}"
+        url = f"{API_URL}/bot{self._token.get_secret_value()}/{method}"
         try:
             answer = requests.post(url, json=fields, timeout=TIMEOUT_S, allow_redirects=False)
             body = answer.json()

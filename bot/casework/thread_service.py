@@ -47,7 +47,7 @@ class CardUpdates:
         ops_channel: str,
         asker: Acknowledgements,
         shown: Collection[CardShown],
-        is_shared: bool = False,
+        is_shared: bool,
     ) -> None:
         self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
         self._restored: set[str] = set()

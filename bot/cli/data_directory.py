@@ -47,7 +47,7 @@ def settings_at(config: Path | None, home: Path) -> Settings:
     return next(own, settings)
 
 
-def codebases_at(home: Path, config: Path | None = None) -> Collection[str] | None:
+def codebases_at(home: Path, config: Path | None) -> Collection[str] | None:
     """Return the ids of the codebases that the team of a data directory sees; None: all there are.
 
     Without a triage.yml that can be used it is not known which of several teams sees what, so none is named.

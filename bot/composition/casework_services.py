@@ -72,7 +72,7 @@ _AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot 
 
 
 def _build_long_runs(
-    settings: Settings, environment: Environment, spending: Budget | None, leases: Leases | None = None
+    settings: Settings, environment: Environment, spending: Budget | None, leases: Leases | None
 ) -> LongRuns:
     """Return what long runs need; `spending` is the models' budget, None where none is used here."""
     return LongRuns(

@@ -158,10 +158,10 @@ def redact(text: str, known: Collection[str] = ()) -> str:
     return text
 
 
-def redact_values(value: Any, known: Collection[str] = ()) -> Any:
+def redact_values(value: Any, known: Collection[str]) -> Any:
     """Return nested mappings and sequences with every credential in their texts replaced; sequences become tuples.
 
-    >>> redact_values({"note": ["password: hunter2"], "count": 2})
+    >>> redact_values({"note": ["password: hunter2"], "count": 2}, ())
     {'note': ('password: [redacted: password]',), 'count': 2}
     """
     if isinstance(value, str):
@@ -185,7 +185,7 @@ def redact_lines(lines: Sequence[str], known: Collection[str] = ()) -> list[str]
     return redacted if len(redacted) == len(lines) else _aligned(lines, redacted)
 
 
-def redact_patch(text: str, known: Collection[str] = ()) -> str:
+def redact_patch(text: str, known: Collection[str]) -> str:
     """Return a diff without credentials, nor lines that may come from the middle of a key whose head is not shown.
 
     What git adds behind the range of a hunk is a line cut short, so it goes too.

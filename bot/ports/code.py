@@ -55,7 +55,7 @@ class Clones(Protocol):
         """Fetch those of `codebases` (None: all) that are older than they may be; return those that still are."""
 
 
-def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] | None = None) -> tuple[str, ...]:
+def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] | None) -> tuple[str, ...]:
     """Return a line on each clone that is not as it should be, and one on all others; raises StoreError.
 
     Only those of `codebases` are read; None: all. A clone is named however long ago triage.yml held it; its document

@@ -34,7 +34,7 @@ class PatchClick(NamedTuple):
 class FixButtons:
     """The listeners of a patch's buttons."""
 
-    def __init__(self, fixes: Fixes, approvers: Approvers, *, say: Say, known_secrets: Collection[str] = ()) -> None:
+    def __init__(self, fixes: Fixes, approvers: Approvers, *, say: Say, known_secrets: Collection[str]) -> None:
         self._fixes, self._known_secrets = fixes, known_secrets
         self._on = on = DecisionHandler(
             approvers, say, read=lambda value: PatchClick(*ids.decode_patch(value)), refusal=NOT_YOURS

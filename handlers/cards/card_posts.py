@@ -125,7 +125,6 @@ class SlackCardFiles:
             title=title,
             alt_text=title,
             what="post a file below the card",
-            rank=LINE,
             thread_ts=state.card_ts,
             initial_comment=escape(said),
         )

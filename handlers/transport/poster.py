@@ -24,7 +24,7 @@ from blocks.text.message_size import REFUSED_CONTENT, shortened_blocks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import Clock
 from bot.ports.chat import IN_FLIGHT, may_still_arrive
-from handlers.transport.rate_limits import RateLimiter, rate_limited
+from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -147,7 +147,6 @@ class Poster:
         title: str,
         alt_text: str,
         what: str,
-        rank: int,
         **more: Any,
     ) -> None:
         """Post a file; needs the scope files:write. Raises as `post` does.
@@ -156,7 +155,7 @@ class Poster:
         Source: slack_sdk 3.47, WebClient.files_upload_v2 (read); its middle request has no retry and sends no token.
         """
         with (
-            rate_limited(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
+            rate_limited(self._pacer, channel, what, rank=LINE, patience_s=PATIENCE_S),
             translate_slack_errors(what, posting=True),
         ):
             try:
@@ -199,7 +198,7 @@ class Poster:
         `by_others`: it may also have been posted by a process with another data directory, so Slack is asked always.
 
         Raises:
-            InFlight: it stands nowhere, and may yet come.
+            PostInFlight: it stands nowhere, and may yet come.
             ProviderError: Slack cannot say.
         """
         is_older = not self._began_at <= recorded_at <= self._clock.now()

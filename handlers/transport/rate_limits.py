@@ -50,14 +50,14 @@ Ticket = tuple[int, int]
 class PaceIfAnswered:
     """Port SharedPace over one that may not answer."""
 
-    def __init__(self, pace: SharedPace, *, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._pace, self._monotonic = pace, monotonic
+    def __init__(self, pace: SharedPace) -> None:
+        self._pace = pace
         self._ask_at = 0.0
         self._is_alone = False
 
     def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
         """Return in how many seconds the next slot comes; 0 where nobody answers."""
-        if self._monotonic() < self._ask_at:
+        if time.monotonic() < self._ask_at:
             return 0.0
         try:
             wait_s = self._pace.reserve(rate, key, patience_s=patience_s, spare=spare)
@@ -71,7 +71,7 @@ class PaceIfAnswered:
 
     def hold(self, rate: Rate, key: str, seconds: float) -> None:
         """Tell the others, if anybody answers."""
-        if self._monotonic() < self._ask_at:
+        if time.monotonic() < self._ask_at:
             return
         try:
             self._pace.hold(rate, key, seconds)
@@ -79,7 +79,7 @@ class PaceIfAnswered:
             self._go_alone(error)
 
     def _go_alone(self, error: StoreError) -> None:
-        self._ask_at = self._monotonic() + ASK_AGAIN_S
+        self._ask_at = time.monotonic() + ASK_AGAIN_S
         if not self._is_alone:
             self._is_alone = True
             log.warning("posts keep to this process's own rate: %s", error, extra={"action": "pace_alone"})

@@ -62,7 +62,7 @@ class McpConnection:
         self._done = anyio.Event()
 
     def open(self) -> None:
-        """Connect; raises LinkDown when that fails or takes too long."""
+        """Connect; raises ConnectionLost when that fails or takes too long."""
         self._held = self._portal.start_task_soon(self._hold)
         self._held.add_done_callback(self._release)
         either: set[Future[Any]] = {self._held, self._client}
@@ -77,7 +77,7 @@ class McpConnection:
         return self._held is None or self._held.done()
 
     def ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
-        """Return the server's answer; raises LinkDown, LinkSlow or Refused."""
+        """Return the server's answer; raises ConnectionLost, ConnectionTimeout or Refused."""
         if self.is_down:
             raise ConnectionLost("the connection is gone")
         return self._portal.start_task_soon(self._ask, question).result()
@@ -156,26 +156,19 @@ def _process(settings: McpServerSettings, environ: Mapping[str, str]) -> StdioSe
 
 
 class McpServer:
-    """The server `name`; `connect` makes an unopened link to it, `monotonic` counts seconds."""
+    """The server `name`; `connect` makes an unopened connection to it."""
 
-    def __init__(
-        self,
-        name: str,
-        settings: McpServerSettings,
-        connect: Callable[[], McpConnection],
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, name: str, settings: McpServerSettings, connect: Callable[[], McpConnection]) -> None:
         self.name = name
         self._settings = settings
         self._connect = connect
-        self._now = monotonic
         self._lock = threading.Lock()
         self._link: McpConnection | None = None
         self._tools: list[Offered] | None = None
         self._down: tuple[float, ConnectionLost] | None = None
 
     def tools(self) -> list[Offered]:
-        """Return the tools a model may use, by name; raises LinkDown, LinkSlow or Refused."""
+        """Return the tools a model may use, by name; raises ConnectionLost, ConnectionTimeout or Refused."""
         tools = self._tools
         if tools is None:
             listed = self._ask(_list_tools)
@@ -184,7 +177,7 @@ class McpServer:
         return tools
 
     def call(self, tool: Offered, arguments: Mapping[str, Any]) -> CallToolResult:
-        """Return what a tool answers; raises LinkDown, LinkSlow or Refused.
+        """Return what a tool answers; raises ConnectionLost, ConnectionTimeout or Refused.
 
         After a broken connection the call is made again, unless the tool may have changed something.
         """
@@ -208,17 +201,17 @@ class McpServer:
         return self._current().ask(question)
 
     def _current(self) -> McpConnection:
-        """Return the open link, made anew if need be; raises LinkDown."""
+        """Return the open link, made anew if need be; raises ConnectionLost."""
         with self._lock:
             if self._link is not None and not self._link.is_down:
                 return self._link
-            if self._down is not None and self._now() < self._down[0]:
+            if self._down is not None and time.monotonic() < self._down[0]:
                 raise ConnectionLost(str(self._down[1]))
             link = self._connect()
             try:
                 link.open()
             except ConnectionLost as error:
-                self._down = (self._now() + REST_S, error)
+                self._down = (time.monotonic() + REST_S, error)
                 raise
             self._link, self._down = link, None
             return link

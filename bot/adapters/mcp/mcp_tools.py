@@ -71,7 +71,7 @@ def _marked(name: str, tool: str) -> str:
     return name[: MAX_NAME_CHARS - len(mark)] + mark
 
 
-def _result_text(result: CallToolResult, known_secrets: Collection[str] = ()) -> str:
+def _result_text(result: CallToolResult, known_secrets: Collection[str]) -> str:
     """Return the text of a result; what is no text is named as left out."""
     parts = [_block(block) for block in result.content]
     if not parts and result.structured_content is not None:
@@ -79,7 +79,7 @@ def _result_text(result: CallToolResult, known_secrets: Collection[str] = ()) ->
     return capped("\n".join(parts) or "(no output)", known_secrets)
 
 
-def capped(text: str, known_secrets: Collection[str] = ()) -> str:
+def capped(text: str, known_secrets: Collection[str]) -> str:
     """Return a text without credentials and within MAX_CHARS."""
     clean = redact(text[:MAX_REDACTED_CHARS], known_secrets)
     total = len(clean) + max(0, len(text) - MAX_REDACTED_CHARS)

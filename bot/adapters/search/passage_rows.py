@@ -71,7 +71,7 @@ def is_oversized(entry: TreeEntry) -> bool:
     return entry.size > MAX_FILE_BYTES and may_hold_text(entry.path)
 
 
-def shown_lines(content: bytes, *, is_clean: bool = False) -> list[str]:
+def shown_lines(content: bytes, *, is_clean: bool) -> list[str]:
     """Return the lines of a file as they may be shown; none of one that is binary, minified or kept in Git LFS.
 
     `is_clean` says that the content was looked through for credentials before, and none was found.

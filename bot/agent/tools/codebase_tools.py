@@ -95,7 +95,7 @@ def _recorded_tool(
     return Tool(name=name, description=description, call=call, arguments=arguments)
 
 
-def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
+def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str]) -> list[Tool]:
     """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
     see = Snapshot(repo, repo.head(), ledger, known_secrets)
     return [

@@ -157,7 +157,7 @@ def statements_check(ret: InvestigatorReturn, marks: Sequence[bool | None]) -> C
     )
 
 
-def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str] = ()) -> Iterator[Check]:
+def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str]) -> Iterator[Check]:
     """Yield one check for each way a draft can be wrong in what it says, whatever it cites."""
     quotes = [ref.quote for ref in ret.evidence_refs if ref.quote]
     said = own_sentences(ret.draft_reply, quotes)

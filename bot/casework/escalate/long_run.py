@@ -208,7 +208,7 @@ Hire = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
 """Returns who carries a request out, and who records it."""
 
 
-def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str] = ()) -> bool:
+def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str]) -> bool:
     """Work on a folder's request; returns whether there is an answer.
 
     Raises:

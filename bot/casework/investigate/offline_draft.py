@@ -257,9 +257,9 @@ def compose_answer(
     question: str,
     excerpts: Sequence[Excerpt],
     notes: Sequence[MemoryHit],
-    lessons: Sequence[MemoryHit] = (),
+    lessons: Sequence[MemoryHit],
     *,
-    is_report: bool = False,
+    is_report: bool,
 ) -> InvestigatorReturn:
     """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft.
 

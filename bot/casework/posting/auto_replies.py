@@ -53,7 +53,7 @@ class ArmingService:
         hours: ActiveHours | None,
         process: str,
         say: Callable[[str], None],
-        replicas: Replicas | None = None,
+        replicas: Replicas | None,
     ) -> None:
         self._desk, self._store, self._stored = desk, store, stored
         self._rollups, self._lock = Rollups(store), threading.Lock()

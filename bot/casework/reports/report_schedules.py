@@ -62,7 +62,7 @@ class BriefSchedule:
         *,
         say: Say,
         zone: str,
-        hours: ActiveHours | None = None,
+        hours: ActiveHours | None,
     ) -> None:
         self._desk, self._store, self._stored, self._zone = desk, store, stored, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
@@ -164,7 +164,7 @@ class ReviewSchedule:
         build: Callable[[], WeeklyReview],
         send: Send,
         zone: str,
-        hours: ActiveHours | None = None,
+        hours: ActiveHours | None,
     ) -> None:
         self._clock, self._stored, self._zone, self._hours = clock, stored, ZoneInfo(zone), hours
         self._lead, self._day, self._at = settings.lead, DAYS.index(settings.day), time.fromisoformat(settings.at)

@@ -209,7 +209,7 @@ def render_log(beats: Sequence[Envelope]) -> str:
     return "\n".join(_beat_line(beat) for beat in beats)
 
 
-def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str] = ()) -> str:
+def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str]) -> str:
     """Return the way of the latest beat, on a line each the ones before it, and what stood with OK."""
     latest, *earlier = beats
     before = ["", "before it:", *map(_beat_line, earlier)] if earlier else []

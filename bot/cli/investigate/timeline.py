@@ -52,10 +52,10 @@ def render_timeline(
     events: Sequence[Record],
     replies: Sequence[Record],
     link_to: LinkTo,
-    rules: Rules | None = None,
+    rules: Rules | None,
     *,
-    names: Names = NO_NAMES,
-    feedback: Sequence[Feedback] = (),
+    names: Names,
+    feedback: Sequence[Feedback],
 ) -> str:
     """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
@@ -69,9 +69,7 @@ def render_timeline(
     return "\n".join(lines)
 
 
-def render_unanswered(
-    events: Sequence[Record], rules: Rules | None = None, *, unreadable: str = "", names: Names = NO_NAMES
-) -> str:
+def render_unanswered(events: Sequence[Record], rules: Rules | None, *, unreadable: str, names: Names) -> str:
     """Return what the rules made of messages that no thread came of, or whose thread's file cannot be read."""
     lines = _event_lines(events, rules, names)
     if unreadable:

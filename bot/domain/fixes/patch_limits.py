@@ -115,7 +115,7 @@ def refuse_diff(diff: str) -> PatchRefusal | None:
 
 
 def refuse_changes(
-    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str] = ()
+    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str]
 ) -> PatchRefusal | None:
     """Return why what git made of a patch is not taken, the first reason; None where it may be proposed.
 

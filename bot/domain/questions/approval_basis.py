@@ -140,7 +140,7 @@ def quotes_that_match(cited: Sequence[tuple[EvidenceRef, bool | None]]) -> str:
     return f"{count or 'no'} quote{'s' * (count > 1)} match{'es' * (count < 2)} the code"
 
 
-def passed_words(basis: Basis, *, judge: str, matches: str, read: Collection[str] = ()) -> tuple[str, str]:
+def passed_words(basis: Basis, *, judge: str, matches: str, read: Collection[str]) -> tuple[str, str]:
     """Return the badge of a draft that passed, and what follows it: who judged it, and what they read to do so.
 
     >>> passed_words(Basis.MODEL, judge="claude", matches="2 quotes match the code", read=["a.py:3-9"])

@@ -137,7 +137,7 @@ class Notifier:
         store: SessionMemory,
         owner: str,
         *,
-        zone: str = "UTC",
+        zone: str,
     ) -> None:
         self._session, self._outcome, self._route = session, outcome, route
         self._surface, self._store, self._owner, self._zone = surface, store, owner, zone

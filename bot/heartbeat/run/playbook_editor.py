@@ -45,7 +45,7 @@ class _Change:
 class PlaybookEditor:
     """Makes a beat's edits; every method returns a sentence for the agent, or raises ToolProblem with one."""
 
-    def __init__(self, view: BeatView, clock: Clock, *, known_secrets: Collection[str] = ()) -> None:
+    def __init__(self, view: BeatView, clock: Clock, *, known_secrets: Collection[str]) -> None:
         self._view, self._clock, self._secrets = view, clock, known_secrets
         self._file = playbook_of(view.session)
 

@@ -22,6 +22,7 @@ _RATE: Final = 0.5  # AdaGrad's first step
 _PENALTY: Final = 0.4  # pulls every weight back to where it began
 _FIRST_SQUARE: Final = 1e-3
 _DIGITS: Final = 3
+FOLDS: Final = 5
 
 
 class Example(NamedTuple):
@@ -81,13 +82,13 @@ def refit(examples: Sequence[Example], start: Weights) -> Weights:
     return train(examples, threshold=start.threshold, start=start, least=1, has_fixed_bias=True)
 
 
-def held_out_right(examples: Sequence[Example], start: Weights, count: int = 5) -> int:
-    """Return how many messages are right by weights that were refitted without them, in `count` folds."""
+def held_out_right(examples: Sequence[Example], start: Weights) -> int:
+    """Return how many messages are right by weights that were refitted without them, in FOLDS folds."""
     right = 0
-    for fold in range(min(count, len(examples))):
-        rest = [example for number, example in enumerate(examples) if number % count != fold]
+    for fold in range(min(FOLDS, len(examples))):
+        rest = [example for number, example in enumerate(examples) if number % FOLDS != fold]
         weights = refit(rest, start) if rest else start
-        right += count_right(examples[fold::count], weights)
+        right += count_right(examples[fold::FOLDS], weights)
     return right
 
 

@@ -51,7 +51,7 @@ class EventStream:
     the end of the stream: too much attention rather than too little. One that `explains` adds `why` to each line.
     """
 
-    def __init__(self, rules: Rules, *, explains: bool = False) -> None:
+    def __init__(self, rules: Rules, *, explains: bool) -> None:
         self._rules = rules
         self._explains = explains
         self._inflight: set[str] = set()

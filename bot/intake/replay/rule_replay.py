@@ -66,7 +66,7 @@ def replay_events(heard: Iterable[ReplayedEvent], rules: Rules, *, allow_bots: I
 
 
 def replay_thresholds(
-    heard: Sequence[ReplayedEvent], rules: Rules, *, allow_bots: Iterable[str] = ()
+    heard: Sequence[ReplayedEvent], rules: Rules, *, allow_bots: Iterable[str]
 ) -> dict[float, ReplayReport]:
     """Return what each of THRESHOLDS, and the one in use, would have made of past events; nothing without a score."""
     if rules.scorer is None:

@@ -22,7 +22,7 @@ TEAM: Final = "EXPORT"
 class SlackExport:
     """One unpacked export; `bad` counts what could not be read."""
 
-    def __init__(self, folder: Path, *, bot_id: str | None = None) -> None:
+    def __init__(self, folder: Path, *, bot_id: str | None) -> None:
         self._folder = folder
         self._me = Identity(team_id=TEAM, user_id=bot_id or "")
         self.bad = 0

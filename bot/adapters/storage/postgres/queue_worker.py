@@ -46,8 +46,8 @@ class QueueWorker:
         *,
         wake: Callable[[], object],
         on_given_up: Callable[[Job], object],
-        beat_every_s: float = BEAT_EVERY_S,
-        silent_s: float = SILENT_S,
+        beat_every_s: float,
+        silent_s: float,
     ) -> None:
         """Take up what dead workers left; raises StoreError."""
         self._database, self._namespace, self._clock = database, namespace, clock
