@@ -1,4 +1,4 @@
-"""`triage`: chooses the command and imports nothing of the others; says for all of them what went wrong."""
+"""The program `triage`: imports and runs the command that was typed, and prints what went wrong in any of them."""
 
 from __future__ import annotations
 

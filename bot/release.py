@@ -1,4 +1,4 @@
-"""Which version of triage this is. pyproject.toml is the one place where the number stands."""
+"""The version of triage, read from the installed package or pyproject.toml, which alone holds the number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One team's bot: what is put together for it, what runs when, and in which order it ends.
+"""One team's bot: builds its services, runs its duties, and stops them in order.
 
 Everything of a team lies in its own data directory and in what is built here, so nothing of it can reach another team.
 """

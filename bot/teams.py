@@ -1,7 +1,7 @@
-"""The teams of the process: which there are, how messages, clicks and jobs reach them, how they come and go.
+"""All teams of the process: routes messages, clicks and jobs to them, opens new teams and ends removed ones.
 
-Who may decide is learned for one team after the other, so that together they stay well under what Slack allows: listing
-a user group is a request of Tier 2, 20 a minute for the whole app; a team without groups costs none of them.
+Approvers are looked up one team after the other, to stay well under Slack's limit: listing a user group is a request
+of Tier 2, 20 a minute for the whole app; a team without groups needs none.
 Source: https://docs.slack.dev/reference/methods/usergroups.users.list
 """
 

@@ -1,8 +1,8 @@
-"""What only one person sees: an ephemeral message, a direct message, a reaction on what they wrote.
+"""Sends what only one person sees: ephemeral and direct messages, and reactions on what they wrote.
 
-Every text passes here last, so its times are the reader's. A chat that does not take the answer to a click is logged
-and no more: what was clicked is done. Reactions (scope reactions:write) go at Slack's pace, and nobody waits for one:
-whoever asked tries again later.
+Every text passes here last, so that its times are shown in the reader's zone. A chat that does not take the answer to
+a click is only logged: what was clicked is done. Reactions (scope reactions:write) keep Slack's rate, and nobody waits
+for one: the caller tries again later.
 Source: https://docs.slack.dev/reference/methods/reactions.add (Tier 3) and reactions.remove (Tier 2).
 """
 

@@ -1,7 +1,4 @@
-"""Clicks and submitted dialogues as they arrive: who did what, where. All that they carry is read as hostile.
-
-Pure.
-"""
+"""Clicks and submitted dialogues as values: who did what, where. All that they carry is read as hostile. Pure."""
 
 from __future__ import annotations
 

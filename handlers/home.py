@@ -1,6 +1,6 @@
-"""App Home: published when somebody opens it, kept up to date for a while, and where clicks made on it are answered.
+"""App Home: publishes the page when somebody opens it, updates it for a while, and answers clicks made on it.
 
-Who may approve is asked anew each time, so a page that somebody still has open loses its drafts with their right.
+Who may approve is asked anew each time, so a page that stays open loses its drafts when the person loses the right.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What the ops channel is told unasked: which cards wait, the brief, the week's picture, what keeps the bot from
-starting.
+"""Posts to the ops channel what is not a card: reminders, the brief, the week's picture, and what stops the bot at the
+start.
 
-Also a question that begins with a button or a command: it is posted there first, so that the thread it is answered in
-exists, then worked like any other. What a crash leaves behind is a message without a card, which the asker sees.
+Also a question that begins with a button or a command: it is posted there first, so that the thread exists in which it
+is answered, and then handled like any other. If a crash follows, a message without a card is left, which the asker
+sees.
 """
 
 from __future__ import annotations

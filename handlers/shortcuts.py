@@ -1,6 +1,6 @@
-"""The message shortcut "Triage this": somebody wants a message worked on, whatever the rules make of it.
+"""The message shortcut "Triage this": investigates a message whatever the rules say.
 
-For full members of the bot's own workspace; the answer is for their eyes only, also in a channel the bot is not in.
+For full members of the bot's own workspace; only they see the answer, also in a channel that the bot is not in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which team something from Slack is for: what it is about decides, then where it happened, then the file's order.
+"""Decides to which team something from Slack belongs: by what it names, else by its channel, else the first team.
 
-A team's listeners see nothing that is another team's, so a wrong turn here would end at "not on file", never at another
-team's words. With one team everything is that team's, and nothing is looked up.
+A team's listeners see only their own team's data, so a wrong decision would end at "not on file", never at another
+team's text. With one team everything is that team's, and nothing is looked up.
 """
 
 from __future__ import annotations

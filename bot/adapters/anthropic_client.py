@@ -1,11 +1,10 @@
-"""The SDK's client for whoever serves the models: the vendor itself, or one of three clouds.
+"""Builds the Anthropic SDK's client for each provider (the vendor, or one of three clouds), and checks that a model
+answers.
 
-Credentials and places not passed are the cloud's own (profiles, default credentials, its variables). The SDK's retries
-are off: the loop makes them, because only it knows how long a run may last (bot/agent/retry.py).
-
-Asks a model's address whether it is there and knows the model; costs nothing. The key stands in no error.
-
-Source: GET /v1/models/{id}, https://docs.anthropic.com/en/api/models; others that speak the protocol often lack it.
+Credentials that are not passed are the cloud's own: profiles, default credentials, its variables. The SDK's retries
+are off; bot/agent/retry.py makes them, because only it knows how long a run may last. The check costs nothing, and its
+errors do not hold the key.
+Source: GET /v1/models/{id}, https://docs.anthropic.com/en/api/models; other servers of the protocol often lack it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Port Surface besides Slack: a webhook (one POST of JSON for each alert, and one for its end), and a Telegram bot.
+"""Port Surface for webhooks (one POST of JSON for each alert, and one for its end) and for Telegram.
 
-A webhook's address may hold a secret in its path, and Telegram's holds the bot's token: neither stands in an error, a
-log or a record. Source: https://core.telegram.org/bots/api#sendmessage
+A webhook's address may hold a secret, and Telegram's holds the bot's token: neither appears in an error, a log or a
+record. Source: https://core.telegram.org/bots/api#sendmessage
 """
 
 from __future__ import annotations

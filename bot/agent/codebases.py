@@ -1,7 +1,7 @@
-"""The codebases of one team: which there are, what a citation's `<codebase>:` leads to, one ranking over all of them.
+"""The codebases of one team: looks up the `<codebase>:` of citations, and merges their search results into one ranking.
 
-A team's only codebase has no name in citations, but is found by it: others may have been removed since. A name that
-leads nowhere is part of the path, which then is not found: so no citation reaches a codebase of another team.
+A team's only codebase is not named in citations, but its name is understood: others may have been removed since. An
+unknown name is read as part of the path, which then is not found: so no citation reaches a codebase of another team.
 """
 
 from __future__ import annotations

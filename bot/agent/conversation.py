@@ -1,11 +1,10 @@
-"""The turns of one run: request, reply, tools, and again, until the model answers or makes no progress.
+"""The turns of one run (request, reply, tools) until the model answers or makes no progress.
 
-`history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it,
-as the API takes them back. `is_cut` is whether the last reply to our own words was longer than allowed.
-How often a request is made is the business of bot/agent/retry.py, what a circle is that of bot/agent/loop_detector.py.
-
-A ToolProblem goes to the model as an error result. Anything else a tool raises is our bug: the SDK would tell it to the
-model and go on, so it is kept here and the run ends with it.
+`history` holds whole replies only, in the form the API takes back; a retry starts the SDK's runner anew from it.
+`is_cut` says whether the last reply to our own prompt exceeded the length limit. Retries are in bot/agent/retry.py,
+repeated calls are detected by bot/agent/loop_detector.py. A ToolProblem goes to the model as an error result. Any
+other exception of a tool is our bug: the SDK would report it to the model and go on, so it is kept here and ends the
+run.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""What tokens cost: US dollars per million, by model.
+"""What model runs cost: the prices of tokens, and a meter that refuses a call which may exceed the run's limit.
 
-The defaults are what the vendor's own command line computes with, not an official price list (FACTS A12); `pricing` in
-triage.yml overrides them. A model without a price has no cost, rather than a wrong one.
-
-What a run has cost, and whether it can afford one more call.
-
-Every attempt is counted, also one that was cut off. A call's worst case is set aside before it is made, so a limit is
-never exceeded: it is refused instead.
+Default prices are those that the vendor's own command line uses, not an official price list (FACTS A12); `pricing` in
+triage.yml overrides them. A model without a price has no cost, rather than a wrong one. Every attempt is counted, also
+one that was cut off; the worst case of a call is reserved before it is made.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether a run goes round in circles: its calls ask the same as before.
+"""Detects that a run repeats itself: its tool calls ask what earlier ones asked.
 
-Letter case, white space, word order and the order of keys are no difference.
+Letter case, white space, word order and the order of keys make no difference.
 """
 
 from __future__ import annotations

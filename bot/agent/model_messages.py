@@ -1,10 +1,8 @@
-"""The messages of one run: how it is laid out for the provider, and how each streamed reply is read to its end.
+"""Messages of one run in the provider's form: builds the requests, and reads each streamed reply to its end.
 
-What never changes comes first, marked for caching; this run's data after it. Tools, system and prefix blocks are the
-same bytes in every run of a kind: all but the first read them from the cache.
-
-A reply counts only after its stop event. A tool call counts only when its block was closed and its arguments are
-complete JSON; one that counts is kept whatever reason the reply gives for stopping.
+Tools, system prompt and prefix come first and are the same bytes in every run of a kind, so that they are read from
+the provider's cache; the run's own data follows. A reply counts only after its stop event. A tool call counts only if
+its block was closed and its arguments are complete JSON; it then counts whatever stop reason the reply gives.
 """
 
 from __future__ import annotations

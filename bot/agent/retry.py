@@ -1,11 +1,8 @@
-"""What a provider's failures mean: what to tell people, whether to ask again, and after how long.
+"""Failures of a model provider: what people are told, whether the request is made again, and after how long.
 
-The vendor's own words never reach a person; they stay behind `from`. No key, header or request is ever quoted.
-
-Requests that may fail: which are made again, how often, and how long that may take.
-
-After silence or a cut reply a request is made once more; after a transient failure a few times more, as far apart as
-the provider asks. Never past the run's total limit.
+After silence or a cut reply a request is made once more; after a transient failure a few times more, at the intervals
+the provider asks for, within the run's time limit. The vendor's own message stays behind `from` and in the run's log;
+no key, header or request is quoted.
 """
 
 from __future__ import annotations

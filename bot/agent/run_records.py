@@ -1,9 +1,8 @@
-"""The record of every run: runs/<run_id>/ holds trace.json, transcript.md, run.log and work_products/.
+"""Writes and reads the record of every run: runs/<run_id>/ with trace.json, transcript.md, run.log and work_products/.
 
-The ledger in the trace says what the run has really read: tools write it, the code checks read it, a model does
-neither, and later checks of the run's citations rest on it, so it is written before the draft counts. A model's runner
-writes run.log live and transcript.md turn by turn, and tells whoever watches; a disk that refuses costs that record,
-never the run. Everything is redacted before it is written or shortened.
+The ledger in the trace says what the run has read. Tools write it, code checks read it, and later checks of the run's
+citations rest on it, so it is written before the draft counts. `RunLog` writes run.log and transcript.md while a model
+runs; an error of the disk costs that record, not the run. Everything is redacted before it is written or shortened.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One model run with a job description: constant words first, then this run's data, then an answer of a fixed shape.
+"""One model run for a role (investigator, validator or beat): system prompt, tools and rubric, then this run's data.
 
-The investigator, the validator and the beats share it and nothing else. System prompt, tools and rubric come first
-and are the same for every case of a kind, so that they are read from the cache.
+System prompt, tools and rubric are the same for every run of a role, so they are read from the provider's cache. The
+answer must be an object of the role's type.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Tells the asker that their question is being looked into: a reaction on it that follows its thread, or one line.
+"""Shows the asker that their question is being worked on: a reaction that follows the thread's status, or one line.
 
-What stands on a question is on file, apart from its thread: a thread is archived whether or not Slack takes a reaction.
-Nothing here holds up an investigation, and no word of a draft is said. `Turns` says who shows what in the chat, cards
-too: one at a time for each id, and later what could not be shown now. It is in memory only: what is behind after a
-restart is found in what is on file.
+Which reaction stands on a question is a document apart from its thread, because a thread is archived whether or not
+Slack takes the reaction. Nothing here delays an investigation or shows a draft. `Turns` lets one thread at a time
+change what the chat shows for an id (cards use it too) and remembers what to show later; it is in memory only, and
+after a restart the documents say what is behind.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What cards show of a thread besides its record: its lesson, the votes on its reply, the fixes of its patch.
+"""What a thread's card shows besides the thread's record: its lesson, the votes on its reply, the fixes of its patch.
 
-Reads the disk and the codebases only.
+Reads only documents and codebases.
 """
 
 from __future__ import annotations

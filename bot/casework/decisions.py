@@ -1,7 +1,7 @@
-"""What a human decides about a draft: approve, edit, dismiss, ask again, add context.
+"""Carries out what a human decides about a draft: approve, edit, dismiss, re-investigate, add context.
 
-Every decision names the draft it was made about (thread, version, hash) and counts once: whoever comes second is told
-who was first. Who may decide is asked by the caller, at the click and again at the submit.
+Every decision names its draft (thread, version, hash) and counts once: whoever comes second is told who was first. The
+caller checks who may decide, at the click and again at the submit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A mention that is an instruction: look at the thread, add to a card, or a command that has to be typed elsewhere.
+"""Carries out a mention that is an instruction: look at the thread, add to a card; of a command, says where to type it.
 
-What has words of its own is a question for the orchestrator. Nothing is changed for who may not, and only the one who
-wrote is answered, where only they see it; no reply is posted.
+A mention with a question of its own goes to the orchestrator. Nothing changes without permission, only the writer sees
+the answer, and no reply is posted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ops channel: lines for it that are not lost when the chat is down, and whether it is private.
+"""The ops channel: sends it lines, later if the chat is down, and checks that it is private.
 
-A line that comes late begins with the time it is of. Whether the channel is private is asked of the chat before a new
-card or draft, and believed for a minute; at an approval it is asked anew (bot/casework/posting/freshness.py).
+A line that is sent late begins with its time. The chat is asked whether the channel is private before a new card or
+draft, at most once a minute, and again at each approval (bot/casework/posting/freshness.py).
 """
 
 from __future__ import annotations

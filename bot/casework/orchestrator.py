@@ -1,4 +1,4 @@
-"""Takes a queued event to a draft that waits for a human; a thin dispatcher that never opens a file of the codebase.
+"""Takes a queued event to a draft that waits for a human, by dispatching specialists; it never opens a codebase file.
 
 Each step is saved before the next begins, and each can be repeated: a job that died is claimed again and goes on from
 the saved status. The steps allowed are the table in bot/domain/threads.py.

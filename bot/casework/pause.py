@@ -1,7 +1,7 @@
-"""Pause and resume: while paused, messages are heard and get their cards, and nothing that costs money begins.
+"""Pauses and resumes work: while paused, messages get their cards, and nothing that costs money begins.
 
-Writes one document, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again. A
-document that is there and cannot be read counts as a pause: spending goes on only where nobody objected.
+Writes one document, which resuming deletes; waiting jobs stay in the queue. A document that cannot be read counts as a
+pause.
 """
 
 from __future__ import annotations

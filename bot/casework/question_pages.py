@@ -1,7 +1,7 @@
-"""Questions that page ring again in the ops channel while nobody deals with them, and are escalated once to `then`.
+"""Rings again in the ops channel for questions that page until somebody deals with them, and escalates once to `then`.
 
-Looks at every open thread at each tick, however far its investigation is, so a restart silences no page.
-A ring is on file once the chat confirmed it; one that a crash cut off is found in the chat by its number.
+Looks at every open thread at each tick, whatever its status, so a restart silences no page. A ring is stored once the
+chat confirmed it; after a crash it is found in the chat by its number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Investigate, check, and once more if the checks object: from `investigating` to `pending-user`.
+"""Investigates and validates, and once more if the checks object: from `investigating` to `pending-user`.
 
-Reads the thread's state and structured returns only; what that reading amounts to is counted as `orchestrator_tokens`.
-Every step re-reads the state before it writes, so a human's click in the meantime wins. What a run cost is added to
-the thread's usage whether it succeeded or not.
+Reads only the thread's state and structured returns, and counts their size as `orchestrator_tokens`. Every step
+re-reads the state before it writes, so a human's click in the meantime wins. A run's cost is added to the thread's
+usage whether it succeeded or not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ends what a team that is no longer in triage.yml left open.
+"""Ends what a team that was removed from triage.yml left open.
 
-Each thread is closed with a sentence on its card, which a draft PR that is not open yet gets, too; the questions that
-still waited in the queue are named in one sentence in the ops channel.
+Each thread is closed with a sentence on its card, also on a draft pull request that is not open yet; the questions
+that still waited in the queue are named in one sentence in the ops channel.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What every piece of casework has at hand: the settings, the stores, the chat, and the cards of threads.
+"""What all casework shares: settings, stores and chat (`ThreadService`), and the updates of cards (`CardUpdates`).
 
-Cards are shown one at a time, later what could not be shown now, and never in a channel that all can read. After a
-restart only cards that differ from what they last showed are shown again, and after those of new work. Many changes of
-a card in a short time become few updates: what is noted is only *that* a card is behind, and whoever shows it reads the
-state as it is by then.
+Cards are shown one at a time, later if the chat does not take one now, and never in a channel that all can read. After
+a restart only cards that differ from what they last showed are shown again, after those of new work. Many changes of a
+card in a short time become few updates: only *that* a card is behind is recorded, and the update shows the state at
+that moment.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Twins: threads in which the same was asked while another one was open. One investigation, a post in each thread.
+"""Twins: threads that ask the same as another open one. One investigation, and a post in each thread.
 
-A twin has a record of its own, which names the first thread, so that what is written in it, edited or deleted is its
-own job, and its reply is posted and settled as any other (posting/replies.py). The first thread lists them for the
-card. Which thread a twin belongs to is decided by one at a time; a twin whose first thread has ended without an
-answer to it belongs to the next, or becomes a thread of its own at the next tick: none is ever forgotten. A thread of
-its own shows the newest reply that was approved to the same question.
+A twin has its own record, which names the first thread, so edits, deletions and its reply are handled as in any other
+thread (posting/replies.py). The first thread lists its twins on its card. One process at a time decides to which
+thread a twin belongs; if its first thread ends without an answer to it, it joins the next or becomes a thread of its
+own at the next tick. A thread of its own shows the newest approved reply to the same question.
 """
 
 from __future__ import annotations

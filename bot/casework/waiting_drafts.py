@@ -1,8 +1,8 @@
-"""What becomes of drafts nobody touches: one reminder, then they close; those from part of the index are made anew.
+"""Reminds once of drafts that nobody touches, then closes them; investigates again those made from part of the index.
 
 Reads and writes reminders.ndjson, so that a restart reminds of no draft twice. A card that was due to close while the
-bot was away is named first and closed `remind_after` later: nothing ends unseen. Made anew is only a draft from part of
-the codebase: words that a human edited, a reply that is being posted and a question that changed stay with the human.
+bot was away is named first and closed `remind_after` later. Only a draft from part of the codebase is made again: one
+that a human edited, that is being posted, or whose question changed stays with the human.
 """
 
 from __future__ import annotations

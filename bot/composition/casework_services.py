@@ -1,6 +1,5 @@
-"""Builds casework: who investigates, where long runs happen, what a click does, what a start settles and tells.
-
-Also automatic replies (the switch, what sends and takes back, what people see and click) and the weekly review.
+"""Builds casework from one team's stores: investigation, long runs, decisions, recovery, automatic replies, weekly
+review.
 """
 
 from __future__ import annotations

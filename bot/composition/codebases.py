@@ -1,4 +1,4 @@
-"""The codebases of the process, each opened once, and those of them that one team may see.
+"""Opens each codebase of the process once, and selects those that one team may see.
 
 An index lies in the process's data directory: `index/passages.sqlite` for the codebase of the short form, else
 `index/codebases/<id>.sqlite`.

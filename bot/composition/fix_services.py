@@ -1,4 +1,4 @@
-"""Draft pull requests, put together: for each codebase the host of its remote, a token, and what is checked before."""
+"""Builds draft pull requests: each codebase's code host client and token, and the checks before a push."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heartbeats, put together: who starts and carries them out, who is told, and what people see, press and type in Slack.
+"""Builds heartbeats: schedule, runs, alerts, and their cards, buttons and commands in Slack.
 
 Offline the beats compare what commands print; with models a cheap one screens them and a capable one works them.
 """

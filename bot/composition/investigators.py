@@ -1,7 +1,7 @@
-"""Who works a question: a search and the code checks, or two models behind the same ports.
+"""Chooses who investigates and validates: a search and the code checks, or two models behind the same ports.
 
-The SDKs of models and of MCP servers are imported where they are used and nowhere else: without a key they take
-neither memory nor start-up time.
+The SDKs of models and of MCP servers are imported only where they are used: without a key they take neither memory nor
+start-up time.
 """
 
 from __future__ import annotations

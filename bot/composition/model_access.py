@@ -1,6 +1,6 @@
-"""Access to the models: one client, one price list, one budget, whoever runs them.
+"""Builds what all model runs share: one client, one price list, one budget.
 
-The SDK is imported where it is used and nowhere else: without a key it takes neither memory nor start-up time.
+The SDK is imported only where it is used: without a key it takes neither memory nor start-up time.
 """
 
 from __future__ import annotations

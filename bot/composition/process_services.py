@@ -1,4 +1,4 @@
-"""What the process has once, for all its teams: the data directory, the workspace, the code."""
+"""Opens what the process has once, for all its teams: the data directory, Slack's clients, the codebases."""
 
 from __future__ import annotations
 

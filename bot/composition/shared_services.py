@@ -1,4 +1,4 @@
-"""What everything of one team stands on: the stores of its data directory, its ops channel and its approvers."""
+"""Opens what all services of one team share: the stores of its data directory, its ops channel and its approvers."""
 
 from __future__ import annotations
 

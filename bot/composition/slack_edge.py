@@ -1,4 +1,4 @@
-"""The line to Slack, put together: what listens, over which connection, and what reads back what was missed."""
+"""Builds the connection to Slack: the listeners, Socket Mode or HTTP, and the backfill of missed messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves all state between a data directory and a database, with nobody at work on either side.
+"""Moves all state between a data directory and a database, while no process works on either.
 
 The source stays as it is and gets a mark, so that no process goes on with an old copy and answers a second time. What
 is written to a database is one transaction; a directory that is being written holds the mark of an unfinished copy.

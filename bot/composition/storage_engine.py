@@ -1,4 +1,4 @@
-"""Where state is kept: TRIAGE_DATABASE_URL names a database that replicas share; without it, in files."""
+"""Opens the storage engine: the database that TRIAGE_DATABASE_URL names, which replicas share, else files."""
 
 from __future__ import annotations
 

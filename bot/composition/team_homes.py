@@ -1,4 +1,4 @@
-"""The data directories of teams: what one team left becomes the first team's, and what a removed team left is ended."""
+"""Assigns data directories: a single team's data goes to the first team; a removed team's open work is ended."""
 
 from __future__ import annotations
 

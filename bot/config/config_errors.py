@@ -1,4 +1,4 @@
-"""What pydantic found wrong with a config, in words for whoever wrote it: the key, and what would be right. Pure."""
+"""Turns pydantic's errors about triage.yml into messages that name the key and what would be right. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The only reader of the environment: where the data lies, the tokens, the keys.
+"""The only reader of environment variables: the data directory, tokens and keys.
 
-Secrets come from here alone and are hidden in repr, logs and errors. Everything wrong is found at once and refused.
+Secrets come from here alone and are hidden in repr, logs and errors. Every wrong variable is found at once and
+refused.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The part of triage.yml about models: which ones, for how long, for how much.
+"""The parts of triage.yml about models and MCP servers: which ones, their time limits, prices, budgets and tools.
 
-Values only; bot/config/settings.py reads them. What is absent takes a default that is safe: limits are on unless
-switched off.
-
-What an operator says of an MCP server: how to reach it, and which of its tools a model may use.
-
-Pure values; no secret stands in them. Tokens are named, as variables of the environment, and read by the adapter.
+Values only; bot/config/settings.py reads them. An absent key takes a safe default: limits are on unless switched off.
+No secret stands here: tokens are named as variables of the environment, which the adapter reads.
 """
 
 from __future__ import annotations

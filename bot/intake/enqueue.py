@@ -1,7 +1,7 @@
-"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, an order.
+"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, a playbook request.
 
-Also queues anew what a job file that could not be read may have held: the questions of the journal, from the time in
-the file's name on, that no waiting job and no thread's record names. Queued twice, one is answered once all the same.
+Also queues anew what a job file that could not be read may have held: the questions of the journal since the time in
+the file's name that no waiting job and no thread's record names. A question that is queued twice is answered once.
 """
 
 from __future__ import annotations

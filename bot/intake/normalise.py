@@ -1,15 +1,10 @@
-"""A Slack Events API body becomes an Event, or None where it is nothing people wrote. Pure.
+"""Turns a Slack Events API body into an Event, or None if nobody wrote a message; and reads a message's text. Pure.
 
-Joins, our own posts, unfurls and metadata changes are None. A parent deleted under replies arrives from Slack as an
-edit into a "tombstone"; it becomes a delete.
-Source: https://docs.slack.dev/reference/events/message
-
-The words of a Slack message: its text, and for a bot's also what it puts into blocks and attachments. Pure.
-
-Alert bots often leave the text empty and write everything into an attachment. Of a person's message the text alone
-counts: what else hangs there is a preview or another person's message. Credentials are blacked out here, so that none
-reaches a journal, a state, a card or a model.
-Sources: https://docs.slack.dev/reference/objects/attachment-object, https://docs.slack.dev/reference/block-kit/blocks
+Joins, our own posts, unfurls and metadata changes give None. A parent deleted under replies arrives as an edit into a
+"tombstone" and becomes a delete. Of a person's message only the text counts; of a bot's also blocks and attachments,
+because alert bots often leave the text empty. Credentials are blacked out here, before any journal, state or model.
+Sources: https://docs.slack.dev/reference/events/message, https://docs.slack.dev/reference/objects/attachment-object,
+https://docs.slack.dev/reference/block-kit/blocks
 """
 
 from __future__ import annotations

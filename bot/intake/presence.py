@@ -1,6 +1,6 @@
-"""Whether the bot runs and hears Slack: what others read out of what its process wrote down.
+"""Reads whether the bot runs and hears Slack, from what its process wrote in slack/connection.json.
 
-Never just "connected": the last sign of life is always named, and a file nobody renews is a bot that does not run.
+The answer always names the last sign of life; a record that is no longer renewed means that the bot does not run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Every message the bot may see passes here: gate, de-duplicate, journal; then classify and queue.
+"""Receives every message: checks whether it counts and is new, writes it to the journal, then classifies and queues it.
 
-Writes events.ndjson before Slack gets its acknowledgement and events-classified.ndjson after; what a crash left between
-the two is classified at the next start. One message makes one event, however often and as whatever Slack delivers it.
+Writes events.ndjson before Slack gets its acknowledgement and events-classified.ndjson after; what a crash left
+between the two is classified at the next start. One message makes one event, however often and in whatever form Slack
+delivers it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The chat: who is there, what was said, and every way in which we speak.
+"""Ports to the chat: people and channels, messages read, and everything the bot posts.
 
-What was sent by a process that died, or over a line that broke, may yet arrive. Pure.
+Also how long a post of a process that died, or over a broken connection, may still arrive. Pure.
 """
 
 from __future__ import annotations

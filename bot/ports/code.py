@@ -1,6 +1,6 @@
-"""How fresh the clones and the indexes of code are, as their keepers write it down; and hosts that take pull requests.
+"""Ports to code: the state of clones and indexes as one process writes it for others to read, and code hosts.
 
-One process writes how things stand, others read it. A client of a code host is for one repository.
+A client of a code host is for one repository.
 """
 
 from __future__ import annotations

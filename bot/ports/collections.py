@@ -1,9 +1,8 @@
-"""Everything durable by name: collections, journals, leases; and documents as values, written only if unchanged.
+"""Names every collection, journal and lease, and reads documents as values that are written only if unchanged.
 
-A document holds a `schema_version`; one without it is of version 1. An earlier one is read as it would be today
-(bot/ports/migrations.py), a later one is refused. Fields that this version does not know are written back. What cannot
-be read is set aside and reported, and reads as if it were not there. Threads are read and changed through
-bot/ports/threads.py.
+A document holds a `schema_version`; one without it is of version 1. An earlier one is converted as it is read
+(bot/ports/migrations.py), a later one is refused. Fields that this version does not know are written back. A damaged
+document is set aside and reported, and reads as absent. Threads are read and changed through bot/ports/threads.py.
 """
 
 from __future__ import annotations

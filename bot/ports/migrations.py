@@ -1,9 +1,9 @@
-"""The form of what is stored, by number: what led from one to the next, and what leads back.
+"""The versions of the stored schema: how to convert documents from each to the next, and back.
 
-A release may add fields with a default without a new number: versions of one number keep the fields of each other.
-Whatever else changes (a field with another meaning, a new word in a closed list, a new class of work) raises the
-number by one entry in `MIGRATIONS`. Documents are brought forward when they are read and written so when they are next
-changed; `triage schema --to` leads them back before an earlier release is put in place again.
+A release may add fields with a default without a new version: releases of one version keep each other's fields. Any
+other change (a field with another meaning, a new word in a closed list, a new class of work) adds one entry to
+`MIGRATIONS`. Documents are converted when they are read and stored so when they next change; `triage schema --to`
+converts them back before an earlier release is installed again.
 """
 
 from __future__ import annotations

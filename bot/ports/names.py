@@ -1,6 +1,6 @@
-"""What people and channels are called, by Slack id, for those who read outside Slack.
+"""Names of people and channels by Slack id, for readers outside Slack, such as the terminal.
 
-The running bot writes a name when Slack tells it one anyway; the terminal reads them. Nothing but names is kept.
+The running bot writes a name when Slack tells it one anyway. Nothing but names is kept.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The processes that work on one database, and the rates that they keep together.
+"""Ports to what the processes of one database share: who they are, and their common rates of posting.
 
-Who refuses too many requests counts them as one.
+Slack counts the requests of all processes as one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an investigation searches: passages of the codebase, notes and earlier answers."""
+"""Ports for searching: passages of the codebase, notes and earlier answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must survive us: documents, journals, jobs, and the folders of runs."""
+"""Ports for everything durable: documents, journals, jobs, leases, notes and run folders."""
 
 from __future__ import annotations
 

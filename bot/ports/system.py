@@ -1,4 +1,4 @@
-"""The clock, and processes that outlive ours."""
+"""Ports to the operating system: the clock, and processes that outlive the bot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open threads, one document each, and how closed ones ended."""
+"""Reads and changes the documents of open threads, and finds closed ones."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Keeps the clones of codebases fresh beside everything else, and says where one cannot be fetched.
+"""Fetches the clones of codebases in the background, and reports one that cannot be fetched.
 
-Each is fetched every `refresh`, and before an investigation that would read an older one. How each stands is written
-down for who asks. Whoever must know hears once that a clone fails and why, and once that it works again; until then
-its last good commit is read.
+Each is fetched every `refresh`, and before an investigation that would read an older one. The state of each is stored
+for other readers. The ops channel hears once that a clone fails and why, and once that it works again; until then its
+last good commit is read.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""A changed triage.yml is taken over while the bot runs (SIGHUP): teams, codebases, sessions and watched
-channels, or nothing.
+"""Takes over a changed triage.yml while the bot runs (SIGHUP): teams, codebases, sessions and watched channels.
 
 A file that cannot be used changes nothing. `bot/teams.py` reads it and has each team take it over.
 """

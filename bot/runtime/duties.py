@@ -1,6 +1,6 @@
-"""What only one replica does: whoever holds a duty's lease, until it stops or gives no more signs of life.
+"""Duties: work that only one replica does, whoever holds the duty's lease, until it stops or gives no signs of life.
 
-Where one process works on the data directory every duty is its own, and nobody asks for signs of life.
+Where one process works on the data directory it holds every duty, and signs of life are not needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which handler does the work of which class: the one table of jobs, and the dispatch by class.
+"""The table of jobs: which handler does the work of which class, and the dispatch by class.
 
 Every class that can be queued (WORK_CLASSES in bot/domain/jobs.py) has a row; without one the bot does not start.
 """

@@ -1,7 +1,7 @@
-"""The queues of all teams as one: each team is served in turn, so that one team's storm holds up another by one job.
+"""Gives the workers the jobs of all teams' queues in turn, so that a busy team delays another by one job at most.
 
-Inside a team its own queue decides what comes next. Across teams hold the limits of the process: one heartbeat at a
-time, and a job that the process died of again and again runs alone.
+The order inside a team is its queue's. Limits of the process hold across teams: one heartbeat at a time, and a job
+during which the process died repeatedly runs alone.
 """
 
 from __future__ import annotations

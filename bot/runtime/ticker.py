@@ -1,7 +1,7 @@
-"""What is done every so often; `schedule` only ticks.
+"""Runs functions at intervals; the library `schedule` only ticks.
 
-A job that raises would stop its siblings and be run again at once (schedule 1.2.2, measured), so each is wrapped and
-its error only logged.
+A job that raises would stop the others and be run again at once (schedule 1.2.2, measured), so each is wrapped and its
+error only logged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Notices that the disk refuses writes, or that code cannot be searched, before anybody asks; and that it works again.
+"""Detects that the disk refuses writes or that code cannot be searched, and tells the ops channel once, also when it
+ends.
 
-A small file is written every few seconds, and the passage indexes are brought up to HEAD. The ops channel hears once of
-each trouble and once of its end. Nothing here keeps anything from being tried: each part minds its own refusals.
+A small file is written every few seconds, and the passage indexes are brought up to HEAD. Nothing here stops other
+work from being tried: each part handles its own refusals.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The pool that works off the queue: the one place, beside the entry points, where any error is caught.
+"""The threads that work off the queue; the only place, beside the entry points, where any error is caught.
 
-A job that fails goes back to its place; after its last attempt it is given up. One that the process died of again and
-again is given up without being run. While an outside service is down the attempt does not count and the pauses grow.
-Stopping lets running jobs end for a while, interrupts the models' runs of the others, and hands them back uncounted.
+A job that fails goes back to its place; after its last attempt it is given up. A job during which the process died
+repeatedly is given up without being run. While an outside service is down the attempt does not count and the pauses
+grow. Stopping lets running jobs end for a while, interrupts the model runs of the others, and hands them back
+uncounted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The buttons of an alert: who may, then what they say about the finding; the card shows it at once.
+"""The buttons of an alert: checks who may act, then records the response to the finding; the card is updated at once.
 
 Only the session's owner and approvers may act.
 """

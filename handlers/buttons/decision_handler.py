@@ -1,9 +1,9 @@
-"""What every click and submit goes through: acknowledge, read what it carries, ask who may, decide, answer.
+"""What every click and submit goes through: acknowledge, read its values, check permission, decide, answer.
 
-A listener made here acknowledges first, for Slack waits 3 s. A dialogue opens before any request, for its trigger
-expires after 3 s: who seemed allowed when last asked may open it, and its submit asks for good. A submit is refused in
-the dialogue only by what its text alone tells; an error that comes after the acknowledgement would be lost with what
-was typed, so it is told in private with the text given back.
+A listener made here acknowledges first, because Slack waits 3 s. A dialogue opens before any request, because its
+trigger expires after 3 s: it opens for who was allowed when last asked, and the submit checks again. A submit is
+refused inside the dialogue only for what its text alone shows; an error after the acknowledgement is told in private
+with the text given back, because the dialogue is gone by then.
 Source: https://docs.slack.dev/interactivity/handling-user-interaction and
 https://docs.slack.dev/surfaces/modals#handling_submissions
 """

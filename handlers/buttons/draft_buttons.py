@@ -1,10 +1,6 @@
 """Clicks on a draft, on its card or on App Home, and submits of its dialogues.
 
-What came of one is said where its person is: beside the card in the ops channel, or on top of their App Home.
-
-Show evidence: a dialogue that opens at once and empty, then says what the citations stand on. A trigger expires after
-3 s, while permission is two requests and a citation some 30 ms of git (docs/decisions/evidence-dialogue.md). So nothing
-precedes the opening, and nothing of the draft is in it before permission is certain.
+The result is shown where the person clicked: beside the card in the ops channel, or on top of their App Home.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Port Surface over Slack: a card in a DM or a channel, updated in place; its end is also said in its thread.
+"""Port Surface over Slack: an alert's card in a DM or a channel, updated in place; its end is also said in its thread.
 
 A card or a list of findings is looked for before it is posted, so that a crash after the post does not post it twice.
-A finding that is said again gets a new card, for an update rings nobody's phone; the old one says so and has no buttons
-any more.
+A finding that is said again gets a new card, because an update notifies nobody; the old card says so and loses its
+buttons.
 """
 
 from __future__ import annotations

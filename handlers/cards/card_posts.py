@@ -1,8 +1,8 @@
-"""What is posted beside cards: rings of a page, and messages and files in the thread of a card.
+"""Posts beside a thread's card: rings of a page, and messages and files in the card's thread.
 
 Ports PageChat, FeedbackChat and CardFiles over Slack. A ring is a message of its own, because an update of the card
-rings nobody's phone. Each is looked for by its mark before it is posted: a crash after the post, a restored backup or
-a second process makes no second one.
+notifies nobody. Each is looked for by its mark before it is posted, so that a crash after the post, a restored backup
+or a second process does not post it twice.
 """
 
 from __future__ import annotations

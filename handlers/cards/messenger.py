@@ -1,6 +1,6 @@
-"""Port Messenger: everything the bot says leaves here.
+"""Port Messenger over Slack: posts replies, and shows and finds the cards of threads.
 
-Every reply carries a mark made of its question alone, so that whichever process posted it, it is recognised before
+Every reply carries a mark made from its question, so that whichever process posted it, it is recognised before
 anything is posted again. Replies of older versions are recognised by their metadata, or else by their text.
 """
 

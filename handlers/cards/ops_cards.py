@@ -1,8 +1,8 @@
-"""The cards in the ops channel beside the drafts': automatic replies, rechecks, proposals, suggestions.
+"""The cards in the ops channel that are not drafts: automatic replies, rechecks, proposals and suggestions.
 
-Ports AuditChat, RecheckChat and ProposalChat over Slack. Each card stands there once, is updated in place, and shows
-what is on file. Files of suggestions change by clicks, by models and by the terminal; a tick brings their cards after
-them, so that a crash or an outage costs a card nothing but time.
+Ports AuditChat, RecheckChat and ProposalChat over Slack. Each card is posted once, updated in place, and shows what is
+stored. Suggestions are changed by clicks, by models and by the terminal; a tick updates their cards, so that a crash
+or an outage only delays a card.
 """
 
 from __future__ import annotations

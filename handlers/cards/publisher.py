@@ -1,11 +1,11 @@
-"""One card in Slack for one thing on file: posted once, changed in place, found again after a crash.
+"""Posts one card for one stored thing: once, changed in place, found again after a crash.
 
-Where a card stands is on file, or it is looked for by its mark (the id of its first block), and only then it is posted.
-What Slack refuses is decided here, for every kind of card:
+If no place is stored, the card is looked for by its mark (the id of its first block), and only then posted. What Slack
+refuses is decided here, for every kind of card:
 
     the card is gone, or not ours to change   posted anew while somebody has to decide on it, else it stays away
     its blocks are too long or not valid      shortened, and says so; an error for a card that must be whole
-    the channel is gone or closed to us       ProviderError: the operator's business
+    the channel is gone or closed to us       ProviderError: the operator must act
     too fast, or Slack is down                Unavailable: the same works later
 """
 

@@ -1,8 +1,7 @@
-"""`/triage pause | resume | open | investigate | approve-list`: casework from wherever one types; and the reports.
+"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status`, `metrics`, `review`,
+`autonomy`.
 
-Those are `/triage status`, `metrics`, `review` and `autonomy [arm | disarm]`: how things stand, and what was measured.
-
-What changes something, and whoever sees a question, needs an approver.
+A command that changes something or shows a question needs an approver.
 """
 
 from __future__ import annotations

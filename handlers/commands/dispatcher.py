@@ -1,4 +1,4 @@
-"""`/triage`: one word chooses the command; an unknown one lists the near ones, and nothing is done by guess.
+"""`/triage`: runs the command that the first word names; for an unknown word it lists the near ones and does nothing.
 
 Who typed what, and where, is read from what Slack sends as hostile.
 """

@@ -1,7 +1,6 @@
-"""`/triage heartbeat …`: sessions listed, switched, paced, started and explained.
+"""`/triage heartbeat …`: lists, switches, paces, starts and explains sessions.
 
-Listing is for everybody; what changes something needs an approver or the session's owner, and so does reading what a
-beat found.
+Listing is for everybody; a change, and reading what a beat found, needs an approver or the session's owner.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`/triage pollinate …`: suggestions looked for, listed, accepted, rejected.
+"""`/triage pollinate …`: makes, lists, accepts and rejects suggestions.
 
 Approvers see and decide on all of them, an owner on those for their own sessions, nobody else on any. The cards follow
 within seconds.

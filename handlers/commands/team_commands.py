@@ -1,7 +1,8 @@
-"""`/triage` of several teams: for the team that is named, else that of the channel, else for all one belongs to.
+"""`/triage` with several teams: for the team that is named, else that of the channel, else for all the person belongs
+to.
 
-Only who belongs to a team sees what its commands say; an owner of sessions has the commands of those. Help, and the
-question of an approver, need no more than being in a channel of the team. With one team nothing of this applies.
+Only who belongs to a team sees what its commands say; an owner of sessions has the commands for those. Help, and an
+approver's `investigate`, need only being in a channel of the team. With one team nothing of this applies.
 """
 
 from __future__ import annotations

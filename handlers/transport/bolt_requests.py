@@ -1,9 +1,9 @@
-"""What Bolt is given: bodies of a shape that Slack sends, and a way to know when their answer has left.
+"""Checks the shape of Slack's bodies before Bolt gets them, and tells when the answer to a request was sent.
 
-Every type that Bolt and the listeners rely on is checked, and no more. A body that does not fit was not made by
-Slack, or by a Slack this version does not know; nothing is made of it. A submitted dialogue is answered with the view
-to show next, and changed later with views.update: two ways to Slack. Bolt sends the answer up to 10 ms after `ack()`
-returned, so an update made at once may come first, and the answer then hides it for good.
+Every field type that Bolt and the listeners rely on is checked, and no more. A body that does not fit is dropped. A
+submitted dialogue is answered with the view to show next, and changed later with views.update: two separate requests.
+Bolt sends the answer up to 10 ms after `ack()` returned, so an update made at once may come first, and the answer then
+hides it for good.
 Source: https://docs.slack.dev/reference/interaction-payloads and slack_bolt 1.30 (read), request/internals.py.
 """
 

@@ -1,4 +1,4 @@
-"""HTTP mode as a WSGI application: Slack's requests, checked by their signature before anything of a body is read.
+"""HTTP mode as a WSGI application: checks a request's signature before anything of its body is read.
 
 A signature counts once: the same signed request again is a replay, and refused as long as its timestamp would pass.
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack

@@ -1,12 +1,8 @@
-"""The bot's ear in HTTP mode: the server Slack's requests reach, and the truth about it in slack/connection.json.
+"""HTTP mode: the server that Slack's requests reach, and the connection's state in slack/connection.json.
 
-What Slack sent before the start, or while nothing could be stored, is noted as missed before anything new is heard:
-Slack gives a request up after its third repetition, some 6 min.
-
-HTTP mode's server: one port of this machine; a reverse proxy with TLS stands in front.
-
-Reading is waitress's work: no slow or broken client takes a thread from the others.
-Why waitress: docs/decisions/http-server.md.
+The server (waitress: docs/decisions/http-server.md) listens on one port, behind a reverse proxy with TLS; a slow
+client takes no thread from the others. What Slack sent before the start, or while nothing could be stored, is noted as
+missed before anything new is heard: Slack gives a request up after its third repetition, some 6 min.
 """
 
 from __future__ import annotations

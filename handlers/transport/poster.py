@@ -1,8 +1,8 @@
-"""The one door for posts: paced per channel, never sent twice blindly, never unfurled.
+"""Posts messages to Slack: at the channel's rate, never twice without looking, without unfurls.
 
-A post that carries a mark (the id of its first block) is looked for before it is made a second time. A post that died
-with its sender may still be on its way, so not finding it counts only after a while. Blocks that Slack refuses as they
-are (too long, not valid) are shortened and say so, except where the caller wants them whole.
+A post that carries a mark (the id of its first block) is looked for before it is made a second time. A post of a
+process that died may still be on its way, so its absence counts only after a while. Blocks that Slack refuses (too
+long, not valid) are shortened and say so, unless the caller needs them whole.
 """
 
 from __future__ import annotations

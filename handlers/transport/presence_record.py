@@ -1,7 +1,4 @@
-"""What this process writes down of itself and of its line to Slack, in slack/connection.json.
-
-Who looks from outside reads it with bot/intake/presence.py.
-"""
+"""Writes this process's state and that of its connection to slack/connection.json; bot/intake/presence.py reads it."""
 
 from __future__ import annotations
 

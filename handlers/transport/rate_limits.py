@@ -1,11 +1,9 @@
-"""Keeps what the bot says within Slack's rates, so that a refusal (429) stays the exception.
+"""Keeps the bot's posts, card updates and reactions within Slack's rates, so that a refusal (429) is rare.
 
 The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace,
-and so do reactions.
-Several processes of one workspace share their rates where they have a database. A post is worth more than its pace:
-without the database's answer each keeps to the rate for itself, which is logged when it begins and when it ends. Nobody
-waits longer than their patience: what would take longer is refused at once, with how long it would have taken.
-
+and so do reactions. Several processes share their rates through their database; if it does not answer, each keeps to
+the rate by itself, which is logged when it begins and ends. Who would wait longer than their patience is refused at
+once, with the time it would have taken.
 Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
 bursts).
 """

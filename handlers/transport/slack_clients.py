@@ -1,10 +1,9 @@
-"""The Slack clients, the translation of their errors, and waiting for Slack at the start.
+"""Builds the Slack clients, translates their errors, and waits for Slack at the start.
 
 Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
-what Slack says it refused (429, after Retry-After, as long as that is a matter of seconds); a connection that breaks is
-Unconfirmed. At the start the bot waits until Slack answers: ending instead would only have a supervisor start it again,
-and again. What Slack refuses for good (a token, a scope, a channel it does not know) is not waited for.
-
+what Slack says it refused (429, after a Retry-After of seconds); a broken connection is Unconfirmed. At the start the
+bot waits until Slack answers, because a supervisor would only start it again; what Slack refuses for good (a token, a
+scope, an unknown channel) ends it.
 Source: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it (FACTS B2).
 """
 

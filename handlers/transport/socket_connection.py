@@ -1,9 +1,9 @@
-"""Socket Mode: one or two connections to one Bolt app, and the truth about them in slack/connection.json.
+"""Socket Mode: one or two connections to one Bolt app, and their state in slack/connection.json.
 
 Everything that arrives on a new session waits until `on_session` has noted that something may have been missed. A
-payload that is not shaped like Slack's is acknowledged and goes no further: Bolt fails on it before any middleware
-runs, and unacknowledged it would come again. A click, a command or a submitted view that arrives on two connections is
-carried out once; messages are not counted here, for the watcher knows them.
+payload that is not shaped like Slack's is acknowledged and dropped: Bolt fails on it before any middleware runs, and
+unacknowledged it would come again. A click, command or submitted view that arrives on two connections is carried out
+once; duplicate messages are recognised by the watcher.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One Socket Mode connection that is watched and made anew when it is lost.
+"""Watches one Socket Mode connection and makes it anew when it is lost.
 
-`check`, called about once a second, believes neither "connected" nor an open socket: without a pong or a message for
+`check`, called about once a second, trusts neither "connected" nor an open socket: without a pong or a message for
 `SILENT_S` the peer is gone. Reconnecting has a thread of its own, since it may take long, and growing pauses.
 Source: slack_sdk's builtin client pings each `ping_interval`, never notices a peer that never answered, and waits out
 a rate limit inside the call (read in 3.47).

@@ -1,7 +1,7 @@
-"""How Slack's certificate is checked: by what the machine trusts, read once for a process.
+"""The TLS context of all Slack clients: the machine's trusted certificates, read once for a process.
 
-Left to itself the SDK reads them all again at every call and every connection, which takes 20 ms. What is installed
-meanwhile counts from the next start on.  Source: slack_sdk 3.47 and http.client of Python 3.11, measured.
+The SDK itself reads them at every call and every connection, which takes 20 ms. Certificates that are installed
+meanwhile count from the next start on. Source: slack_sdk 3.47 and http.client of Python 3.11, measured.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Port Workspace over Slack's Web API; people are remembered for a minute unless asked afresh, memberships never.
+"""Ports Workspace and History over Slack's Web API: people, channels, threads, and pages of a channel's history.
 
-What it learns people and channels are called is stored for the terminal (bot/ports/names.py).
-
-Port History over Slack's Web API, one page a call.
-
-Its client does not wait by itself when Slack asks for patience: whoever reads may be told to stop meanwhile.
+People are remembered for a minute unless asked afresh, memberships never; names are stored for the terminal
+(bot/ports/names.py). The client of History does not wait when Slack limits the rate, because its caller may be told to
+stop meanwhile.
 """
 
 from __future__ import annotations

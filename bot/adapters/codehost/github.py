@@ -1,6 +1,6 @@
-"""Port CodeHostClient over GitHub, its Enterprise Server included, and over Gitea and Forgejo, which answer alike.
+"""Port CodeHostClient for GitHub, GitHub Enterprise Server, Gitea and Forgejo, which have nearly the same API.
 
-A pull request of Gitea whose title begins with `WIP:` is a draft.
+A Gitea pull request whose title begins with `WIP:` is a draft.
 Source: https://docs.github.com/rest/pulls/pulls, /rest/checks/runs, /rest/commits/statuses, /rest/pulls/reviews;
 https://docs.gitea.com/api/ (repository, pulls, statuses)
 """

@@ -1,4 +1,4 @@
-"""Port CodeHostClient over GitLab, one's own included; what it calls merge requests are drafts by their title.
+"""Port CodeHostClient for GitLab, gitlab.com or self-hosted. A merge request is a draft if its title says so.
 
 Source: https://docs.gitlab.com/api/merge_requests/, /api/merge_request_approvals/, /api/projects/
 """

@@ -1,6 +1,6 @@
-"""One repository's part of a code host's HTTP interface: what was said is returned, what was refused is an error.
+"""HTTP requests about one repository of a code host: returns the parsed answer, raises an error for a refusal.
 
-The token goes into one header and no redirect is followed. An error carries the host's own words, never the request.
+The token is sent in one header, and redirects are not followed. An error quotes the host's message, never the request.
 Source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api (secondary limits have no field)
 """
 

@@ -1,8 +1,8 @@
-"""Git as it speaks with another machine: with the operator's own credentials, never asking, never for ever.
+"""Runs git commands that reach another machine: with the operator's credentials, without prompts, with a time limit.
 
-The operator's git configuration counts here, for it names credential helpers and proxies; our hardening goes over it.
-Git runs in a session without a terminal, so neither it nor ssh can ask anybody, whatever ssh command is configured.
-Of what git prints only redacted words leave this module.
+The operator's git configuration is used, because it names credential helpers and proxies; our hardening options
+override it. Git runs in a session without a terminal, so neither git nor ssh can prompt. Git's output is redacted
+before it leaves this module.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One MCP server as runs see it, used from any thread: connected at first use, and anew once when it has died.
+"""One MCP server, for use from any thread: connected at first use, and connected again once if the connection broke.
 
-One task of the portal's event loop holds the connection from start to end (the SDK's scopes may not change tasks); when
-that task ends, whatever waits on the connection ends with it. A child process sees PATH, HOME and what settings name.
-Every step is limited in time. A server that cannot be reached is left alone for a while, so that it costs one run its
-patience and not every run.
+One task of the portal's event loop holds the connection from start to end (the SDK's scopes may not change tasks);
+when that task ends, every call that waits on the connection ends too. A child process gets PATH, HOME and the
+variables that its settings name. Every step has a time limit. A server that cannot be reached is not tried again for
+`REST_S`, so that not every run waits for it.
 """
 
 from __future__ import annotations

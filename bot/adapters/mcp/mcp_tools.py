@@ -1,15 +1,9 @@
-"""The tools of every configured MCP server, as tools of a run.
+"""Offers the tools of every configured MCP server to a model's run, and records each call in the run's ledger.
 
-Connects at first use; one event loop in one thread serves all servers and runs. Ledgers belong to a run: each call is
-recorded in the one its tools were made for. A server that is down is offered as one tool that says so.
-
-Names of MCP tools as a model may call them: the server's name first, letters the API allows, no two alike.
-
-Pure. Source: the Messages API takes tool names that match ^[a-zA-Z0-9_-]{1,128}$.
-
-What MCP servers say, as a model reads it: plain text, redacted, then cut, with an honest last line.
-
-Pure. Nothing is neutralised: what a server says is data, and whoever builds the prompt delimits it.
+Servers are connected at first use; one event loop in one thread serves all servers and runs. A server that is down is
+offered as one tool that says so. Results are plain text, redacted, then cut; they are not neutralised, because the
+prompt delimits them as data.
+Source: the Messages API takes tool names that match ^[a-zA-Z0-9_-]{1,128}$.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The operating system's clock, the name of the machine's time zone, the chat's own time, and a database's.
+"""The clocks of this machine, of the chat and of a database, and the name of the machine's time zone.
 
-Holes in what was heard are measured by the chat's time, for the messages in them carry it: this machine's clock,
-corrected by the Date header of an answer of the chat. A clock that is wrong by more than a minute is said once, and
-again if it was right meanwhile or is wrong the other way.
+The chat's time is this machine's clock corrected by the Date header of the chat's answers; gaps are measured by it,
+because messages carry it. A clock that is wrong by more than a minute is reported once, and again after it was right
+or is wrong in the other direction.
 """
 
 from __future__ import annotations

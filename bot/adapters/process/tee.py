@@ -1,7 +1,8 @@
-"""Runs a command and writes what it prints to a file and to our own output; ends with it, and ends what it started.
+"""A program that runs a command, copies its output to a file and to its own output, and ends with it.
 
-Started by path, `python -I tee.py LOG COMMAND…`, so that neither the current folder nor the environment chooses what
-Python imports; hence no import of ours here. The file is for its owner's eyes only.
+Started by path (`python -I tee.py LOG COMMAND…`), so that neither the current folder nor the environment chooses what
+Python imports; it therefore imports nothing of ours. Only the owner may read the file. When it ends, it ends the
+command too.
 """
 
 from __future__ import annotations

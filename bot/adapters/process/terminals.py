@@ -1,12 +1,12 @@
-"""Port Terminal: tmux where it is installed, else plain processes in sessions of their own. Both outlive the bot.
+"""Port Terminal: long runs in tmux if it is installed, else in plain processes; both outlive the bot.
 
-The tmux server is our own, on a socket in the data directory, without anybody's tmux.conf. Arguments travel as
-arguments: tmux hands several of them to exec, and only one alone to a shell. Variables travel with the client's request
-over the socket (`update-environment`), never on a command line, where `ps` would show them.
+tmux: the server is our own, on a socket in the data directory, without anybody's tmux.conf. Commands are passed as
+several arguments, because tmux hands a single one to a shell. Variables travel over the socket (`update-environment`),
+never on a command line, where `ps` would show them.
 Source: tmux(1), CLIENTS AND SESSIONS, GLOBAL AND SESSION ENVIRONMENT; tried with tmux 3.3a.
 
-A plain process is alive while it holds the lock on its file, its standard input: the kernel frees it with the process,
-so no stranger with a recycled id is ever taken for ours. The id in the file counts only while it is locked.
+Plain process: it counts as alive while it holds the lock on the file that is its standard input. The kernel frees the
+lock with the process, so another process with a reused id is never taken for ours.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""The rows of the passage index: what is stored for a file, and what is asked of them.
+"""The tables of the passage index: what is stored for each file, and the queries over it.
 
 A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Credentials are
-blacked out before anything of a file is stored or shown.
-
-Every function on a connection works inside the transaction it is in. The text of a passage is not stored: it is
-read from git again. The full-text table holds words only and forgets no row; the id of a passage is that of its file
-and its number there, and an id whose file is gone stands for nothing.
+blacked out before anything of a file is stored or shown. Every function that takes a connection works inside its open
+transaction. The text of a passage is not stored but read from git again. The full-text table holds only words and its
+rows are never deleted: an id whose file is gone is ignored.
 """
 
 from __future__ import annotations

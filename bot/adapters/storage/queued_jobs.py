@@ -1,7 +1,8 @@
-"""What stands in a queue for a job, which comes next, and what becomes of those that were claimed: in every engine.
+"""Rules of the queue that all engines share: what a job's record holds, which job is next, what becomes of claimed
+ones.
 
-A record holds the class of the work by name. Before the first release it held `{"investigate": …}` or another form: the
-former is read, too; the others are no jobs, and questions in them are queued anew from the journal.
+A record holds the class of the work by name. Before the first release it held `{"investigate": …}` or another form:
+the former is still read; records of other forms are not jobs, and their questions are queued anew from the journal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What two engines hand each other when all state moves: each namespace row by row, so that memory stays flat.
+"""The rows in which two engines hand over all state, namespace by namespace, so that memory use stays flat.
 
-`text` is JSON as it is stored. What holds no JSON object is a JSON string of its bytes, so that no byte is lost, and is
-damaged in the other engine, too. The folders of runs are moved and shared a chunk of a file at a time, compressed by
-itself: the first MAX_FILE_BYTES of each file; links, pipes and what a crash left half written are not taken.
+`text` is JSON as it is stored. A record that is not a JSON object becomes a JSON string of its bytes, so that no byte
+is lost, and is damaged in the other engine, too. Run folders are moved and shared in chunks of a file, each compressed
+by itself: at most MAX_FILE_BYTES of each file; links, pipes and half-written files are left out.
 """
 
 from __future__ import annotations

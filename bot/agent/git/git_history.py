@@ -1,6 +1,6 @@
-"""What happened in a checkout: commits, their changes, who wrote a line, where a text stands.
+"""Reads a checkout's history: commits, their changes, who wrote a line, where a text occurs.
 
-Reads git only through GitRepo's process. Every text from outside is one argv element that cannot be an option: glued to
+Git runs only through GitRepo's process. Every text from outside is one argument that cannot be an option: joined to
 its option, after `-e`, or after `--`. External diff drivers and text conversions are off.
 """
 

@@ -1,8 +1,8 @@
-"""A repository of its own for one patch: applied in an index, checked out elsewhere, committed, pushed.
+"""A repository of its own for one patch: applies it in an index, checks it out elsewhere, commits and pushes it.
 
-It borrows the objects of the codebase and writes nothing there: no work tree is registered, no ref, no lock, and no
-configuration or hook of the codebase counts. Whoever runs a program in a checkout gets no .git beside it, so nothing
-that program writes is ever read by git. Commits are made of the index, not of files on disk.
+It borrows the objects of the codebase and writes nothing there: no work tree, ref or lock, and no configuration or
+hook of the codebase counts. A program that runs in a checkout finds no .git beside it, so git never reads what that
+program writes. Commits are made from the index, not from files on disk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where citations may point: one checkout, or several that a citation tells apart by `<codebase>:` before the path.
+"""Protocol for looking up what citations name: one checkout (`GitRepo`), or several (bot/agent/codebases.py).
 
-`GitRepo` is the one, bot/agent/codebases.py the several; whoever proves, shows or reads a citation takes either.
+With several, a citation begins with `<codebase>:`.
 """
 
 from __future__ import annotations

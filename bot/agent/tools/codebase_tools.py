@@ -1,9 +1,8 @@
-"""What a model may do with a team's codebases: read, list, search and look back; never write, never run.
+"""The tools with which a model reads a team's codebases: read, list, search and history; nothing writes or runs.
 
-A toolset is bound to one ledger and to the commits that were HEAD when it was made, so that what was read is what
-quotes are checked against; every call stands in the ledger, answered or not. It serves one run, in one thread. With
-several codebases each tool takes `codebase`, and paths are shown, cited and taken with the codebase in front
-(`shop:src/app.py`). Only the team's own codebases can be named.
+A set of tools belongs to one run, in one thread: it is bound to a ledger, which records every call, and to the commits
+that were HEAD when it was made, against which quotes are checked. With several codebases each tool takes `codebase`,
+and paths begin with it (`shop:src/app.py`). Only the team's own codebases can be named.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""search_code: where something stands, as it is written or by rank. search_memory: what was answered before.
+"""The tools search_code (an exact text, or ranked passages) and search_memory (earlier answers).
 
-Every line of code is taken from the snapshot, whatever commit the index is at. A hit does not count as read: read_file
-does. A note or reply that comes up stands in the ledger by its ref.
+Every line of code comes from the snapshot, whatever commit the index is at. A hit does not count as read; only
+read_file reads. A note or reply that is found is recorded in the ledger by its ref.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Proves or refutes one citation: is it there, and does its quote stand in it, word for word?
+"""Checks one citation: whether the cited place exists, and whether its quote stands there word for word.
 
-Reads blobs and messages of commits in the history of HEAD (never the work tree), the run's ledger and the notes in
-memory/. Only code decides here; nothing a model says makes a citation true. What code has no way to look up is neither
-true nor false. Files that hold secrets by name are not looked into, so that what is said of them is always the same.
+Reads blobs and messages of commits in HEAD's history (never the work tree), the run's ledger and the notes in memory/.
+Only code decides; no statement of a model makes a citation true. What code cannot look up is neither true nor false.
+Files that hold secrets by name are not opened, so the result for them never depends on their content.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Every check of a draft that code can make, before any model is asked: SPEC §4.3.
+"""Every check of a draft that code makes before a model validates it (SPEC §4.3).
 
 Reads the repository at the cited commits, the run's ledger and memory/. A check that cannot be made has `ok` None and
-does no harm, but a draft needs at least one citation that is proved (`grounded`). The reasons tell the writer what to
-do, since they are what a second round is given.
+does no harm, but a draft needs at least one proved citation (`grounded`). The reasons tell the investigator what to
+change, because a second round receives them.
 """
 
 from __future__ import annotations

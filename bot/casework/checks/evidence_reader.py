@@ -1,7 +1,8 @@
-"""What a citation points at, for a person to read: its lines among their neighbours, or the commit it names.
+"""Reads what a citation points at, for a person: its lines with the lines around them, or the commit.
 
-Reads blobs and commits of the codebase, never the work tree. Whole files are redacted before any line is taken out of
-them, and files that hold secrets by name are not opened. Whether a citation holds is not decided here but in citations.
+Reads blobs and commits of the codebase, never the work tree. Whole files are redacted before lines are taken out of
+them, and files that hold secrets by name are not opened. bot/casework/checks/citation_checks.py decides whether the
+citation holds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The validator that uses a model: code checks first, then a fresh context that is told to break the draft.
+"""The validator that asks a model: code checks first, then a run with fresh context that is told to break the draft.
 
-It sees the draft and its evidence, never how the investigator reasoned, and can open files and do nothing else. Its
-verdict counts only as far as bot/casework/checks/validation.py lets it; what was corrected is logged and said in
-the reasons.
+The model sees the draft and its evidence, not the investigator's reasoning, and can only open files.
+bot/casework/checks/validation.py corrects its verdict; what was corrected is logged and added to the reasons.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a validation comes to, and the validator that needs no model: the checks of SPEC §4.3 and their verdict.
+"""The result of a validation, and the validator that needs no model: the checks of SPEC §4.3 and their verdict.
 
-A validator attacks a draft before a human sees it. The deterministic checks come first; a model that judges after them
-(bot/casework/checks/model_validator.py) is handed their results. Code can only make a verdict stricter: a `pass`
-that breaks a rule becomes a `bounce`, never the other way round (SPEC §4.4).
+The deterministic checks come first; a model that validates (bot/casework/checks/model_validator.py) receives their
+results. Code can only make a verdict stricter: a `pass` that breaks a rule becomes a `bounce`, never the other way
+round (SPEC §4.4).
 """
 
 from __future__ import annotations

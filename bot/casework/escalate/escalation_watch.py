@@ -1,7 +1,7 @@
-"""Looks after long runs, every so often and at start: collects answers, ends what nobody waits for any more.
+"""Watches long runs, at intervals and at the start: collects their answers, and ends runs that are no longer needed.
 
-Reads the sessions that are alive and the runs' folders, never a transcript beyond its last line. A run holds no place
-in the queue; only its validation takes one.
+Reads which sessions are alive and the runs' folders, of a transcript only the last line. A run occupies no worker;
+only its validation does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Long investigations: when one is called for, and how it gets going outside this process.
+"""Decides whether a question needs a long run, and starts the run in a process of its own.
 
-The thread's state says `escalated` before anything is started; `launch` brings the rest in line with it and may be
-repeated after a crash anywhere. What becomes of a run is watched by bot/casework/escalate/escalation_watch.py.
+The thread's state is `escalated` before anything is started; `launch` starts what is missing and can be repeated after
+any crash. bot/casework/escalate/escalation_watch.py watches the run.
 """
 
 from __future__ import annotations

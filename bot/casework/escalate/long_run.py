@@ -1,9 +1,9 @@
-"""A long run, in a process of its own, and its folder escalations/<thread_id>/: what it is asked, what it answered.
+"""The long run itself, in its own process, and the files in escalations/<thread_id>/ by which it and the bot
+communicate.
 
-The bot writes request.json and rubric.md, then `launched`; the run takes `claimed`, writes return.json as its last act
-but one, and `.done` as its last, whatever happens. Each is there whole or not at all, so either side may die at any
-moment. The run prints what it does, for whoever watches. It gets the variables its model needs and none of Slack's
-tokens: it has no business in the chat.
+The bot writes request.json and rubric.md, then `launched`; the run takes `claimed`, and at its end writes return.json
+and then `.done`, whatever happens. Each file is written atomically, so either side may die at any moment. The run
+prints its progress. Its environment has the variables that its model needs and no Slack token.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What became of a team's drafts: what people did with them, and what `triage eval --calibrate` puts on file of them.
+"""Counts what people did with a team's drafts, and stores the counts (`triage eval --calibrate`), which cards then
+show.
 
-Reads closed threads and votes. Replies that no human approved are left out. A dismissal is no proof that a draft was
-wrong: its reason is free text, which code does not judge. Writes the document `calibration` of the team's data, which
-is read for every draft; where there is none, or too few drafts, the shipped counts stay.
+Reads closed threads and votes. Replies that no human approved are left out. A dismissal does not count as wrong,
+because its reason is free text. Writes the document `calibration` of the team; where there is none, or it has too few
+drafts, the shipped counts apply.
 """
 
 from __future__ import annotations

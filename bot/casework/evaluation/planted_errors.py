@@ -1,7 +1,7 @@
-"""Errors planted in drafts that are true: one change each, in a citation, its quote, or a statement that it proves.
+"""Plants errors in true drafts: one change each, in a citation, its quote, or a statement that it proves.
 
-What is no error is not planted: a quote that stands among the cited lines all the same, a number that the evidence
-holds. The same draft gets the same errors every time.
+A change that would leave the draft true is not made: a quote that also stands among the cited lines, a number that the
+evidence holds. The same draft always gets the same errors.
 """
 
 from __future__ import annotations

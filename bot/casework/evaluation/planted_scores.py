@@ -1,7 +1,6 @@
-"""Which planted errors the code checks catch, which only a validator does, and which nobody; and what is refused
-though nothing is wrong with it.
+"""Counts which planted errors the code checks find, which only a validator finds, and which true drafts are refused.
 
-The code checks cost nothing, so a model is asked only about drafts that they let through.
+A model is asked only about drafts that the code checks let through.
 """
 
 from __future__ import annotations

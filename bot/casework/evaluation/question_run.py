@@ -1,4 +1,4 @@
-"""One question looked into without a chat: investigated, checked and validated, once.
+"""Investigates, checks and validates one question once, without a chat.
 
 Each run leaves its record under runs/. Nothing is posted, and no thread is stored.
 """

@@ -1,7 +1,7 @@
-"""Questions with the files that answer them, as somebody wrote them down: YAML, or one JSON object a line.
+"""Reads a question set (questions and the files that answer them) from YAML, or from one JSON object a line.
 
 Each entry has `ask` and `files`, the paths that answer; `files: []` says that nothing in the codebase does. A file is
-taken whole or not at all, and every wrong question is named at once.
+read whole or refused, and every wrong entry is named at once.
 """
 
 from __future__ import annotations

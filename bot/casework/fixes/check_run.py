@@ -1,9 +1,8 @@
-"""Runs the codebase's own check in a throw-away folder: no network, none of the bot's files, limits of time and memory.
+"""Runs the codebase's own check on a patch, in a throw-away folder: without network or secrets, with limits.
 
-What is kept from it depends on the machine: bubblewrap hides the data directory and known files of credentials and
-takes the network away; unshare takes the network away; without both the check runs as the bot's user. Which it was is
-part of the result. The environment has no secret in any case. The program is the operator's; what it runs is a patch
-that an approver has read.
+What isolates it depends on the machine: bubblewrap hides the data directory and known credential files and takes the
+network away; unshare takes the network away; without both the check runs as the bot's user. The result names which it
+was. The program is the operator's; it runs a patch that an approver has read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""From a patch that an approver wants opened to a draft pull request, once, whatever dies on the way.
+"""Opens a draft pull request for a patch that an approver wants opened: exactly once, whatever crashes on the way.
 
-Every commit that may stand on the branch is on file before it is pushed. So each start, and each new try, looks first:
-for the pull request by branch and marker, then for the branch. A host keeps a second request of the same branch out.
-What a request says is text of a model or of a chat: in the body it stands in code blocks, where hosts obey no mention,
-no `closes #1` and no `/merge`; in one line the signs that they obey are taken out.
+Every commit that may stand on the branch is stored before it is pushed. So each start and each retry first looks for
+the pull request by branch and marker, then for the branch. A host refuses a second request for the same branch. The
+request's text comes from a model or a chat: in the body it stands in code blocks, where hosts obey no mention, no
+`closes #1` and no `/merge`; in single lines the signs that hosts obey are removed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Draft pull requests of proposed patches: a click writes down what is wanted, `tick` carries it out.
+"""Draft pull requests of proposed patches: a click stores the request, `tick` carries it out.
 
-One at a time, and again after a crash or an outage: what is wanted stays on file until there is a request or a reason
+One at a time, and again after a crash or an outage: the request stays stored until there is a pull request or a reason
 why there is none.
 """
 

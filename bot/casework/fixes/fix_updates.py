@@ -1,4 +1,4 @@
-"""What cards show of patches and their draft pull requests, and how these stand on the code host."""
+"""Follows each draft pull request on its code host, and shows its state on the thread's card."""
 
 from __future__ import annotations
 

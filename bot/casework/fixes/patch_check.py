@@ -1,8 +1,8 @@
-"""What is asked of a patch before it leaves the machine.
+"""Checks a patch before it leaves the machine: its codebase, whether it applies, its limits, and the codebase's check.
 
-Which codebase is it for: what is in front of its paths decides, then who has the files that it changes, then what its
-draft cites. Does it apply, is it within the limits, do the codebase's own checks pass with it, and did its test fail
-without it. Works in a throw-away folder below `workshop`; the checkout people work in is only read.
+The codebase is decided by what is in front of the patch's paths, then by who has the files it changes, then by what
+its draft cites. The codebase's check must pass with the patch, and the patch's test must fail without it. Works in a
+throw-away folder below `workshop`; the checkout that people work in is only read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The definitions a question is about: looked up by name before any passage is ranked, the best of several chosen.
+"""Looks up the definitions that a question names, before any passage is ranked, and chooses the best of several.
 
 Reads the index of definitions, nothing else.
 """

@@ -1,8 +1,8 @@
-"""What an investigator is given, what it hands back, and the one thing it does.
+"""The input of an investigator (`Assignment`), its result (`Investigation`), and the port Investigator.
 
-An assignment is put together for one round from the thread's state, the chat, memory and one line on each other open
-thread, never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). The messages of the
-thread are handed on to the investigator unread, whatever their length, and are not part of it.
+An assignment is made for one round from the thread's state, the chat, memory and one line on each other open thread,
+never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). The thread's messages are passed
+on unread and are not counted.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What code alone finds for a question: which codebase it is about, what no search looks into, where a trace leads.
+"""What code alone finds for a question: which codebase it is about, what the search cannot look into, where a trace
+leads.
 
-What names a codebase decides first: its id, then the frames of a stack trace, then paths, then names of code that only
-some of them define. An id is often an ordinary word ("the docs say"), so only "in infra, where …", "the shop repo" and
-the like decide; a bare mention is a hint. Handbooks (`kind: docs`) are not looked at for frames and definitions. Else
-the passages of all are ranked together and the best of each are compared. Before every investigation clones are fetched
-and the indexes brought up to HEAD, once for a question; what is missing then stands in the investigator's return, so
-that "nothing found" is not taken for "nowhere". Writes nothing else.
+A codebase is decided first by its id, then by frames of a stack trace, then by paths, then by names that only some
+codebases define. An id is often an ordinary word ("the docs say"), so only forms such as "in infra, where …" or "the
+shop repo" decide; a bare mention is a hint. Codebases of `kind: docs` are not searched for frames and definitions. If
+nothing decides, the passages of all are ranked together. Before every investigation clones are fetched and indexes
+brought up to HEAD; what is still missing stands in the return, so that "nothing found" is not read as "nowhere".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Answers from git history, without a model: which commits last changed what a question names.
+"""Answers a question from git history without a model: which commits last changed what it names.
 
-Reads commits up to HEAD and nothing of the work tree. Every commit named is a citation with a verbatim line of its
-message; a commit whose message may not be shown is named by its id, author and date only if its author may be.
+Reads commits up to HEAD. Every commit named is a citation with a verbatim line of its message. A commit whose message
+may not be shown is named by its id, author and date, if its author may be shown.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The investigator that uses a model: a brief of delimited data in, a draft with pinned citations out.
+"""The investigator that asks a model: a prompt of delimited data in, a draft with citations pinned to commits out.
 
-Reads what its tools read; writes only what its runner keeps of the run. Code, not the model, says at which commit a
-citation was read, and no value of a secret of this process leaves in a return.
-
-What the two models are asked to hand back: the returns without the fields that only code may fill.
-
-No model names a commit, a round, itself or the time. What it adds to the shape is ignored.
+Also the answer types of both models: the returns without the fields that only code fills (commit, round, model, time).
+Code takes the commit of each citation from the ledger, and removes this process's secrets from every return.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The draft that is written without a model: lines worth quoting, earlier answers, and what code knows of them.
+"""Writes the draft of an investigation without a model: excerpts, earlier answers, and what code found. Pure.
 
-Pure. Every excerpt is verbatim, may stand in a reply, and would pass the check of quotes: it is widened until it keeps
-its sense. The draft claims no more than it quotes, and says how often drafts like it named a right file: the counts
-stand in draft_bands.yml and come from a benchmark.
+Every excerpt is verbatim and would pass the check of quotes: it is widened until its meaning is whole. The draft
+claims no more than it quotes, and says how often drafts like it named a right file: these counts stand in
+draft_bands.yml and come from a benchmark.
 """
 
 from __future__ import annotations

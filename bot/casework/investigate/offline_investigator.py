@@ -1,9 +1,7 @@
-"""The investigator that needs no model: it looks names up, asks git who changed them, searches, and quotes what it
-found.
+"""The investigator that needs no model: looks up names, asks git, searches, and quotes what it found.
 
-Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. Every line it quotes is read
-from git in this run and stands in the ledger; with nothing relevant there is no draft. It claims no more than it
-quotes.
+Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. Every quoted line is read
+from git in this run and recorded in the ledger. If nothing relevant is found there is no draft.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The files of this codebase that a trace shows as an installed package: what we publish runs in other programs.
+"""Maps a trace's files of an installed package to this codebase's files, where the codebase publishes that package.
 
 Reads the index for manifests and git for their lines; writes nothing. A package is ours only if a manifest of the
-codebase has its name; npm, Composer, Go, RubyGems and Cargo. Python needs none of it: what stands behind
-`site-packages/` is the path inside the package.
+codebase has its name; npm, Composer, Go, RubyGems and Cargo. Python needs no manifest: the path after `site-packages/`
+is the path inside the package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Port Investigator over another program, `claude -p` for example: rubric and question in, one JSON object out.
+"""Port Investigator over another program, such as `claude -p`: rubric and question in, one JSON object out.
 
-The program gets an argument list, the question on standard input and in a file, and a scrubbed environment; no shell
-reads any of it. What it read nobody knows, so there is no ledger, and a `high` of its own does not stand.
+The program gets an argument list, the question on standard input and in a file, and a scrubbed environment, without a
+shell. What it read is unknown, so there is no ledger, and its own `high` is lowered.
 """
 
 from __future__ import annotations

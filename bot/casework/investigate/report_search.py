@@ -1,7 +1,7 @@
-"""Passages for a message of any length: each part of it is searched for by itself, and what they agree on leads.
+"""Searches passages for a message of any length: each part is searched for by itself, and the rankings are joined.
 
-Reads the index and the lines of the files that frames, names and paths point at; writes nothing. One sentence is all
-parts at once: what covers it, what shares most words with it, and what defines the names in it.
+Reads the index and the lines of the files that frames, names and paths point at; writes nothing. Of a message of one
+sentence the same words are searched three ways: what covers them, what shares most of them, what defines their names.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where the frames of a stack trace stand in the codebase as it is now, and what changed there lately.
+"""Finds the frames of a stack trace in the codebase as it is now, and the commits that changed their lines lately.
 
-Reads the index for file names and definitions, git for lines; writes nothing. A frame whose file is gone is looked for
-by the name of its function. A line that no longer lies in the frame's function moved since the program was built; the
-file's last versions tell which line it was. A suspect change is a lead for people and for the investigator, never a
-citation: nobody has judged whether it caused the error.
+Reads the index for file names and definitions, git for lines; writes nothing. If a frame's file is gone, its function
+is looked for by name. If the line no longer lies in the frame's function, the file's last versions tell which line it
+was. A suspect change is a hint for people and the investigator, never a citation: nobody has judged whether it caused
+the error.
 """
 
 from __future__ import annotations

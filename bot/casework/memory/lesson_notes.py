@@ -1,7 +1,7 @@
-"""Keeps what people made of a draft, so that the next investigation knows: on an approver's click, and never else.
+"""Stores a closed thread's lesson as a note, when an approver clicks, so that later investigations find it.
 
-A closed thread teaches once: the note's name is bound to its ending, so whoever comes second finds the name taken,
-whatever crashed in between. That a card has to be shown anew is on disk before the note is.
+A closed thread gives one lesson: the note's name is made from the thread's ending, so a second attempt finds the name
+taken, also after a crash. That a card must be shown again is stored before the note is.
 """
 
 from __future__ import annotations

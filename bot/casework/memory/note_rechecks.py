@@ -1,8 +1,8 @@
-"""Asks people about notes whose cited lines changed: once for each note, and nobody's note is decided for them.
+"""Asks people about notes whose cited lines changed: once for each note; nothing is decided without a human.
 
-A card shows what the note says, what stood there and what stands there now. The notes are looked through once for each
-HEAD. Each step is saved before the next begins and can be repeated: a decision is on file before the note is touched,
-and the card follows the file.
+A card shows what the note says, what its lines said then and what they say now. Notes are checked once for each HEAD.
+Each step is saved before the next begins and can be repeated: a decision is stored before the note is changed, and the
+card shows what is stored.
 """
 
 from __future__ import annotations

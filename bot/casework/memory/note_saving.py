@@ -1,8 +1,8 @@
-"""Keeps the note that an investigation proposes, only ever for a human who asked, and copies of other teams' notes.
+"""Saves the note that an investigation proposes, when a human asks for it, and keeps copies of other teams' notes.
 
 Writes memory/ through the port, and `triage_file_path` in the thread's state. The copies, below memory/shared/<team>/,
-are found and cited like one's own and never changed; one is made anew when its original changed, and goes when that was
-retired or is shared no more.
+are found and cited like the team's own and never edited; a copy is replaced when its original changed, and removed
+when that was retired or is no longer shared.
 """
 
 from __future__ import annotations

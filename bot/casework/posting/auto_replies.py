@@ -1,9 +1,9 @@
-"""Replies without a human: armed at a person's word, sent where everything allows it, and taken back at a click.
+"""Replies without a human: armed by a person, sent if every condition holds, and taken back by a click.
 
-Whether all still holds that they rest on is looked at every minute (autonomy.json; bot/domain/questions/arming.py). A
-reply goes the way of an approved one (replies.py), but for one thing: what Slack did not confirm and what does not
-stand in the thread afterwards is not posted again, it waits for a human. A record in auto_replies/ is written
-before the post, so that each one gets its audit card whatever crashes.
+The conditions of being armed are checked every minute (autonomy.json; bot/domain/questions/arming.py). Such a reply is
+posted as an approved one is (replies.py), with one difference: if Slack did not confirm it and it does not stand in
+the thread afterwards, it is not posted again but waits for a human. A record in auto_replies/ is written before the
+post, so that each gets its audit card after any crash.
 """
 
 from __future__ import annotations

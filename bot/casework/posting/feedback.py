@@ -1,8 +1,8 @@
-"""Counts what people say of posted replies, and brings a reply that did not help back to the approvers, once.
+"""Counts votes on posted replies, and tells the approvers once of a reply that did not help.
 
-A vote is on file before its click is acknowledged; `tick` says what follows from it: the counts on the thread's card,
-and below that card, once for a reply, that somebody found it not helpful. Intent, look, post: a crash anywhere makes
-neither two of them nor none.
+A vote is stored before its click is acknowledged. `tick` then shows the counts on the thread's card and, once for a
+reply, posts below that card that somebody found it not helpful. Intent, look, post: a crash makes neither two such
+messages nor none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is looked at before a reply is posted: words that must not leave, and what changed since the draft was made.
+"""Checks before a reply is posted: text that must not leave, and what changed since the draft was made.
 
 Reads the chat and the codebase, writes nothing.
 """

@@ -1,10 +1,10 @@
 """Posts an approved reply exactly once and writes the reply log.
 
-The intent is on disk before the post. `settle` can be called again after a crash anywhere: it looks for our post in the
-thread before it posts, and for our line in the log before it writes one. A post that died with its sender may still be
-on its way to the thread, so not finding it counts only after a while. What is posted late is posted only while nothing
-changed since the approval and the approval is young; else the draft waits for a human again. A reply that another
-process posted (a second replica, the time before a restored backup) is adopted: it is logged and the thread closes.
+The intent is stored before the post. `settle` can be called again after a crash anywhere: it looks for our post in the
+thread before it posts, and for our line in the log before it writes one. A post of a process that died may still be on
+its way, so its absence counts only after a while. A late post is made only if nothing changed since the approval and
+the approval is recent; else the draft waits for a human again. A reply that another process posted (a second replica,
+the time before a restored backup) is adopted: it is logged and the thread closes.
 """
 
 from __future__ import annotations

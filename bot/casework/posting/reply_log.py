@@ -1,4 +1,4 @@
-"""The lines of the log of posted replies, replies.ndjson."""
+"""The records of the journal of posted replies, replies.ndjson."""
 
 from __future__ import annotations
 

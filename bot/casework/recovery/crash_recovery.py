@@ -1,8 +1,8 @@
-"""Puts right what was left half done: at start what a crash left, while the bot runs what Slack did not confirm.
+"""Finishes what was left half done: at the start after a crash, and while running what Slack did not confirm.
 
 Nothing is done twice: our reply is looked for in its thread first. Before an open card of an earlier process is shown
-again its thread is looked at too: the data directory may be a restored backup, or another process may have answered.
-A thread whose job cannot be done waits for a human; its card says so and offers to investigate again.
+again its thread is read too: the data directory may be a restored backup, or another process may have answered. A
+thread whose job cannot be done waits for a human; its card says so and offers to investigate again.
 """
 
 from __future__ import annotations

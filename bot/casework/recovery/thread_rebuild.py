@@ -1,7 +1,7 @@
-"""A thread whose record was lost is opened again from the journal of events, unless it was answered already.
+"""Rebuilds a thread whose record was lost from the journal of events, unless it was answered already.
 
-Reads events.ndjson, replies.ndjson, the archive and the thread as it stands in the chat. One job for each damaged file,
-tried like any other; what was done is said in the ops channel. Nothing is posted here, so nothing is posted twice.
+Reads events.ndjson, replies.ndjson, the archive and the thread in the chat. One job for each damaged file, retried
+like any other; the result is told in the ops channel. Posts no reply.
 """
 
 from __future__ import annotations

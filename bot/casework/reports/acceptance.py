@@ -1,8 +1,7 @@
-"""SPEC §8 measured: AC-01 to AC-11 from what is on record, each with its target, or what is missing to say. Pure.
+"""Measures the criteria of SPEC §8, AC-01 to AC-11: each with its value and target, or what data is missing. Pure.
 
-A share of a handful proves nothing: below the number named in `missing` a value is shown and not judged. AC-03, AC-04,
-AC-07, AC-08 and AC-09 allow no exception; what the record cannot show (a kill at any moment) is proved by the journeys
-under tests/.
+Below the number of cases named in `missing` a value is shown and not judged. AC-03, AC-04, AC-07, AC-08 and AC-09
+allow no exception; what records cannot show (a kill at any moment) is proved by the journeys under tests/.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What would have been sent without a human in the last weeks, and what people did with it: the case for or against.
+"""Measures what automatic replies would have sent in the last weeks, and how many of these were false positives.
 
 Reads rollups, the records of automatic replies, and the few threads it names; writes nothing, needs no running bot. A
-draft that qualifies and that somebody edited, dismissed, sent back or took back is a false positive.
+false positive is a draft that qualified and that somebody edited, dismissed, sent back or took back.
 """
 
 from __future__ import annotations

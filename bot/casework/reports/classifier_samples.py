@@ -1,7 +1,7 @@
-"""People judge whether the classifier was right: messages to judge, judgements to keep, and how often it errs.
+"""Samples classified messages for people to judge, stores their judgements, and counts how often the classifier errs.
 
-judgements.ndjson holds one line for each message judged; the latest of a message counts. A message that was left alone
-and deserved work is what AC-11 counts; one that was taken for work and deserved none is counted by itself.
+judgements.ndjson holds one line for each message judged; the latest of a message counts. AC-11 counts messages that
+were left alone and deserved work; messages that were taken for work and deserved none are counted apart.
 """
 
 from __future__ import annotations

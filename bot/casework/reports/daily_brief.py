@@ -1,6 +1,6 @@
-"""The morning brief and the end-of-day report: what waits, what ended, what beats found, what is open, what it cost.
+"""The content of the morning brief and the end-of-day report: what waits, what ended, findings, open work, cost.
 
-Reads the data directory alone, beats' journal included, as plain records; blocks/views/brief_view.py shows it.
+Reads only the data directory; blocks/views/brief_view.py shows it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What happened, read back from the data directory for whoever measures it; needs no running bot.
+"""Reads from the data directory what happened in a period, for reports; needs no running bot.
 
-Closed threads and journals are read as rollups (bot/casework/reports/rollups.py), open threads as they stand. A record
-that cannot be read is counted and left out; a missing journal is an empty one.
+Closed threads and journals are read as rollups (bot/casework/reports/rollups.py), open threads from their records. A
+record that cannot be read is counted and left out; a missing journal is an empty one.
 """
 
 from __future__ import annotations

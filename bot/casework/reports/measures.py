@@ -1,7 +1,4 @@
-"""What reports are made of: records of journals and their times, windows of time, and values beside their targets.
-
-A measured value is honest about how much it rests on.
-"""
+"""Types that reports share: periods of time, the times of journal records, and measured values with their targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How well the casework does: the criteria of SPEC §8, the counts behind them, week by week.
+"""The metrics report: the criteria of SPEC §8 and the counts behind them, week by week.
 
-`MetricsService` answers `/triage metrics` and keeps the rollups up to date: a little at a time, so that nobody waits
-for it.
+`MetricsService` answers `/triage metrics` and updates the rollups a little at a time, so that nobody waits for it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Says the brief, the report and the weekly review when their time has come, restarts, refusals and crashes included.
+"""Posts the brief, the end-of-day report and the weekly review when they are due, also after restarts and refusals.
 
-A brief or report is written to brief.json before it is said: a crash in between costs one, never a second one. What
-Slack refuses for sure is tried again at the next tick. A late one says so, and of which day it is. A time that passed
-long ago is not made up for, which is logged; one outside working hours comes at their next start, and what is due then
-is said once. A picture of the week follows the words once. Of a review what is meant to be sent is on disk before the
-post, and that it was sent after it; in between the message is looked for by its mark before it is posted again.
+A brief or report is recorded in brief.json before it is posted: a crash in between loses one but never posts two. What
+Slack refuses for certain is tried again at the next tick. A late one says so, and for which day it is; one that is too
+late is skipped, which is logged; one outside working hours comes when they start. The week's picture follows its text
+once. A review is recorded before it is posted and again after; in between it is looked for by its mark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Days counted once: what reports need of closed threads and of journals, one document for each day and kind.
+"""Rollups: one document for each day and kind, with what reports need of that day's closed threads and journal lines.
 
-A day of a journal is read once it is over and kept; the running day is read from the journal itself. A day of threads
-names the closed threads it holds, and takes in those that it does not. Both are made anew where a document is missing
-or damaged. Why so: docs/decisions/rollups.md.
+A day of a journal is read once it is over; the running day is read from the journal itself. A day of threads names the
+closed threads it holds, and adds those it does not. A missing or damaged document is made anew. Why so:
+docs/decisions/rollups.md.
 """
 
 from __future__ import annotations

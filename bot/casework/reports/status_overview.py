@@ -1,7 +1,7 @@
-"""How things stand: open threads, open findings of heartbeats, and what the day (UTC) has brought and cost so far.
+"""The current status: open threads, open findings of heartbeats, and today's (UTC) counts and cost.
 
-Read from the data directory alone, so that it also works beside a running bot. A state of a session that cannot be read
-is left out, for the bot sets it aside and says so.
+Read from the data directory alone, so that it also works beside a running bot. A session's state that cannot be read
+is left out; the bot sets it aside and reports it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What reports need of one thread: a row of 30 fields, some 330 bytes, instead of its whole record. Pure.
+"""One row of 30 fields (some 330 bytes) for each thread, which reports read instead of the whole record. Pure.
 
-A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); that of an open thread is made
+A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); an open thread's row is made
 at each look, by the same function.
 """
 

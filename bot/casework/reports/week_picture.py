@@ -1,8 +1,8 @@
-"""Draws a week as a PNG: three rows of bars, a gauge and a cost, on paper of its own, for light and dark chats alike.
+"""Draws a week as a PNG: three rows of bars, a gauge and a cost, readable in light and dark chats.
 
-Two tones that differ in lightness carry the meaning, so that no colour needs to be told from another; every number
-also stands there in words. Pillow draws, with the font it brings (Latin-1 only), so the picture is the same everywhere.
-Why Pillow: docs/decisions/week-picture.md. This module is imported when a picture is wanted, not before.
+Two tones that differ in lightness carry the meaning, so that no colour needs to be told from another; every number is
+also written out. Pillow draws, with the font it brings (Latin-1 only), so the picture is the same everywhere. Why
+Pillow: docs/decisions/week-picture.md. Imported only when a picture is wanted, because Pillow is large.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The week in one picture, as numbers: seven times 24 hours up to a moment, counted as metrics and brief count them.
+"""The numbers of the week's picture: seven times 24 hours up to a moment, counted as metrics and brief count them.
 
 Pure but for `read_week`, which reads the data directory; writes nothing, needs no running bot.
 """

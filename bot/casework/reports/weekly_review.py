@@ -1,7 +1,7 @@
-"""What a week was like and what to do about it: what was answered, what went wrong and where; each line with its link.
+"""The weekly review: what was answered, what went wrong and where, and what to do about it; each line with its link.
 
-Reads rollups (a row of each closed thread), the whole records of the few threads that are shown, judgements and open
-rechecks; needs no running bot. Written are rollups alone, as far as they are not counted yet.
+Reads rollups, the whole records of the few threads shown, judgements and open rechecks; needs no running bot. Writes
+only rollups that are missing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads back what was said while the bot was away and gives it to the watcher, as if it had just been delivered.
+"""Reads the messages that were missed while the bot was not connected, and gives them to the watcher.
 
 Opens a gap (bot/intake/backfill/gaps.py) before anything is heard on a new connection, fills it on a thread of its
-own, and tries again, ever more slowly, until it is filled. Live messages go on meanwhile; what comes twice counts
-once. The ops channel gets one line about each absence.
+own, and tries again, at growing intervals, until it is filled. Live messages continue meanwhile; a message that comes
+twice counts once. The ops channel gets one line about each absence.
 """
 
 from __future__ import annotations

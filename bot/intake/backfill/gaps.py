@@ -1,7 +1,7 @@
-"""Which chats have a hole in what was heard of them, and where each hole begins.
+"""Gaps: which chats may have missed messages, and since when.
 
-Writes one small document. A hole is on disk before anything later is heard, and leaves it only when all of it was read
-while no new one began; so neither a live message nor a crash makes it forgotten.
+Writes one small document. A gap is stored before anything later is heard, and removed only when all of it was read and
+no new one began meanwhile, so neither a live message nor a crash loses it.
 """
 
 from __future__ import annotations

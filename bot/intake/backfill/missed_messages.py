@@ -1,7 +1,7 @@
-"""What was missed in one chat: messages, replies, and questions that were edited or deleted meanwhile.
+"""Reads what was missed in one chat: messages, replies, and questions that were edited or deleted meanwhile.
 
-Reads the chat's history and its threads; writes nothing. What it returns are bodies as Slack would have delivered
-them, oldest first, for the ordinary gate. A deletion is told only after its whole thread was read.
+Reads the chat's history and its threads; writes nothing. Returns bodies as Slack would have delivered them, oldest
+first, for the watcher. A deletion is reported only after its whole thread was read.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Tier 0: whether a message deserves work, before any large model is asked.
+"""Tier 0 (SPEC 3.2): classifies a message by rules, and by the score of scorer.py where the rules leave it open.
 
-Pure: no model of anybody else, no I/O, no clock (the caller stamps `classified_at`). What is certain is decided by
-rules: a mention of the bot, acknowledgements, emoji, alarms, small talk, quoted code. What they leave open is scored
-(see scorer.py). `evaluate_rules` returns a plain tuple, so that a pipe over a hundred thousand lines and the running
-bot share one set of rules; `classify` is the same for the journals. Source: SPEC 3.2, the table in order.
-
-Tells a message after which nobody needs an answer any more: "never mind", "found it", "that worked, thanks".
-
-Pure rules over the word lists, beside the classifier and without a say in its table. A question is never one, nor is
-thanks in advance. What is missed costs nothing: the message is shown on the card all the same.
+Pure: no I/O, no large model, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple,
+which `triage classify` and the running bot share; `classify` returns a Classification. `says_settled` tells that a
+message needs no answer any more ("never mind", "found it"); it does not change the class.
 """
 
 from __future__ import annotations

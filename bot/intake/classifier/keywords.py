@@ -1,14 +1,9 @@
-"""Finds thousands of literal phrases in a text in one pass.
+"""Keyword lists of the classifier: finds thousands of literal phrases in one pass, and reads the shipped lists.
 
-A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either, a
-leading `^` for "only where a clause begins". One pass tells which keywords a text may hold; only their phrases are
-spelled out and looked for, by their first words.
-
-The word lists that ship with the classifier.
-
-Reads words/<language>.yml beside this file, once each. `greeting`, `question`, `alarm`, `except`, `settled` and
-`unsettled` hold keywords (see `Keywords`), `ack` and `thanks` regular expressions for a whole message of under 30
-characters, `smalltalk` for one of under 60 that ends in a question mark and asks nothing.
+A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either,
+a leading `^` for "only where a clause begins". words/<language>.yml is read once each: `greeting`, `question`,
+`alarm`, `except`, `settled` and `unsettled` hold keywords; `ack` and `thanks` hold regular expressions for a whole
+message of under 30 characters, `smalltalk` for one of under 60 that ends in a question mark.
 """
 
 from __future__ import annotations

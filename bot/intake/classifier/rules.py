@@ -1,7 +1,6 @@
-"""The settings of the classifier, ready to match.
+"""`Rules`: a team's settings of the classifier, with their compiled patterns and the version that names them.
 
-`Rules` holds what a team may set and, made from it once, the compiled patterns and the version string that names them.
-Reads the shipped word lists; the one rule that must hold: equal word lists give equal versions, different ones do not.
+Reads the shipped word lists. Equal word lists give equal versions, different ones do not.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The learned part of Tier 0: how likely a message wants an answer, from the weights of its n-grams.
 
 A message counts as its word n-grams, beginnings of words and its length: code, quoted lines, links and mentions become
-one placeholder each, numbers `0`; in scripts written without spaces every character is a word.
-A linear model: the weights of the n-grams that a message holds are added, divided by the square root of how many
-n-grams it has, and turned into a probability. Reads weights.json beside this file, or a team's own file of the same
-form; pure but for that. The same text and weights give the same number on every machine.
+one placeholder each, numbers `0`; in scripts written without spaces every character is a word. The weights of its
+n-grams are added, divided by the square root of their number, and turned into a probability. Reads weights.json beside
+this file, or a team's own file of the same form; pure but for that, so the same text and weights give the same number
+on every machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reads what the rules need of one line of events.ndjson.
+"""Reads one line of events.ndjson as what the rules need.
 
-A line that plainly is an event is read without pydantic, by the same parser; any other is given to it, and it has the
-last word: it takes what can be read as an event all the same, and says of the rest what is wrong.
+A line in the usual form is read without pydantic, by the same parser. Any other line goes to pydantic, which reads
+what it can and says what is wrong with the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A stream of event lines becomes a stream of classified event lines.
+"""Classifies a stream of event lines: bytes in, bytes out, one JSON object a line.
 
-Reads and writes bytes, one JSON object per line; the fields are spliced into the original line, so every key it had,
-known or not, survives as it was. A line that is no event becomes a problem with its number and does not stop the rest.
+The fields are inserted into the original line, so that its own keys, known or not, stay as they were. A line that is
+no event becomes a problem with its number and does not stop the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Past events through today's rules: what would be work, and what changed against what was recorded. Pure.
+"""Runs past events through today's rules: which would be actionable, and what changed against the record. Pure.
 
-Whether a thread had work under way is taken from the record where there is one, since a stream does not say when work
+Whether a thread had work under way is taken from the record if there is one, because a stream does not say when work
 ended; else a thread counts as under way from its first actionable message on.
 """
 

@@ -1,4 +1,4 @@
-"""A Slack export, read as the events it would have been: channels.json, groups.json, a folder for each channel.
+"""Reads a Slack export (channels.json, groups.json, a folder for each channel) as events.
 
 What is no message is counted and left out. Nothing outside of the folder is read.
 Source: https://slack.com/help/articles/220556107-How-to-read-Slack-data-exports

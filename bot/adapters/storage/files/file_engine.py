@@ -1,8 +1,8 @@
-"""The ports Engine and Store over the data directories of one machine; one process at a time works on them.
+"""Ports Engine and Store over the data directories of one machine, for one bot process at a time.
 
-decisions.md only grows; the bot and the terminal both append to it, under one lock. In memory/ a note appears whole or
-not at all, none replaces another, and nothing is deleted: a retired note moves to memory/retired/, which no search
-looks into. People may write and change notes there at any time.
+decisions.md is append-only; the bot and the terminal append under one lock. A note in memory/ is written whole, never
+replaces another and is never deleted: a retired one moves to memory/retired/, which no search reads. People may write
+and change notes at any time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Leads a data directory to the schema of an earlier release, so that this release can read it again.
+"""Rewrites a data directory to the schema of an earlier release, so that this release can read it again.
 
-Every document, archived thread and job of a later schema is rewritten, one file after the other and each as a whole:
-after a crash the same command goes on. The bot must not run meanwhile.
+Every document, archived thread and job of a later schema is rewritten, one file at a time and each atomically: after a
+crash the same command continues. The bot must not run meanwhile.
 """
 
 from __future__ import annotations

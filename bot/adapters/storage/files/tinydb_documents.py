@@ -1,9 +1,9 @@
-"""Documents that one process owns: TinyDB with one JSON file each, and an archive for those that are closed.
+"""Documents of one process in TinyDB, one JSON file each, and the archive of closed ones.
 
-TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only what
-changed, each document atomically, and reads by key: a look at one document costs the same however many there are. What
-it hands out is for reading only. The archive is <yyyy-mm>/<id>.<at>.json; its names are read once and kept in memory
-(100,000 of them: 0.4 s and 33 MB), so that a look-up costs the same however many there are.
+TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only the
+changed documents, each atomically. Reads go by key, so they cost the same however many documents there are; what they
+return must not be changed. The archive is <yyyy-mm>/<id>.<at>.json; its names are read once and kept in memory
+(100,000 of them: 0.4 s and 33 MB).
 """
 
 from __future__ import annotations

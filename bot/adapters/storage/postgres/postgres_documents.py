@@ -1,7 +1,7 @@
-"""Port Documents over tables: a row for each document, written by a statement that compares its version.
+"""Ports Documents and NoteStore over tables: one row for each document, and a note is a document named by its path.
 
-Port NoteStore over such documents: a note is a document, by its path. A retired note keeps its path, so its name stays
-taken, and is shown below memory/retired/. What another replica wrote is seen by the next call.
+Each write is one statement that compares the version, so changes of other replicas are seen by the next call. A
+retired note keeps its path, so its name stays taken, and is shown below memory/retired/.
 """
 
 from __future__ import annotations

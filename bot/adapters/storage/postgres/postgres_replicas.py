@@ -1,9 +1,8 @@
-"""Port Replicas: a row for each process, with the times of the database's clock; and SharedPace: a row for each rate.
+"""Ports Replicas and SharedPace over tables: one row for each process, and one for each rate that processes share.
 
-Of a rate, one statement finds the next slot and takes it. It commits by itself, also inside a transaction or a fence of
-this thread: others must not wait for those.
-
-`triage doctor` looks at a database with one connection, and changes nothing in it.
+Times are those of the database's clock. One statement finds the next slot of a rate and takes it; it commits by
+itself, even inside a transaction or fence of this thread, because other processes must not wait for those.
+`read_replicas` is for `triage doctor`, which uses one connection and changes nothing.
 """
 
 from __future__ import annotations
