@@ -16,11 +16,13 @@ from typing import Any, Final, TypeVar
 import requests
 from pydantic import BaseModel, ConfigDict, SecretStr, TypeAdapter, ValidationError
 
-from bot.domain.text.sanitize import one_line
+from bot.domain.text.sanitize import is_deeper_than, one_line
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20
 MAX_BYTES: Final = 4_000_000
+MAX_DEPTH: Final = 60
+"""The hosts' own answers stay below 10 levels."""
 SAID_CHARS: Final = 300
 LEAST_PAUSE_S: Final = 60
 """After a secondary limit of GitHub that does not say how long it lasts."""
@@ -91,7 +93,9 @@ class HostRequests:
     def _read(self, method: str, answer: requests.Response) -> Any:
         try:
             body = json.loads(answer.content[:MAX_BYTES])
-        except ValueError:
+        except (ValueError, RecursionError):
+            body = None
+        if is_deeper_than(body, MAX_DEPTH):
             body = None
         if _is_done(answer) and body is not None:
             return body

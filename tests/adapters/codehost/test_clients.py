@@ -184,3 +184,12 @@ def test_a_page_for_people_is_no_answer(host: CodeHost) -> None:
     host.faults = [Fault(pattern="^GET", status=200, page="<html>Sign in</html>")]
     with pytest.raises(Unavailable, match="HTTP 200 without JSON"):
         connect(host).default_branch()
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+@pytest.mark.parametrize("status", [200, 422, 500])
+def test_an_answer_nested_without_end_is_no_answer(host: CodeHost, status: int, depth: int) -> None:
+    """What would exhaust the stack of whoever reads it."""
+    host.faults = [Fault(pattern="^GET", status=status, page="[" * depth + "]" * depth)]
+    with pytest.raises(ProviderError, match=f"HTTP {status}"):
+        connect(host).default_branch()
