@@ -20,6 +20,7 @@ from typing import Final
 from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
 from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, truncate
+from bot.domain.text.sanitize import strip_hidden
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
 _SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone|group)(?![A-Za-z0-9]))", re.IGNORECASE)
@@ -28,12 +29,14 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def escape_controls(text: str) -> str:
-    """Return `text` with Slack's three control characters as entities.
+    r"""Return `text` with Slack's three control characters as entities, and without characters that nobody sees.
 
-    >>> escape_controls("a < b && c")
-    'a &lt; b &amp;&amp; c'
+    Those can turn the order in which a line is read, so that it shows what it does not say.
+
+    >>> escape_controls("a < b && c"), escape_controls("x = 1 \u202e# safe")
+    ('a &lt; b &amp;&amp; c', 'x = 1 # safe')
     """
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return strip_hidden(text)[0].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def escape(text: str, known_users: Collection[str] = ()) -> str:

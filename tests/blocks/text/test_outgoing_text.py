@@ -119,6 +119,13 @@ def test_a_message_from_slack_is_shown_as_its_writer_saw_it() -> None:
     )
 
 
+@pytest.mark.parametrize("render", [to_mrkdwn, escape, escape_text, fence, lambda text: to_mrkdwn(f"`{text}`")])
+def test_no_character_turns_the_order_in_which_a_line_is_read(render: Callable[[str], str]) -> None:
+    """A comment of the code, or a message, that shows other words than it holds would be approved for those."""
+    shown = render("ok = 1 \u202e# \u2066check\u2069 \U000e0041@\u2060channel")
+    assert "ok = 1 # check @\u200bchannel" in shown
+
+
 def test_a_label_is_one_line_within_its_limit() -> None:
     """Plain-text objects take no line ends and fail the message when they are too long."""
     assert plain("a\n\u202eb", 75) == "a b"
