@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
+from bot.domain.credentials.secret_columns import in_columns
 from bot.domain.credentials.secret_forms import SecretSpan, issued
 from bot.domain.credentials.secret_names import is_password, is_placeholder, is_random, is_strong, named
 from bot.domain.tables import Parts, fill, read_table
@@ -206,7 +207,7 @@ def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
     """Return where the credentials are: by start, the longest first; of two names for one place the surer one."""
     text = encodable(text)
     found: dict[tuple[int, int], SecretSpan] = {}
-    for span in (*_known(text, known), *issued(text), *placed(text), *named(text)):
+    for span in (*_known(text, known), *issued(text), *placed(text), *named(text), *in_columns(text)):
         found.setdefault((span.start, span.end), span)
     return sorted(found.values(), key=lambda span: (span.start, -span.end))
 

@@ -155,7 +155,11 @@ def test_a_name_in_brackets_is_one_with_its_quotes() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["password=", "password=a1", "a://", "x", "eyJ", "sk-a", "bearer ", "-----BEGIN PRIVATE KEY-----\n"]
+    "unit",
+    [
+        *("password=", "password=a1", "a://", "x", "eyJ", "sk-a", "bearer ", "-----BEGIN PRIVATE KEY-----\n"),
+        *("a,password\n", 'password,"a""\n', "password|a\n|\n", "insert into t (a,jwt) values ('"),
+    ],
 )
 def test_hostile_text_is_read_quickly(unit: str) -> None:
     """No pattern backtracks far on 40,000 characters made to hurt it."""

@@ -177,11 +177,31 @@ _JOINTS: Final = [(joint, re.compile(fill(pattern, _LISTS.parts))) for joint, pa
 def named(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands behind a name for one."""
     runs = _Runs(text)
+    for start, end, kind in names_in(text):
+        yield from _behind(text, runs, kind, start, end)
+
+
+def names_in(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where a name for a credential starts and ends, and the kind of that."""
     for start, end in _STEMS.spans(text):
         kind = _kind_of(text, start, end)
         suffix = _LISTS.suffix.match(text, end) if kind else None
         if kind and suffix:
-            yield from _behind(text, runs, kind, start, suffix.end())
+            yield start, suffix.end(), kind
+
+
+def is_told(value: str, kind: str) -> bool:
+    """Whether words, of which the kind was told, are a credential: one word that is no word of a language.
+
+    >>> is_told("Winter2025!", "password"), is_told("at least 8 characters", "password")
+    (True, False)
+    """
+    shown = value[:JUDGED_CHARS]
+    if any(map(str.isspace, shown)):
+        return False
+    if kind == "password":
+        return is_password(shown, is_bare=False, is_prose=True)
+    return len(shown) >= _MIN_BARE_CHARS and is_random(shown, _MIN_BARE_BITS)
 
 
 def _behind(text: str, runs: _Runs, kind: str, start: int, end: int) -> Iterator[SecretSpan]:

@@ -1,0 +1,95 @@
+"""Credentials in a column whose heading names them: of tables, of files such as CSV, of the rows of an SQL insert.
+
+Pure. A heading is a line of nothing but short names between signs of one kind; its rows are the lines below it that
+have such signs, too. No line is a row below two headings, so the time is proportional to the text's length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from typing import Final
+
+from bot.domain.credentials.secret_forms import SecretSpan
+from bot.domain.credentials.secret_names import is_told, names_in
+
+_SIGNS: Final = tuple(map(re.compile, (r"\|", "\u2502", "\t", ";", r",|\"(?:[^\"\n]|\"\"){0,500}+\"", " {2,}")))
+_IN_INSERTS: Final = re.compile(r",|'(?:[^']|''){0,4000}+'")
+_QUOTES: Final = ("'", '"')
+_RULE: Final = re.compile(r"[-+|:= \t\r\u2500-\u257f]+")
+_NAME: Final = re.compile(r"[\w.-]{1,40}(?: [\w.-]{1,40}){0,3}")
+_AROUND: Final = " \t\r`*\"'"
+_MAX_HEADING_CHARS: Final = 1_000
+_INSERT: Final = re.compile(
+    r"(?i:\binsert\s{1,4}into\s{1,4}[\w.\"`\[\]]{1,100}\s{0,4})\((?P<names>[^()]{1,1000})\)(?i:\s{0,4}values)"
+)
+_ROW: Final = re.compile(r"[\s,]{0,8}\((?P<cells>(?:'(?:[^']|''){0,4000}+'|[^()'])*+)\)")
+
+_Cell = tuple[int, int]
+
+
+def in_columns(text: str) -> Iterator[SecretSpan]:
+    """Yield where a credential stands below a name for one."""
+    done = 0
+    for name, _, _ in names_in(text):
+        if name >= done:
+            start, done = text.rfind("\n", 0, name) + 1, _line_end(text, name)
+            for sign in _SIGNS if done - start <= _MAX_HEADING_CHARS else ():
+                if kinds := _kinds(text, _cells(text, start, done, sign)):
+                    done = yield from _below(text, done, sign, kinds)
+                    break
+    for insert in _INSERT.finditer(text):
+        kinds = _kinds(text, _cells(text, *insert.span("names"), _IN_INSERTS))
+        row = _ROW.match(text, insert.end()) if kinds else None
+        while row:
+            yield from _in_row(text, kinds, _cells(text, *row.span("cells"), _IN_INSERTS))
+            row = _ROW.match(text, row.end())
+
+
+def _below(text: str, done: int, sign: re.Pattern[str], kinds: Sequence[str]) -> Generator[SecretSpan, None, int]:
+    """Yield the credentials of the rows behind `done`, the end of their heading; return the end of the last row."""
+    while done < len(text):
+        start, end = done + 1, _line_end(text, done + 1)
+        cells = _cells(text, start, end, sign)
+        if len(cells) < 2 and not _RULE.fullmatch(text, start, end):
+            break
+        yield from _in_row(text, kinds, cells)
+        done = end
+    return done
+
+
+def _in_row(text: str, kinds: Sequence[str], cells: Sequence[_Cell]) -> Iterator[SecretSpan]:
+    if len(cells) == len(kinds):
+        for kind, (start, end) in zip(kinds, cells, strict=True):
+            if kind and is_told(text[start:end], kind):
+                yield SecretSpan(start, end, kind)
+
+
+def _kinds(text: str, cells: Sequence[_Cell]) -> list[str]:
+    """Return the kind of credential that each cell of a heading names, "" for none; [] for what is no such heading."""
+    inner = cells[1:-1] if cells[0][0] == cells[0][1] and cells[-1][0] == cells[-1][1] else cells  # between `|` and `|`
+    if len(inner) < 2 or not all(_NAME.fullmatch(text, *cell) for cell in inner):
+        return []
+    first = cells[0][0]
+    named = {first + end: kind for _, end, kind in names_in(text[first : cells[-1][1]])}
+    kinds = [named.get(end, "") for _, end in cells]
+    return kinds if any(kinds) else []
+
+
+def _cells(text: str, start: int, end: int, sign: re.Pattern[str]) -> list[_Cell]:
+    """Return where the cells of a row stand, without what is around their words; what is in quotes parts none."""
+    cells = []
+    for between in (*sign.finditer(text, start, end), None):
+        if between and between[0].startswith(_QUOTES):
+            continue
+        stop = between.start() if between else end
+        cell = text[start:stop]
+        left = len(cell) - len(cell.lstrip(_AROUND))
+        cells.append((start + left, max(start + left, start + len(cell.rstrip(_AROUND)))))
+        start = between.end() if between else end
+    return cells
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
