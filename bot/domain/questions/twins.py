@@ -76,6 +76,8 @@ class _TwinsTable(NamedTuple):
     stop: WordSet
     weak: WordSet
     same: list[Words]
+    verbs: list[Words]
+    participles: WordSet
     environments: WordSet
     kept_parts: Pattern
     kept_labels: WordSet
@@ -103,6 +105,11 @@ class _Form(NamedTuple):
 _LISTS: Final = read_table(__file__, "twins.yml", _TwinsTable)
 _PHRASES: Final = [(re.compile(rf"\b(?:{pattern})\b"), put) for pattern, put in _LISTS.phrases]
 _ONE: Final = {word: line[0] for line in _LISTS.same for word in line}
+_VERBS: Final = {form: line[0] for line in _LISTS.verbs for word in line for form in (word, stem(word))} | _ONE
+_OF_US: Final = re.compile(
+    r"\b(?:do|does|did|can|could|should|must|may|will) (?:i|we|you|they)\b|\b(?:how|possible|way) to\b"
+)
+_IS: Final = re.compile(r"\b(?:is|are|was|were|be|being|been|get|gets|got)\b")
 
 _ID: Final = re.compile(
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
@@ -132,8 +139,10 @@ def same_reason(one: str, other: str, *, is_alert: bool = False) -> TwinReason |
         return TwinReason.FRAMES if _goes_with(first, second) else None
     if first.frames != second.frames:
         return None
-    if first.is_telling and first.pairs == second.pairs and _same_order(first, second):
-        return TwinReason.WORDS
+    if first.is_telling and first.pairs == second.pairs and first.sorted_words == second.sorted_words:
+        is_passive = not is_alert and (_is_passive_of(one, other) or _is_passive_of(other, one))
+        if is_passive or _same_order(first.words, second.words):
+            return TwinReason.WORDS
     if first.error and first.error == second.error and first.pairs == second.pairs and _goes_with(first, second):
         return TwinReason.ERROR
     return None
@@ -156,20 +165,32 @@ def _is_telling(words: Iterable[str], pairs: Collection[str]) -> bool:
     return len(telling) + len(pairs) >= LEAST_WORDS or any(len(w) >= 6 and not w.isascii() for w in telling)
 
 
-def _same_order(one: _Form, other: _Form) -> bool:
-    """Whether the words are the same, in the same order but for a part that was moved from one end to the other."""
-    if one.sorted_words != other.sorted_words:
+def _same_order(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether the same words stand in the same order but for a part that was moved from one end to the other."""
+    return one == other or (len(one) >= 4 and any(one[at:] + one[:at] == other for at in range(1, len(one))))
+
+
+def _is_passive_of(passive: str, active: str) -> bool:
+    """Whether the same words ask of things what others ask of us: "where are keys stored" and "where do we store keys".
+
+    The verb alone may stand elsewhere.
+    """
+    passive, active = (_without_markup(text[:MAX_CHARS]).casefold() for text in (passive, active))
+    asked = _OF_US.search(active)
+    if asked is None or _OF_US.search(passive) or not _IS.search(passive):
         return False
-    first, second = one.words, other.words
-    if first == second:
-        return True
-    return len(first) >= 4 and any(first[at:] + first[:at] == second for at in range(1, len(first)))
+    at, words = len(_words(active[: asked.end()], is_alert=False)), _words(active, is_alert=False)
+    verb, rest = words[at : at + 1], words[:at] + words[at + 1 :]
+    told = _words(passive, is_alert=False)
+    if not any(told[at : at + 1] == verb and told[:at] + told[at + 1 :] == rest for at in range(len(told))):
+        return False
+    forms = (token for token in _asked_plainly(passive).split() if [_word(token, is_alert=False)] == verb)
+    return any(form.endswith("ed") or form in _LISTS.participles for form in forms)
 
 
 @lru_cache(maxsize=2_048)
 def _form(text: str, is_alert: bool) -> _Form:
-    text = _LINK.sub(lambda link: link[2] or link[1], _MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
-    text = _COMPARED.sub(lambda sign: f" {_COMPARED_WORDS[sign[0]]} ", _QUOTED.sub("", readable_text(text)))
+    text = _without_markup(text)
     frames = tuple(f"{frame.path}:{frame.function}" for frame in frames_in(text))
     frames = frames if len(frames) >= LEAST_FRAMES else ()
     found = _ERROR.search(text)
@@ -181,6 +202,11 @@ def _form(text: str, is_alert: bool) -> _Form:
     prose = frozenset(_words(beside, is_alert=is_alert)) - _LISTS.weak
     words = tuple(_words(rest, is_alert=is_alert))
     return _Form(words, tuple(sorted(words)), _is_telling(words, pairs), pairs, prose, error, frames)
+
+
+def _without_markup(text: str) -> str:
+    text = _LINK.sub(lambda link: link[2] or link[1], _MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+    return _COMPARED.sub(lambda sign: f" {_COMPARED_WORDS[sign[0]]} ", _QUOTED.sub("", readable_text(text)))
 
 
 def _pairs(text: str) -> tuple[frozenset[str], str]:
@@ -220,11 +246,12 @@ def _word(token: str, is_alert: bool) -> str:
     """Return a word's one form, "" for one that tells nothing."""
     if token in _LISTS.stop or (is_alert and token in _LISTS.occurrence):
         return ""
-    known = _ONE.get(token)
+    forms = _ONE if is_alert else _VERBS
+    known = forms.get(token)
     if known is not None or any(letter.isdigit() for letter in token) or not token.isalpha():
         return known or token
     rooted = stem(token)
-    return _ONE.get(rooted, rooted)
+    return forms.get(rooted, rooted)
 
 
 def _masked(tokens: Sequence[str]) -> list[str]:
