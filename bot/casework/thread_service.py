@@ -82,7 +82,7 @@ class CardUpdates:
         """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.
 
         Raises:
-            ProviderError: there is no card yet and none could be posted, or the chat refuses this one for good.
+            Unavailable: there is no card yet and none could be posted.
         """
         self._restored.discard(thread_id)
         return self._show(thread_id)
@@ -100,7 +100,20 @@ class CardUpdates:
         return True
 
     def _bring_in_line(self, thread_id: str) -> None:
-        """Show the state as it is now; remembers where the card stands."""
+        """Show the state as it is now; remembers where the card stands.
+
+        Raises:
+            Unavailable: the chat cannot be reached, or refuses. What it says of a card's content is dealt with by the
+                messenger, so this is about the channel or the token, and the same works once that is mended.
+        """
+        try:
+            self._show_now(thread_id)
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            raise Unavailable(str(error), code=error.code) from error
+
+    def _show_now(self, thread_id: str) -> None:
         self.turns.forget(thread_id)
         state = self._store.get(thread_id)
         if state is None:
@@ -169,7 +182,7 @@ class CardUpdates:
         """Show the last state of a closed thread's card and move the thread to the archive, in this order.
 
         Raises:
-            ProviderError: the card could not be updated; the thread stays where it is.
+            Unavailable: the card could not be updated; the thread stays where it is.
         """
         with self.turns.exclusive(thread_id, wait_s=FINISH_WAIT_S) as mine:
             if not mine:
@@ -204,8 +217,6 @@ class CardUpdates:
             return self._show(thread_id)
         except Unavailable as error:
             self.turns.postpone(thread_id, error.retry_after_s)
-        except ProviderError:
-            log.warning("card not shown", extra={"action": "card_refused", "thread_id": thread_id}, exc_info=True)
         return False
 
     def show_all_again(self) -> None:

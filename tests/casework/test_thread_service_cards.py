@@ -15,6 +15,7 @@ from tests.casework.office import BEN, Office
 
 WAIT_S = 120.0
 BUSY = Unavailable("Slack could not update the card: ratelimited", retry_after_s=30)
+CLOSED = ProviderError("Slack could not post the card: is_archived; the channel is archived", code="is_archived")
 
 
 def refuse_updates(office: Office, error: ProviderError | None) -> None:
@@ -44,20 +45,26 @@ class TestDesk:
         assert office.shown == office.state
         assert len(office.messenger.cards[0].shown) == 2
 
-    def test_a_first_card_that_slack_refuses_is_an_error(self, tmp_path: Path) -> None:
-        """Without a card nobody sees the question: the job comes again."""
+    @pytest.mark.parametrize("error", [BUSY, CLOSED])
+    def test_a_first_card_that_slack_refuses_is_waited_for(self, tmp_path: Path, error: ProviderError) -> None:
+        """Without a card nobody sees the question: the job comes again, as often as it takes to mend the channel."""
         office = Office(tmp_path)
-        refuse_updates(office, BUSY)
-        with pytest.raises(Unavailable):
+        refuse_updates(office, error)
+        with pytest.raises(Unavailable, match=str(error)):
             office.asked()
+        assert office.state.is_at_work
 
-    def test_an_update_slack_refuses_for_good_is_an_error(self, tmp_path: Path) -> None:
-        """Trying again would not help."""
+    def test_a_card_in_a_channel_that_is_closed_follows_once_it_is_open(self, tmp_path: Path) -> None:
+        """The bot is invited again, or the token is renewed."""
         office = Office(tmp_path).asked()
-        refuse_updates(office, ProviderError("Slack could not update the card: invalid_blocks"))
-        with pytest.raises(ProviderError, match="invalid_blocks"):
-            office.desk.cards.show_card(THREAD_ID)
-        assert office.desk.cards.turns.next(at_once=True) is None
+        office.decisions.edit(office.click(), "By hand.")
+        refuse_updates(office, CLOSED)
+        assert not office.desk.cards.show_card(THREAD_ID)
+        office.desk.cards.catch_up(at_once=True)
+        assert office.shown.draft_pending != "By hand."
+        refuse_updates(office, None)
+        office.desk.cards.catch_up(at_once=True)
+        assert office.shown.draft_pending == "By hand."
 
     def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
         """The one who comes second neither waits nor is forgotten."""
