@@ -121,6 +121,19 @@ def test_fixed_by_a_click_while_it_still_fails_rings_at_the_next_beat(watch: Wat
     assert watch.line.result is BeatResult.SENT
 
 
+def test_a_check_that_goes_on_failing_asks_no_model_until_it_fails_in_another_way(tmp_path: Path) -> None:
+    """Times and ids in what it prints make no difference."""
+    watch = Watch(tmp_path, report())
+    runs = watch.room.full.views
+    watch.beat(1, "02:00:01 timeout after 5003 ms (request 8f14e45fceea167a)")
+    for number in range(3):
+        assert watch.beat(1, f"02:{number}1:07 timeout after 501{number} ms (request 9c8a1b2c3d4e5f6{number})") == []
+    assert (len(runs), watch.line.why) == (1, "probes: nothing changed")
+    assert [each.is_open for each in watch.known] == [True]
+    watch.beat(1, "02:50:01 disk full after 5003 ms (request 8f14e45fceea167a)")
+    assert len(runs) == 2
+
+
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
     """Whatever became of its finding: the exit code of now decides."""
     watch.beat(1, "A")

@@ -22,7 +22,7 @@ from bot.domain.text.humanize import counted
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
-from bot.heartbeat.schedule.session_faults import unscheduled_text
+from bot.heartbeat.schedule.session_faults import empty_text, unscheduled_text
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 from bot.intake.classifier.rules import Rules
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
@@ -153,10 +153,8 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
     if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
         return f"{name}: {TRACKED}"
     playbook = file.peek()
-    if playbook is not None and playbook.is_effectively_empty:
-        return f"{name}: its HEARTBEAT.md has no tasks, so nothing is checked"
-    lost = unscheduled_text(playbook) if playbook is not None else None
-    return f"{name}: {lost}" if lost else None
+    fault = (empty_text(playbook) or unscheduled_text(playbook)) if playbook is not None else None
+    return f"{name}: {fault}" if fault else None
 
 
 def _run(*argv: str) -> str | None:

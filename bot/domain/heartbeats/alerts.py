@@ -26,8 +26,8 @@ from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
 _TIME: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]{5,20}(?: ?utc|z|[+-][0-9]{2}:?[0-9]{2})?)?"
-    r"|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?(?:am|pm|utc|z)\b)?"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.,]{5,20}(?: ?utc|z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?(?:am|pm|utc|z)\b)?"
     r"|\b[0-9]+ ?(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) ago\b"
 )
 _MARKUP: Final = re.compile(r"[*_`~>#|]+|[\s.!,;:…-]+(?=\s|$)")

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from bot.domain.heartbeats.alerts import normalised
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed, prints_json
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
@@ -50,6 +51,18 @@ _GIT_SETTINGS: Final = {
 }
 _TERMINAL: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 """What colours a terminal; nobody reads it in an alert, and it hides the words beside it from code."""
+_VARYING: Final = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
+    r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
+    r"|\b(?=[a-z]{0,64}[0-9])[0-9a-z]{16,64}\b"  # an id of a request
+    r"|(?<![\w.:/#-])(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?))+\b"
+    r"|(?<![\w.:/#-])(?:[0-9]{1,9}\.[0-9]{1,9}|[0-9]{6,19}|[0-9]{1,3}(?=%))(?![\w:/-]|\.[0-9])"
+    r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])"  # a process
+)
+"""What differs from one run of a failed command to the next, besides the time of day: ids, durations and measures.
+
+Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
+"""
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 _NONE: Final[Mapping[Argv, Any]] = MappingProxyType({})
@@ -81,8 +94,11 @@ class ProbeResult:
 
     @property
     def digest(self) -> str:
-        """The hash by which two outputs are compared."""
-        return hashlib.sha256(f"{self.exit_code}\0{self.problem or ''}\0{self.output}".encode()).hexdigest()[:32]
+        """The hash by which two outputs are compared; of a failure, what merely varies counts for nothing."""
+        said = f"{self.problem or ''}\0{self.output}"
+        if self.problem is not None:
+            said = _VARYING.sub("", normalised(said))
+        return hashlib.sha256(f"{self.exit_code}\0{said}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True)

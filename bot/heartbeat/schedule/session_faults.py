@@ -1,8 +1,8 @@
 """Tells the owner of a session once what it is broken by, and of beats that never came. Other sessions go on.
 
 Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, money that is
-spent, a HEARTBEAT.md that git tracks or with tasks that never run, and a state or inbox that cannot be read: of that
-the ops channel hears once.
+spent, a HEARTBEAT.md that git tracks, without tasks or with tasks that never run, and a state or inbox that cannot be
+read: of that the ops channel hears once.
 A beat never came if it was due, and neither ran nor was refused for a reason. That is found while sessions are looked
 at, and told after that, for the chat may be slow.
 """
@@ -100,6 +100,12 @@ class MissedBeatAlerts:
                 log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})
 
 
+def empty_text(playbook: Playbook) -> str | None:
+    """Return what is said of a playbook that asks for nothing; None where it has tasks, or boxes elsewhere."""
+    asks = playbook.all_tasks or playbook.unscheduled
+    return None if asks else "its HEARTBEAT.md has no tasks, so nothing is checked"
+
+
 def unscheduled_text(playbook: Playbook) -> str | None:
     """Return what is said of tasks that no beat ever looks at; None where there are none."""
     lost = playbook.unscheduled
@@ -150,7 +156,7 @@ class SessionFaults:
         self._check(self._check_budget)
 
     def check_playbooks(self) -> None:
-        """Look once whose HEARTBEAT.md git tracks or has tasks that never run; one git process for each session."""
+        """Look once whose HEARTBEAT.md git tracks, is empty or has tasks that never run; one git process for each."""
         self._check(self._check_playbook)
         self._check(self._check_tasks)
 
@@ -195,8 +201,11 @@ class SessionFaults:
 
     def _check_tasks(self, session: Session) -> None:
         playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
-        fault = unscheduled_text(playbook) if playbook else None
-        self._note(session, "unscheduled_told_at", fault and f"{session.id}: {fault}. Its other tasks are looked at.")
+        lost, empty = (unscheduled_text(playbook), empty_text(playbook)) if playbook else (None, None)
+        rest = "Its other tasks are looked at" if playbook and playbook.all_tasks else "Nothing else is checked"
+        self._note(session, "unscheduled_told_at", lost and f"{session.id}: {lost}. {rest}.")
+        begin = f"Add one: /triage tiers {session.id} add quick <task>"
+        self._note(session, "empty_told_at", empty and f"{session.id}: {empty}. {begin}")
 
     def _note(self, session: Session, told_at: str, fault: str | None) -> None:
         """Tell of a fault once; `told_at` is the field of the state that remembers it."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 import fcntl
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
@@ -133,6 +136,60 @@ def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
     problem = run(tmp_path, "git status --porcelain").results[0].problem
     assert problem is not None
     assert problem.startswith("`git status --porcelain` failed: fatal: not a git repository")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("2026-11-24 01:02:03,117 ERROR timeout after 5003 ms", "2026-11-24 01:32:04,220 ERROR timeout after 5.1 s"),
+        ("3 failed, 812 passed in 0.31s (1m3s)", "3 failed, 812 passed in 12.80s (2m)"),
+        ("503 from shop, request 8f14e45fceea167a", "503 from shop, request 9c8a1b2c3d4e5f60"),
+        ("req_01HXYZ8J3K4M5N6P7Q: refused", "req_01HZZZ8J3K4M5N6P70: refused"),
+        ("id=123e4567-e89b-12d3-a456-426614174000 failed", "id=99ee4567-e89b-12d3-a456-426614174abc failed"),
+        ("disk at 97.4 % of /data, 99% of /log", "disk at 98.1 % of /data, 100% of /log"),
+        ("worker[4312] pid 881 died at 1763940000", "worker[977] pid 17 died at 1763943600"),
+    ],
+)
+def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: str, after: str) -> None:
+    """An answer that differs so is another one: what it measures may be what is watched."""
+    assert failed(before).digest == failed(after).digest
+    assert answered(before).digest != answered(after).digest
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("node 3 is down", "node 5 is down"),
+        ("node-3a is down", "node-5a is down"),
+        ("cannot connect to db:5432", "cannot connect to db:6379"),
+        ("FAILED test_orders_1", "FAILED test_orders_2"),
+        ("503 from shop", "401 from shop"),
+        ("PR 1204 has conflicts", "PR 1205 has conflicts"),
+        ("needs version 1.2.3", "needs version 1.2.4"),
+        ("timeout after 5 s", "refused after 5 s"),
+    ],
+)
+def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
+    """So is one that ends with another exit code."""
+    assert failed(before).digest != failed(after).digest
+    assert failed(before).digest != failed(before, exit_code=2).digest
+
+
+def test_a_flood_of_digits_is_hashed_in_a_moment() -> None:
+    """Each piece of a pattern is bounded."""
+    began = time.process_time()
+    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0"):
+        assert failed((piece * OUTPUT_BYTES)[:OUTPUT_BYTES]).digest
+    assert time.process_time() - began < 5
+
+
+def failed(output: str, exit_code: int = 1) -> ProbeResult:
+    problem = f"`./check all` failed: {output}"
+    return replace(answered(output), exit_code=exit_code, problem=problem)
+
+
+def answered(output: str) -> ProbeResult:
+    return ProbeResult(argv=("./check", "all"), output=f"{output}\n", exit_code=0, seconds=0.1)
 
 
 def test_hooks_and_monitors_of_the_checkout_do_not_run(tmp_path: Path) -> None:

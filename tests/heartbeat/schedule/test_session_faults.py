@@ -136,6 +136,19 @@ def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watc
     assert watch.told == []
 
 
+def test_the_owner_is_told_once_that_nothing_is_checked(watch: Watch) -> None:
+    """Also where only flags or notes are left; one that is missing will be written, or was deleted, which is said."""
+    watch.sessions.replace({"there": session_settings(watch.there)})
+    watch.faults.check_playbooks()
+    assert watch.told == []
+    tasks, notes = "## Quick Tasks\n- [ ] look at CI\n", "## Quick Tasks\n- [ ]\n## Notes\n- the runbook is in wiki/\n"
+    for text in (tasks, "", " \r\n", "<!-- later -->\n", notes, tasks, notes):
+        (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
+        watch.faults.check_playbooks()
+    said = "there: its HEARTBEAT.md has no tasks, so nothing is checked. Add one: /triage tiers there add quick <task>"
+    assert watch.told == [("there", said)] * 2
+
+
 def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
     """A heading such as "Weekly" names no tier; lists without boxes under one are notes, and not lost."""
     watch.sessions.replace({"there": session_settings(watch.there)})
