@@ -2,7 +2,7 @@
 
 The commands of beats that wait run beside each other, so that one that hangs holds up no other session; a beat is taken
 off the queue once its commands have run. A session has one beat at most in the queue, so its commands never run twice
-at once.
+at once here; each replica runs them, and the answers count for that beat alone.
 """
 
 from __future__ import annotations
@@ -164,8 +164,10 @@ def still_standing(view: BeatView) -> tuple[Finding, ...]:
 
 @dataclass(slots=True)
 class _Look:
-    """The commands of one session: on their way while `done_at` is None, in seconds of the monotonic clock."""
+    """The commands of one session's job: on their way while `done_at` is None, in seconds of the monotonic clock."""
 
+    job: str
+    """The name of the job; one that was refused, or that another replica took, has left its answers here."""
     answers: Answers
     done_at: float | None = None
 
@@ -193,8 +195,8 @@ class CommandPool:
             return True
         with self._lock:
             look = self._looks.get(job.key)
-            if look is None:
-                look = self._looks[job.key] = _Look(answers={})
+            if look is None or (look.job != job.name and look.done_at is not None):
+                look = self._looks[job.key] = _Look(job=job.name, answers={})
                 self._start()
                 self._asked.put((job.key, look))
             return look.done_at is not None

@@ -29,7 +29,8 @@ class Works:
         self.told = threading.Semaphore(0)
         self.now, self.ran = 0.0, list[str]()
         self.pool = CommandPool(self.run, self.told.release, threads=threads, monotonic=lambda: self.now)
-        self.jobs = MemoryJobQueue(FakeClock(datetime(2026, 11, 21, tzinfo=UTC)))
+        self.clock = FakeClock(datetime(2026, 11, 21, tzinfo=UTC))
+        self.jobs = MemoryJobQueue(self.clock)
 
     def run(self, session_id: str) -> Mapping[Argv, ProbeResult]:
         self.ran.append(session_id)
@@ -83,6 +84,21 @@ def test_a_question_is_taken_at_once_whatever_hangs() -> None:
     assert claimed is not None
     assert claimed.kind is JobKind.USER
     works.release.set()
+
+
+def test_answers_for_a_beat_that_another_replica_took_are_not_those_of_the_next() -> None:
+    """What was well then may fail by now."""
+    works = Works()
+    works.queue("shop")
+    assert works.claim() is None
+    assert works.told.acquire(timeout=LIMIT_S)
+    elsewhere = works.jobs.claim()
+    assert elsewhere is not None
+    works.jobs.done(elsewhere)
+    works.clock.advance(60)
+    works.queue("shop")
+    assert works.work_off(1) == ["shop"]
+    assert works.ran == ["shop", "shop"]
 
 
 def test_commands_that_could_not_be_run_ahead_keep_no_beat_from_running() -> None:
