@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bot.agent.model_run import RunFailed
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in, identity_of
-from bot.domain.heartbeats.beats import BeatResult, Wake
+from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
@@ -132,6 +132,25 @@ def test_a_check_that_goes_on_failing_asks_no_model_until_it_fails_in_another_wa
     assert [each.is_open for each in watch.known] == [True]
     watch.beat(1, "02:50:01 disk full after 5003 ms (request 8f14e45fceea167a)")
     assert len(runs) == 2
+
+
+@pytest.mark.parametrize("says", [report("Two PRs wait. HEARTBEAT_OK"), OfflineFullRun()], ids=["model", "offline"])
+def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, says: Any) -> None:
+    """Where a line is asked for although there is nothing new; a remark of the model is for the morning brief."""
+    watch = Watch(tmp_path, says, visibility={"show_ok": True})
+    watch.beat(1, "A")
+    watch.acknowledge()
+    for output in ("B", "B"):
+        assert watch.beat(1, output) == ["Nothing new in shop; 1 alert is still open."]
+        assert watch.line.indicator is Indicator.ALERT
+    assert watch.beat(0, "fine")[0].startswith(("Two PRs wait.", "OK: no problem found in shop."))
+    assert watch.line.indicator is Indicator.OK
+
+
+def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> None:
+    """Without a model, those without a command."""
+    watch = Watch(tmp_path, line="Do the deploys look healthy?", visibility={"show_ok": True})
+    assert watch.beat() == ["OK: no problem found in shop. 1 task was not looked at."]
 
 
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:

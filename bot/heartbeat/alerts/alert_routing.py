@@ -15,6 +15,7 @@ from functools import partial
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState, is_snoozed
+from bot.domain.text.humanize import counted
 from bot.errors import ProviderError, StoreError, Unavailable, failure_kind
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import (
@@ -270,8 +271,12 @@ class Notifier:
             self._save(closed.key, lambda now: (now or closed).evolve(is_unshown=is_unshown))
 
     def _say_ok(self) -> None:
-        outcome = self._outcome
-        self._send(self._alert(outcome.ok_text).evolve(reasoning=outcome.reasoning, notes=outcome.notes))
+        """Say that all is well, or how many alerts are open where it is not."""
+        outcome, still = self._outcome, sum(each.is_open for each in self._state().findings.values())
+        count = counted(still, "alert is", "alerts are")
+        text = f"Nothing new in {self._session.name}; {count} still open." if still else outcome.ok_text
+        self._told = still > 0
+        self._send(self._alert(text).evolve(reasoning=outcome.reasoning, notes=outcome.notes))
 
     def _alert(self, about: OpenFinding | str) -> Alert:
         outcome = self._outcome

@@ -21,7 +21,7 @@ from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import LATE, duration, utc_text
+from bot.domain.text.humanize import LATE, counted, duration, utc_text
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -208,7 +208,7 @@ class BeatPipeline:
             view,
             judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             judged.checked,
-            ok_text="" if late else judged.ack.text or f"OK: no problem found in {view.session.name}.",
+            ok_text="" if late else _ok_text(view, report, judged.ack.text),
             reasoning=report.reasoning if view.session.beat.include_reasoning else None,
             notes=(*late, *notes(view, report, judged)),
         )
@@ -264,6 +264,14 @@ def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
     if not sent.silent or ending.result is BeatResult.FAILED:
         return ending
     return replace(ending, detail=_joined("1 remark with OK", ending.detail), sent=replace(sent, preview=said))
+
+
+def _ok_text(view: BeatView, report: BeatReport, said: str) -> str:
+    """Return what is said where nothing was found: the report's own words, and how many tasks it left out."""
+    skipped = {receipt.task for receipt in report.receipts if receipt.status == "skipped"}
+    count = counted(len(skipped), "task was", "tasks were")
+    left_out = f"{count} not looked at." if skipped else ""
+    return " ".join(filter(None, [said or f"OK: no problem found in {view.session.name}.", left_out]))
 
 
 def _late_words(begun: BeatStart) -> tuple[str, ...]:
