@@ -183,8 +183,8 @@ class SessionState(FrozenValue):
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
     unscheduled_told_at: AwareDatetime | None = None
     """When the owner was told that tasks stand under no heading of a tier; None while none do."""
-    empty_told_at: AwareDatetime | None = None
-    """When the owner was told that there are no tasks; None while there are."""
+    unchecked_told_at: AwareDatetime | None = None
+    """When the owner was told that the HEARTBEAT.md has no tasks or cannot be read; None while it has some."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 

@@ -7,6 +7,7 @@ the lines of the template whose commands can work in its folder; none of them is
 
 from __future__ import annotations
 
+import codecs
 import errno
 import logging
 import os
@@ -110,7 +111,7 @@ def read_plain(path: Path) -> str | None:
     """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
 
     Raises:
-        StoreError: it is not a plain file, is larger than 1 MiB, or cannot be read.
+        StoreError: it is not a plain file, is larger than 1 MiB, is UTF-16, or cannot be read.
     """
     try:
         descriptor = os.open(path, _READ_ONLY)
@@ -126,6 +127,8 @@ def read_plain(path: Path) -> str | None:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise StoreError(f"{path} is larger than 1 MiB; a playbook is a page or two")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise StoreError(f"{path} is UTF-16, in which no task can be read; save it as UTF-8")
     return data.decode("utf-8", "surrogateescape")
 
 

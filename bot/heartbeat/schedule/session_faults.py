@@ -1,8 +1,8 @@
 """Tells the owner of a session once what it is broken by, and of beats that never came. Other sessions go on.
 
 Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, money that is
-spent, a HEARTBEAT.md that git tracks, without tasks or with tasks that never run, and a state or inbox that cannot be
-read: of that the ops channel hears once.
+spent, a HEARTBEAT.md that git tracks, that cannot be read, without tasks or with tasks that never run, and a state or
+inbox that cannot be read: of that the ops channel hears once.
 A beat never came if it was due, and neither ran nor was refused for a reason. That is found while sessions are looked
 at, and told after that, for the chat may be slow.
 """
@@ -156,7 +156,7 @@ class SessionFaults:
         self._check(self._check_budget)
 
     def check_playbooks(self) -> None:
-        """Look once whose HEARTBEAT.md git tracks, is empty or has tasks that never run; one git process for each."""
+        """Look once for HEARTBEAT.md files that git tracks, without tasks or with some that never run."""
         self._check(self._check_playbook)
         self._check(self._check_tasks)
 
@@ -200,12 +200,16 @@ class SessionFaults:
             self._note(session, "tracked_told_at", _stopped(session, TRACKED) if is_refused else None)
 
     def _check_tasks(self, session: Session) -> None:
-        playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
+        try:
+            playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
+        except StoreError as error:
+            self._note(session, "unchecked_told_at", _stopped(session, str(error)))
+            return
         lost, empty = (unscheduled_text(playbook), empty_text(playbook)) if playbook else (None, None)
         rest = "Its other tasks are looked at" if playbook and playbook.all_tasks else "Nothing else is checked"
         self._note(session, "unscheduled_told_at", lost and f"{session.id}: {lost}. {rest}.")
         begin = f"Add one: /triage tiers {session.id} add quick <task>"
-        self._note(session, "empty_told_at", empty and f"{session.id}: {empty}. {begin}")
+        self._note(session, "unchecked_told_at", empty and f"{session.id}: {empty}. {begin}")
 
     def _note(self, session: Session, told_at: str, fault: str | None) -> None:
         """Tell of a fault once; `told_at` is the field of the state that remembers it."""

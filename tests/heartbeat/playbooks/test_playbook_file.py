@@ -143,6 +143,14 @@ def test_what_is_no_file_at_all_is_refused_at_once(tmp_path: Path) -> None:
             PlaybookFile(folder).read()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_in_which_no_task_can_be_found_is_refused(tmp_path: Path, encoding: str) -> None:
+    """Some editors save so; read as UTF-8 it holds no command."""
+    (tmp_path / "HEARTBEAT.md").write_bytes(f"\ufeff{FILE}".encode(encoding))
+    with pytest.raises(StoreError, match="UTF-16"):
+        PlaybookFile(tmp_path).read()
+
+
 def test_a_link_to_the_session_s_folder_is_fine(tmp_path: Path) -> None:
     """It is the operator who says where a session lives."""
     (tmp_path / "real").mkdir()

@@ -149,6 +149,16 @@ def test_the_owner_is_told_once_that_nothing_is_checked(watch: Watch) -> None:
     assert watch.told == [("there", said)] * 2
 
 
+def test_the_owner_is_told_once_that_the_playbook_cannot_be_read(watch: Watch) -> None:
+    """At the next look, not after five beats that failed."""
+    watch.sessions.replace({"there": session_settings(watch.there)})
+    (watch.there / "HEARTBEAT.md").symlink_to("elsewhere.md")
+    watch.faults.check_playbooks()
+    watch.faults.check_playbooks()
+    [(_, said)] = watch.told
+    assert said.startswith(f"Heartbeats of there are stopped: {watch.there}/HEARTBEAT.md is a link; put a plain file")
+
+
 def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
     """A heading such as "Weekly" names no tier; lists without boxes under one are notes, and not lost."""
     watch.sessions.replace({"there": session_settings(watch.there)})
