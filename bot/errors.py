@@ -25,7 +25,7 @@ from typing import Final
 
 _OF_THE_DISK: Final = MappingProxyType(
     {
-        errno.ENOSPC: "free space",
+        errno.ENOSPC: "free space (`df -h`), or inodes (`df -i`)",
         errno.EDQUOT: "free space, or raise the quota",
         errno.EROFS: "make the file system writable",
         errno.EIO: "check the disk",

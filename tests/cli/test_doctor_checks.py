@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -26,6 +27,7 @@ from bot.config.environment import read_environment
 from bot.ports.code import IndexStanding
 from bot.ports.collections import INDEX, SingleDocument
 from tests.builders import NOW, an_event
+from tests.crashes.test_disk import mounted
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
 
@@ -463,3 +465,15 @@ def test_a_record_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path, t
     brief.unlink()
     found = records_check(FileStore(tmp_path, is_reader=True))
     assert (found.ok, found.says) == (True, "set aside earlier: T1.C1.9.9.json.corrupt")
+
+
+def test_a_disk_that_takes_no_file_is_told_by_what_it_lacks(tmp_path: Path) -> None:
+    """Bytes are free in both cases; whoever owns the directory could not write there either."""
+    with mounted(tmp_path / "disk", 2**31) as disk:
+        world = patient(disk.path)
+        system = os.statvfs(disk.path)
+        assert "no inode" not in machine_checks.disk(world).says
+        disk.remount(f"rw,nr_inodes={system.f_files - system.f_ffree}")
+        assert machine_checks.disk(world).says == f"no inode is free at {disk.path}: no file can be made"
+        disk.remount("ro")
+        assert machine_checks.disk(world).says == f"the file system of {disk.path} is read-only"

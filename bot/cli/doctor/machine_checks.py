@@ -107,8 +107,15 @@ def weights(patient: DoctorContext) -> HealthCheck:
 
 
 def disk(patient: DoctorContext) -> HealthCheck:
-    """Whether the data directory can be written, has room, and is nobody else's to read."""
+    """Whether the data directory can be written, has room for bytes and files, and is nobody else's to read."""
     home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
+    system = os.statvfs(home)
+    if system.f_flag & os.ST_RDONLY:
+        return wrong(f"the file system of {home} is read-only", "make it writable; `dmesg` may say why it is not")
+    if system.f_files and not system.f_favail:
+        return wrong(
+            f"no inode is free at {home}: no file can be made", "remove files; `df -i` shows how many there are"
+        )
     if not os.access(home, os.W_OK | os.X_OK):
         return wrong(f"cannot write to {home}", "run this, and the bot, as its owner")
     free = shutil.disk_usage(home).free
