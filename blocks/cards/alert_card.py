@@ -184,6 +184,7 @@ def _standing(alert: Alert) -> str:
         since,
         f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
         f"<@{finding.acknowledged_by}> acknowledged it" if finding.acknowledged_by else "",
+        f"<@{finding.investigated_by}> started an investigation" if finding.investigated_by else "",
         f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
     ]
     return " · ".join(part for part in parts if part)

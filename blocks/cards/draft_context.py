@@ -136,10 +136,11 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     cited = state.citations
     if not cited or not state.rounds or not state.draft_pending:
         return []
+    before = " of the draft before it was edited" if state.has_edited_draft else ""
     lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
-    return [context(_evidence_title([mark for _, mark in cited])), *lines, *rest, *_unsourced(state)]
+    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest, *_unsourced(state)]
 
 
 def _unsourced(state: ThreadState) -> list[Block]:
@@ -148,10 +149,10 @@ def _unsourced(state: ThreadState) -> list[Block]:
     return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
 
 
-def _evidence_title(marks: Sequence[bool | None]) -> str:
+def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     """Return the heading, with a word on each mark that is no ✓."""
     meant = {False: "✗ is not what the source says", None: "? cannot be checked by code"}
-    return " · ".join(["*Evidence*", *(words for mark, words in meant.items() if mark in marks)])
+    return " · ".join([f"*Evidence*{before}", *(words for mark, words in meant.items() if mark in marks)])
 
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:

@@ -148,7 +148,8 @@ def objections(state: ThreadState) -> list[Block]:
         return []
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
-    return [section(f"{title}{_reasons(state.validator_return)}"), *(_earlier(entry) for entry in rounds[:-1])]
+    earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
+    return [section(f"{title}{_reasons(state.validator_return)}"), *earlier]
 
 
 def _failure(state: ThreadState) -> list[Block]:
@@ -164,6 +165,12 @@ def _failure(state: ThreadState) -> list[Block]:
 
 def _objection_reason(state: ThreadState) -> str:
     return state.status_history[-1].why if state.status_history else "no reason was recorded"
+
+
+def _says_the_same(entry: Round, last: Round) -> bool:
+    """Whether a round came to the draft and the objections of the last one, as a search without a model does."""
+    drafts = entry.investigator_return.draft_reply, last.investigator_return.draft_reply
+    return drafts[0] == drafts[1] and _reasons(entry.validator_return) == _reasons(last.validator_return)
 
 
 def _earlier(entry: Round) -> Block:

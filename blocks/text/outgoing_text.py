@@ -149,13 +149,16 @@ _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+"
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
-def quote_block(text: str) -> str:
-    r"""Return mrkdwn as a quotation, every line marked.
+_CODE_OR_LINE: Final = re.compile(r"^(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
 
-    >>> quote_block("one\n\ntwo")
-    '> one\n>\n> two'
+
+def quote_block(text: str) -> str:
+    r"""Return mrkdwn as a quotation, every line marked but those of closed code blocks: Slack would show the mark.
+
+    >>> quote_block("one\n\ntwo\n```\ncode\n```")
+    '> one\n>\n> two\n```\ncode\n```'
     """
-    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+    return _CODE_OR_LINE.sub(lambda found: found[1] or f"> {found[0]}".rstrip(), text)
 
 
 def escape_text(text: str) -> str:

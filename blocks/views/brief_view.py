@@ -179,8 +179,8 @@ def _has(found: FindingLine) -> str:
 
 
 def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:
-    title = f"*{counted(len(brief.findings), 'finding')}* by heartbeats"
-    return _listed(title, [f"*{escape(name)}* · {escape(what)}" for name, what in brief.findings], may_see_drafts)
+    title = f"*{counted(len(brief.findings), 'alert')}* by heartbeats"
+    return _listed(title, [f"*{escape(name)}* · {quoted_line(what)}" for name, what in brief.findings], may_see_drafts)
 
 
 def _remarks(brief: DailyBrief, may_see_drafts: bool) -> str:

@@ -338,12 +338,21 @@ function dialogue(view, typed) {
   find("#dialogue").typed = { id: view.id, values };
   const close = () => send({ t: "view_close" });
   const foot = element("div", "modal-foot", dialogueButton(view.close?.text ?? "Close", "", close));
-  if (view.submit) foot.append(dialogueButton(view.submit.text, "primary", () => send({ t: "view_submit", values })));
+  const submit = () => {
+    const empty = (block) => block.type === "input" && !block.optional && isEmpty(values[block.block_id]?.[block.element.action_id]);
+    const missing = blocks.filter(empty).map((block) => [block.block_id, "Please complete this required field."]);
+    if (!missing.length) return send({ t: "view_submit", values });
+    seen.errors = Object.fromEntries(missing);
+    drawDialogue();
+  };
+  if (view.submit) foot.append(dialogueButton(view.submit.text, "primary", submit));
   const cross = element("button", "modal-x", "✕");
   cross.addEventListener("click", close);
   const head = element("div", "modal-head", element("span", "modal-title", decode(view.title?.text ?? "")), cross);
   return element("div", "modal-overlay", element("div", "modal", head, body, foot));
 }
+
+const isEmpty = (given) => !(given?.value ?? given?.selected_option ?? given?.selected_options?.length);
 
 function dialogueButton(label, kind, act) {
   const made = element("button", `modal-btn ${kind}`, decode(label));

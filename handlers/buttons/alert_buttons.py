@@ -120,7 +120,9 @@ class AlertButtons:
         def decide(click: Click, one: FindingClick) -> str:
             name, by = one.session.name, click.user
             ask = self._desk.ask
-            return carry_out(one.session.id, one.digest, by=by, ask=lambda found: ask(question(name, found.text), by))
+            said = carry_out(one.session.id, one.digest, by=by, ask=lambda found: ask(question(name, found.text), by))
+            self._show(click, one.session, self._desk.findings.find(one.session.id, one.digest))
+            return said
 
         return decide
 

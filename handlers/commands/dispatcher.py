@@ -215,7 +215,8 @@ def _refusal(error: TriageError, typed: TypedCommand) -> str:
         return sentence
     word = typed.line.word(0)
     path = next((f"{word} {one}" for one in command_names(word) if one in typed.line.words[1:3]), word)
-    return f"{sentence.rstrip('.')}. More: /triage help {path}"
+    end = "" if sentence.endswith(("?", ".")) else "."
+    return f"{sentence}{end} More: /triage help {path}"
 
 
 def _is_plain(typed: TypedCommand, word: str) -> bool:

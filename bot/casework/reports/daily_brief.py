@@ -110,7 +110,7 @@ def brief_line(brief: DailyBrief, title: str) -> str:
     """Return the brief in one line of counts, for notifications and screen readers."""
     waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
     still = f", {count_findings(brief.open_findings)}" if brief.open_findings else ""
-    found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
+    found = f", {counted(len(brief.findings), 'alert')} by heartbeats" if brief.findings else ""
     said = f", {counted(len(brief.remarks), 'remark')} with OK" if brief.remarks else ""
     return f"{title}, the last {period(brief)}: {waits}{still}{found}{said}. {brief_cost_line(brief)}"
 

@@ -169,7 +169,7 @@ def render_brief(brief: DailyBrief) -> Iterator[str]:
     yield from _listed("Answered by people in the thread", answered)
     findings = [wrapped(f"{each.session_id}: {one_line(each.text, 200)}", lead="  ") for each in brief.open_findings]
     yield from _listed("Open findings", findings)
-    yield from _listed("Found by heartbeats", [wrapped(f"{name}: {told}", lead="  ") for name, told in brief.findings])
+    yield from _listed("Alerts by heartbeats", [wrapped(f"{name}: {told}", lead="  ") for name, told in brief.findings])
     said = [wrapped(f"{name}: “{remark}”", lead="  ") for name, remark in brief.remarks]
     yield from _listed("Remarks beside OK", said)
 

@@ -200,7 +200,7 @@ def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     beat = beat if may_read else _without_findings(beat)
     lines = [_line(step) for step in steps_of_beat(beat)]
     preview = one_line(beat.preview)
-    said = [f"said: {preview}"] if preview else []
+    said = [f"{'sent' if beat.delivered else 'not sent'}: {preview}"] if preview else []
     return [*lines, *(f"  {line}" for line in [*_given(beat, 200), *said])]
 
 

@@ -414,6 +414,15 @@ class TestEvidence:
         state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
         return shown(card(state.evolve(question="How many retries are there?")))
 
+    def test_an_edited_draft_has_the_evidence_of_the_one_before(self) -> None:
+        """Whoever wrote the new words may have cited nothing."""
+        ret = a_return()
+        state = in_status(
+            ThreadStatus.PENDING_USER, PendingReason.APPROVAL, rounds=(Round(round=1, investigator_return=ret),)
+        )
+        assert "*Evidence* of the draft before it was edited" in shown(card(state.with_draft("Mine.")))
+        assert "before it was edited" not in shown(card(state))
+
     def test_the_quoted_line_stands_beside_its_mark_and_claim(self) -> None:
         """Of several lines the one that holds the question's words."""
         quote = "def go():\n    timeout = 9\n    retries = 5\n"

@@ -115,6 +115,13 @@ def test_a_disagreement_shows_both_rounds_and_no_check_mark() -> None:
     assert "*Round 2*" not in shown
 
 
+def test_a_round_that_ended_as_the_last_one_did_is_shown_once() -> None:
+    """A search without a model finds the same again."""
+    state = disagreed()
+    again = state.rounds[1].model_copy(update={"round": 1})
+    assert "*Round 1*" not in text_of(state.evolve(rounds=(again, state.rounds[1])))
+
+
 def test_rounds_before_a_reinvestigation_are_history() -> None:
     """Only those of this draft are shown."""
     state = disagreed()

@@ -136,3 +136,25 @@ def test_a_label_is_one_line_within_its_limit() -> None:
 def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None:
     """A quotation of three lines has three marks."""
     assert mark("a\n\nb") == "> a\n>\n> b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("why?\n```Traceback\n  x```\nso", "> why?\n```Traceback\n  x```\n> so"),
+        ("```\na\n```\n```\nb\n```", "```\na\n```\n```\nb\n```"),
+        ("```\n*Posted*", "> ```\n> *Posted*"),
+        ("a ```\n*Posted*\n``` b", "> a ```\n> *Posted*\n> ``` b"),
+    ],
+)
+def test_only_closed_code_blocks_of_a_quotation_are_unmarked(text: str, shown: str) -> None:
+    """Slack shows a mark inside one; what it may not take for code stays in the quotation."""
+    assert quote_block(text) == shown
+
+
+def test_marking_takes_time_in_proportion_to_the_text() -> None:
+    """Also where nothing closes what was opened."""
+    started = time.process_time()
+    for text in ("```a\n" * 50_000, "```" + "a" * 200_000, "`" * 200_000, "``` \n\n" * 40_000):
+        quote_block(text)
+    assert time.process_time() - started < 2

@@ -84,7 +84,7 @@ def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
         "/archives/C0OPS/p1795165201000100|card>",
         "why five retries?",
         "*5* replies posted · *1* long run finished",
-        "*1 finding* by heartbeats\\n• *shop* · CI is red on main",
+        "*1 alert* by heartbeats\\n• *shop* · CI is red on main",
         "46 beats (1 failed), 19 model runs, $3.42.",
     ):
         assert part in said
@@ -94,7 +94,7 @@ def test_others_read_numbers() -> None:
     """Neither question nor finding."""
     said = words(brief(), may_see_drafts=False)
     assert "*1 draft* waits" in said
-    assert "*1 finding* by heartbeats" in said
+    assert "*1 alert* by heartbeats" in said
     assert "five" not in said
     assert "CI is red" not in said
     assert "C0OPS" not in said

@@ -87,7 +87,7 @@ def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> 
     assert [draft.question.split() for draft in brief.drafts] == [["why", "five?"]]
     assert (brief.replies, brief.long_runs, brief.findings) == (1, 1, (("shop", "CI is red on main"),))
     assert brief_line(brief, "Brief") == (
-        "Brief, the last 12 h: 1 draft to decide on, 1 finding by heartbeats. 2 beats (1 failed), 2 model runs, $0.25."
+        "Brief, the last 12 h: 1 draft to decide on, 1 alert by heartbeats. 2 beats (1 failed), 2 model runs, $0.25."
     )
 
 

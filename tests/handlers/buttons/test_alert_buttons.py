@@ -270,6 +270,8 @@ def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edg
     assert "Main is red." in question
     assert question.endswith("?")
     assert (by, edge.last_word) == (BEN, "Asked in <#C0OPS>.")
+    [(_, alert)] = edge.shown
+    assert f"<@{BEN}> started an investigation" in str([block.to_dict() for block in alert_blocks(alert)])
 
 
 def test_a_fix_is_asked_for_once_also_beside_an_investigation(edge: Edge) -> None:

@@ -95,7 +95,7 @@ def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
     """Words and ids."""
     (one,) = garden.pollination.run()
     assert "Did you mean `/triage pollinate accept`?" in answer(garden, "acept")
-    assert f"did you mean {one.id}?" in answer(garden, "accept api-1234ab")
+    assert f"did you mean {one.id}? More:" in answer(garden, "accept api-1234ab")
     seen = answer(garden, "reject")
     assert seen.startswith("Name a suggestion")
     assert seen.endswith("More: /triage help pollinate reject")

@@ -134,8 +134,10 @@ def test_the_lines_are_short_and_aligned() -> None:
         "✓ Answer:     ok",
         "✓ Repeats:    ok",
         "■ Delivery:   sent as a direct message in Slack",
-        "  said: CI is red on main",
+        "  sent: CI is red on main",
     ]
+    unsent = beat(BeatResult.OK_EMPTY, preview="CI is red")
+    assert path_lines(unsent, may_read=True)[-1] == "  not sent: CI is red"
     assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
     assert heading(envelope) == "2026-11-21 12:00 UTC, interval: sent, 2.1 s, run beat-1"
     assert beat_words(envelope, may_read=True) == "interval hourly  sent  CI is red on main"
