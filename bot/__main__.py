@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import select
@@ -87,16 +88,29 @@ def main(argv: list[str] | None = None) -> int:
     if argv is None:
         sys.excepthook = _crashed
         threading.excepthook = _thread_crashed
+        _open_streams()
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        if not _reader_left():
+    except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if not is_full and not (isinstance(error, BrokenPipeError) and _reader_left()):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's own flush at the end
-        return _READER_LEFT
+        if is_full:
+            _complain(f"triage: cannot write what was found: {error.strerror}; free space and run it again")
+        return 1 if is_full else _READER_LEFT
+
+
+def _open_streams() -> None:
+    """Put an empty file where a standard stream was closed, and write escapes for what the terminal's letters lack."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # by number: the lowest free one is taken
+        if (stream := getattr(sys, name)) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - lives as the process
+        elif mode == "w" and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _crashed(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from click import get_current_context as this_command
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
@@ -25,11 +26,12 @@ from bot.cli.output import cut, index_progress, to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.search.passages import Passage
 from bot.domain.text.sanitize import one_line
-from bot.errors import InputError
+from bot.errors import ConfigError, InputError
 
 LIMIT: Final = 8
 SHOWN_LINES: Final = 3
 _NAME_CHARS: Final = 12
+OR_ANY_CHECKOUT: Final = "or name a git checkout, with no triage.yml needed: add `--codebase DIR`"
 _EXAMPLE: Final = 'triage search "where are retries configured?"'
 
 
@@ -47,12 +49,12 @@ def command(
     """Print the ranked passages; exit code 0, also where nothing is found or a line of `--batch` is no request.
 
     Raises:
-        InputError: there is no text.
+        UsageError: there is no text.
         ConfigError: the codebase cannot be searched, or there is no triage.yml and no `--codebase`.
         StoreError: the index cannot be written.
     """
     if not text.strip() and not batch:
-        raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
+        raise click.UsageError(f"there is no text to search for; give one, as in `{_EXAMPLE}`", this_command())
     codebases = open_codebases(codebase, home, config)
     for one in codebases:
         if gaps := one.index.refresh(index_progress(partial(print, file=sys.stderr))).gaps.words():
@@ -69,11 +71,12 @@ def command(
 def open_codebases(codebase: Path | None, home: Path | None, config: Path | None) -> Codebases:
     """Return the bot's own codebases, or any other checkout, whose index is named after its path."""
     environment = environment_at(home)
-    own = (
-        None
-        if codebase and config is None
-        else open_team_code(settings_at(config, environment.home), environment).codebases
-    )
+    own: Codebases | None = None
+    if codebase is None or config is not None:
+        try:
+            own = open_team_code(settings_at(config, environment.home), environment).codebases
+        except ConfigError as error:
+            raise error if codebase else ConfigError(*error.problems, OR_ANY_CHECKOUT) from error
     if codebase is None:
         assert own is not None
         return own

@@ -204,7 +204,7 @@ def find_config(given: Path | None, home: Path) -> Path:
     candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
     for path in candidates:
         try:
-            if path.is_file():
+            if path.exists():
                 return path
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
@@ -261,8 +261,10 @@ def load_classifier(path: Path) -> ClassifierSettings:
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         data = load_strict(path.read_text(encoding="utf-8"))
+    except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
+        raise ConfigError(f"{path} is a folder; remove it and put the file there, or name it with --config") from error
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not valid YAML: it is not UTF-8 text; save it as UTF-8") from error
     except RecursionError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,8 +151,8 @@ def test_help_fits_the_screen(desk: Desk) -> None:
         ("pollinate accept zzz", 1, "nothing waits"),
         ("metrics --days x", 2, "is not a valid integer range"),
         ("replay /nope", 1, "give an events.ndjson"),
-        ("investigate", 1, "ask one, as in `triage investigate"),
-        ("search", 1, "give one, as in `triage search"),
+        ("investigate", 2, "ask one, as in `triage investigate"),
+        ("search", 2, "give one, as in `triage search"),
         ("search x --codebase /nope", 2, "give the path of a git checkout"),
         ("init --no-input", 1, "`triage init --help` lists them"),
         ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
@@ -174,6 +176,58 @@ def test_a_refusal_says_what_and_what_next(desk: Desk, words: str, code: int, sa
 def test_whoever_reads_only_the_beginning_is_told_nothing(desk: Desk, words: str) -> None:
     """`triage … | head -1` ends as a program that SIGPIPE ended, without a word."""
     assert desk.run_unread(words) == (141, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_an_empty_one(tmp_path: Path, closed: str) -> None:
+    """As in a cron job or a service that closes them."""
+    words = ["sh", "-c", f'exec "$0" -m bot classify {closed}', sys.executable]
+    env = environment(tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))
+    done = subprocess.run(words, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Traceback" not in done.stderr
+
+
+def test_an_output_that_takes_no_more_is_named(tmp_path: Path) -> None:
+    """A full disk is no error of ours: one sentence, exit code 1."""
+    with Path("/dev/full").open("w") as out, tempfile.TemporaryFile("w+") as err:
+        env = environment(tmp_path, TRIAGE_HOME=str(tmp_path / "home"))
+        code = fork_server.start("bot", "status", env=env, cwd=tmp_path, stdout=out, stderr=err).wait(_LIMIT_S)
+        err.seek(0)
+        assert (code, err.read().replace("\n", " ").count("No space left on device; free space")) == (1, 1)
+
+
+def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path) -> None:
+    """The marks of `triage doctor` on a terminal of plain ASCII."""
+    env = environment(tmp_path, TRIAGE_HOME=str(tmp_path / "home"), PYTHONIOENCODING="ascii")
+    env["PYTHONPATH"] = str(Path(__file__).parents[2])
+    words = [sys.executable, "-m", "bot", "doctor"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout.startswith("  \\u2713 release")
+
+
+@pytest.mark.parametrize("words", ["search", "investigate", "why"])
+def test_a_word_that_is_missing_is_exit_code_2(words: str, tmp_path: Path) -> None:
+    """Whatever the command: with the usage, what is missing, and where more is said."""
+    done = typed([words], tmp_path, environment(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"Usage: triage {words} [OPTIONS]")
+    assert done.stderr.endswith(f"Next: triage {words} --help\n")
+
+
+@pytest.mark.parametrize("words", ["search x", "eval"])
+def test_what_needs_no_config_says_how_to_do_without(words: str, tmp_path: Path) -> None:
+    """Somebody who has only a checkout is told of --codebase."""
+    done = typed(words.split(), tmp_path, environment(tmp_path))
+    assert done.returncode == 2
+    assert "add `--codebase DIR`" in done.stderr
+
+
+def test_a_folder_in_the_place_of_triage_yml_is_named(tmp_path: Path) -> None:
+    """Docker makes one of a file that it is told to mount and that is not there."""
+    (tmp_path / "triage.yml").mkdir()
+    done = typed(["run"], tmp_path, environment(tmp_path))
+    assert (done.returncode, "triage.yml is a folder" in done.stderr) == (2, True)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

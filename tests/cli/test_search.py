@@ -60,7 +60,7 @@ def test_a_batch_answers_every_request_in_order(
 
 def test_nothing_to_search_for_is_refused(terminal: Terminal, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a text and without --batch there is nothing to do."""
-    assert terminal.search() == 1
+    assert terminal.search() == 2
     assert "no text" in capsys.readouterr().err
 
 

@@ -252,7 +252,7 @@ def test_what_is_no_yaml_is_refused_with_its_place(folder: Path, text: str | byt
 
 def test_a_config_that_cannot_be_read_is_a_config_error(folder: Path) -> None:
     """A folder in its place, or nothing at all, is said with its path."""
-    with pytest.raises(ConfigError, match="cannot read"):
+    with pytest.raises(ConfigError, match="is a folder; remove it"):
         load_settings(folder)
     with pytest.raises(ConfigError, match="cannot read"):
         load_settings(folder / "absent.yml")

@@ -80,7 +80,7 @@ class PassageStore:
             raise _translated(error, self._database) from error
         except OSError as error:
             raise StoreError(
-                f"index: cannot use {self._database}: {error.strerror}; check the folder's rights"
+                f"index: cannot use {self._database}: {error.strerror}; make its folder writable, or set TRIAGE_HOME"
             ) from error
 
     @contextlib.contextmanager

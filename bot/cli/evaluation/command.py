@@ -27,7 +27,7 @@ from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.investigate.local_investigation import open_sources, question_runner, without_model
 from bot.cli.options import FILE, json_option
 from bot.cli.output import WIDTH, cut, to_json, wrapped
-from bot.cli.search import open_codebases
+from bot.cli.search import OR_ANY_CHECKOUT, open_codebases
 from bot.composition.codebases import TeamCode
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
@@ -225,8 +225,10 @@ def _open(scope: Scope, codebase: Path | None, *, is_model_asked: bool) -> Inves
     environment = environment_at(scope.one_team())
     try:
         find_config(scope.config, process_home(environment.home))
-    except ConfigError:
-        if scope.config is not None or codebase is None:
+    except ConfigError as error:
+        if codebase is None:
+            raise ConfigError(*error.problems, OR_ANY_CHECKOUT) from error
+        if scope.config is not None:
             raise
         settings = Settings(codebase=GitRepo(codebase).root, ops_channel=_NO_CHANNEL)
     else:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+from click import get_current_context as this_command
 
 from bot.agent.budget import Budget
 from bot.agent.codebases import Codebase
@@ -34,7 +35,7 @@ from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import has_visible
-from bot.errors import InputError, TriageError
+from bot.errors import TriageError
 from bot.ports.collections import SPEND
 
 
@@ -51,12 +52,13 @@ def command(question: str, team: str | None, config: Path | None, as_json: bool,
 
     Raises:
         ConfigError: the config or the environment cannot be used.
-        InputError: nothing was asked.
+        UsageError: nothing was asked.
     """
     if escalation is not None:
         return _long_run(EscalationFolder(escalation.absolute()))
     if not has_visible(question):
-        raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
+        example = 'triage investigate "How are sessions signed?"'
+        raise click.UsageError(f"there is no question; ask one, as in `{example}`", this_command())
     environment = environment_at(Scope(None, team, config).one_team())
     sources = open_sources(settings_at(config, environment.home), environment)
     question = redact(question)

@@ -112,9 +112,12 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     ['8 of 200 drafts changed, dismissed or taken back; 4.0 % in the worst week, at most 2 %']
     >>> [one.said for one in judge_record([]) if not one.holds][2:]
     ['how often they are wrong is not known yet', 'whether they touch production is not known yet']
+    >>> judge_record([])[1].said
+    '4 of 4 weeks without such a draft'
     """
     drafts, false = sum(week.drafts for week in weeks), sum(week.false for week in weeks)
-    risky, idle = sum(week.risky_false for week in weeks), sum(not week.drafts for week in weeks)
+    risky = sum(week.risky_false for week in weeks)
+    idle = max(WEEKS, len(weeks)) - sum(week.drafts > 0 for week in weeks)
     worst = max((rate for week in weeks if (rate := week.rate) is not None), default=0.0)
     decided = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
     every_week = f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week"
@@ -124,7 +127,7 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     touching = touching if drafts else "whether they touch production is not known yet"
     return (
         _condition(ConditionCode.ENOUGH_DRAFTS, drafts >= ENOUGH, decided),
-        _condition(ConditionCode.EVERY_WEEK, len(weeks) >= WEEKS and not idle, every_week),
+        _condition(ConditionCode.EVERY_WEEK, not idle, every_week),
         _condition(ConditionCode.FALSE_POSITIVES, drafts > 0 and worst <= LIMIT, limits),
         _condition(ConditionCode.PRODUCTION, drafts > 0 and not risky, "none of these touches production", touching),
         _condition(ConditionCode.COUNTED, not uncounted, "everything on record is counted", uncounted),

@@ -165,7 +165,7 @@ def test_a_validator_that_fails_leaves_no_traceback_before_the_draft(terminal: T
 def test_no_question_is_said(terminal: Terminal, question: str) -> None:
     """With an example; characters that nobody sees ask nothing."""
     done = terminal.ask(question)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert 'triage investigate "How are sessions signed?"' in done.stderr
 
 
