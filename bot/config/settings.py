@@ -5,7 +5,6 @@ Everything wrong is found at once and refused, each problem naming its key and w
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -204,12 +203,10 @@ def find_config(given: Path | None, home: Path) -> Path:
     candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
     for path in candidates:
         try:
-            if path.exists():
+            if path.exists() or path.is_symlink():  # also what cannot be read is meant
                 return path
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-    if in_place := [path for path in candidates if os.path.lexists(path)]:
-        raise ConfigError(f"{in_place[0]} is no file; `mv {in_place[0]} {in_place[0]}.old`, then `triage init`")
     places = " or ".join(map(str, candidates))
     raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 
@@ -262,7 +259,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         data = load_strict(path.read_text(encoding="utf-8"))
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
-        raise ConfigError(f"{path} is a folder; remove it and put the file there, or name it with --config") from error
+        raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
     except UnicodeDecodeError as error:

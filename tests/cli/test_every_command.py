@@ -227,7 +227,7 @@ def test_a_folder_in_the_place_of_triage_yml_is_named(tmp_path: Path) -> None:
     """Docker makes one of a file that it is told to mount and that is not there."""
     (tmp_path / "triage.yml").mkdir()
     done = typed(["run"], tmp_path, environment(tmp_path))
-    assert (done.returncode, "triage.yml is a folder" in done.stderr) == (2, True)
+    assert (done.returncode, "triage.yml is no file" in done.stderr) == (2, True)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -252,7 +252,7 @@ def test_what_is_no_yaml_is_refused_with_its_place(folder: Path, text: str | byt
 
 def test_a_config_that_cannot_be_read_is_a_config_error(folder: Path) -> None:
     """A folder in its place, or nothing at all, is said with its path."""
-    with pytest.raises(ConfigError, match="is a folder; remove it"):
+    with pytest.raises(ConfigError, match="is no file; `mv "):
         load_settings(folder)
     with pytest.raises(ConfigError, match="cannot read"):
         load_settings(folder / "absent.yml")
@@ -305,7 +305,7 @@ def test_a_folder_in_the_place_of_the_config_is_named_with_what_to_type(folder: 
     place = folder / "triage.yml"
     place.mkdir()
     with pytest.raises(ConfigError, match=f"{place} is no file; `mv {place} {place}.old`"):
-        find_config(place, folder)
+        load_settings(find_config(place, folder))
 
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-secret-bot", "SLACK_APP_TOKEN": "xapp-secret-app"}

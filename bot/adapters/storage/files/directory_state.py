@@ -188,7 +188,7 @@ def _decisions(home: Path) -> list[str]:
 def _journals(home: Path) -> list[str]:
     """Return every journal of which a file is there, rotated ones too."""
     inboxes = [path for path in (home / "sessions").glob("*") if path.is_dir()]
-    found = {m[1] for name in list_names(home) if (m := _JOURNAL.fullmatch(name))}
+    found = {m[1] for name in list_names(home, is_home=True) if (m := _JOURNAL.fullmatch(name))}
     return sorted(found) + sorted(inbox_of(path.name) for path in inboxes if list(path.glob("inbox.ndjson*")))
 
 

@@ -251,7 +251,7 @@ class FileStore:
             StoreError: as a reader, where the directory cannot be read; one that is not there is empty.
         """
         if is_reader:
-            list_names(home)
+            list_names(home, is_home=True)
         self.files = home
         self.documents = self.machine = FileDocuments(home, is_reader=is_reader)
         self.notes, self.decisions = NoteFiles(home / "memory"), DecisionLogFile(home)

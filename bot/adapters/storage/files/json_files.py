@@ -171,8 +171,10 @@ class OneJsonFile(JsonFiles):
         return self._whole
 
 
-def list_names(folder: Path) -> list[str]:
+def list_names(folder: Path, *, is_home: bool = False) -> list[str]:
     """Return what lies in a folder, without what is hidden or being written; nothing where there is no folder.
+
+    With `is_home` it is the data directory itself, of which another may be meant: nothing of it is moved away.
 
     Raises:
         StoreError: it cannot be listed (`Path.glob` would take a forbidden folder for an empty one).
@@ -183,7 +185,8 @@ def list_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise refusal(f"cannot read {folder}", error, folder_advice(folder, _ADVICE)) from error
+        advice = _ADVICE if is_home else folder_advice(folder, _ADVICE)
+        raise refusal(f"cannot read {folder}", error, advice) from error
 
 
 def file_stamp(path: Path) -> Stamp | None:
