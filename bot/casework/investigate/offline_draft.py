@@ -33,6 +33,8 @@ MAX_SIGNATURE = 12
 """Lines of a definition's head, up to the bracket that closes it, that are quoted beside the usual ones."""
 MIN_SHARED = 2
 """Telling words that a question of three or more shares with a passage, or nothing answers it."""
+NEAR_LINES = 6
+"""Words further apart than so many lines may belong to two subjects."""
 _WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
@@ -52,7 +54,8 @@ NOTHING_FOUND = "No passage of the code answers this. Which component, file, set
 class Excerpt:
     """Lines of one file at one commit, verbatim, and how many of the question's words their passage holds.
 
-    `defines` is the name that the lines define, `frame` the place of a stack frame, where they were chosen for it.
+    `near` is how many of these words stand within NEAR_LINES lines of the passage or in the path. `defines` is the name
+    that the lines define, `frame` the place of a stack frame, where they were chosen for it.
     """
 
     path: str
@@ -61,6 +64,7 @@ class Excerpt:
     commit: str
     text: str
     covered: int
+    near: int
     defines: str = ""
     frame: str = ""
 
@@ -85,7 +89,7 @@ class Excerpt:
 
     def is_plainly_about(self) -> bool:
         """Whether it shares so much with a question that it need not speak of everything that is asked."""
-        return bool(self.defines or self.frame) or self.covered > MIN_SHARED
+        return bool(self.defines or self.frame) or self.near > MIN_SHARED
 
     def answers_rest_of(self, stems: frozenset[str]) -> bool:
         """Whether it holds half of what a question says besides the name of what these lines define."""
@@ -108,9 +112,10 @@ class QuotableFile:
 
     def cut(self, start: int, end: int, stems: frozenset[str]) -> Excerpt:
         """Return the lines from `start` to `end`, counted from 1."""
-        text = "\n".join(self.lines[start - 1 : end])
-        covered = len(shared_stems(stems, f"{self.path} {text}"))
-        return Excerpt(path=self.path, start=start, end=end, commit=self.commit, text=text, covered=covered)
+        lines = self.lines[start - 1 : end]
+        covered, near = _shared(stems, self.path, lines)
+        text = "\n".join(lines)
+        return Excerpt(path=self.path, start=start, end=end, commit=self.commit, text=text, covered=covered, near=near)
 
     def widened(self, excerpt: Excerpt) -> Excerpt | None:
         """Return an excerpt with as many lines around it as it needs to keep its sense; None if it needs many."""
@@ -141,14 +146,23 @@ def _excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> E
     window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
     if window is None:
         return None
+    covered, near = _shared(stems, passage.path, lines)
     return Excerpt(
         path=passage.path,
         start=passage.start + window[0],
         end=passage.start + window[1] - 1,
         commit=passage.commit,
         text="\n".join(lines[slice(*window)]),
-        covered=len(shared_stems(stems, f"{passage.path} {passage.text}")),
+        covered=covered,
+        near=near,
     )
+
+
+def _shared(stems: frozenset[str], path: str, lines: Sequence[str]) -> tuple[int, int]:
+    """Return how many stems a path and lines hold, and how many the path and those NEAR_LINES that hold most."""
+    of_path, *found = (shared_stems(stems, text) for text in (path, *lines))
+    near = (found[at : at + NEAR_LINES] for at in range(len(found)))
+    return len(of_path.union(*found)), max((len(of_path.union(*few)) for few in near), default=len(of_path))
 
 
 def excerpts_of_definition(definition: Definition, file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:

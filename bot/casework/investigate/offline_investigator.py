@@ -33,6 +33,7 @@ from bot.casework.investigate.offline_draft import (
 )
 from bot.casework.investigate.report_search import search_parts
 from bot.casework.investigate.trace_places import TracePlace, excerpts_of_frame, trace_places
+from bot.casework.investigate.use_answer import use_answer
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
@@ -161,6 +162,8 @@ class OfflineInvestigator:
         """Return the answer to one question, without a draft where nothing is close to it."""
         feedback = assignment.feedback or ""
         if asks_for_history(question.text) and (ret := self._history(question, feedback, ledger, commit)):
+            return ret
+        if ret := use_answer(question.text, self._index, self._repo, ledger, commit=commit):
             return ret
         if self._is_bare_outage(question.text):
             latest = history_answer(question.text, Subject(), self._repo, ledger, excerpts=(), commit=commit)

@@ -171,13 +171,22 @@ def is_quotable(text: str) -> bool:
     return bool(text.strip()) and not _UNQUOTABLE.search(text) and not find_secrets(text)
 
 
+def is_import(line: str) -> bool:
+    """Whether a line imports something; of one over several lines only the first is told.
+
+    >>> is_import("from shop import pay"), is_import("pay(import_id)")
+    (True, False)
+    """
+    return _IMPORT.match(line) is not None
+
+
 def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[int, int] | None:
     """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none does.
 
     >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
     (3, 5)
     """
-    found = [frozenset() if _IMPORT.match(line) else shared_stems(stems, line) for line in lines]
+    found = [frozenset() if is_import(line) else shared_stems(stems, line) for line in lines]
     counts = Counter(stem for line in found for stem in line)
     windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
     telling = [window for window in windows if any(found[slice(*window)])]

@@ -17,6 +17,7 @@ from bot.domain.tables import Alternatives, Parts, Phrases, WordSet, fill, read_
 MAX_NAMES: Final = 8
 MAX_TOKENS: Final = 64
 MAX_TOKEN_CHARS: Final = 200
+MAX_USE_CHARS: Final = 1_000
 MAX_BARE_WORDS: Final = 4
 MIN_SHARE: Final = 0.6
 MAX_WORDS_OF_REFERENCE: Final = 2
@@ -34,6 +35,8 @@ _WORD: Final = re.compile(r"[^\W_][\w'’]*")
 class _QuestionNamesTable(NamedTuple):
     explicit: Phrases
     about_use: Alternatives
+    uses: Alternatives
+    use_words: WordSet
     definition_words: WordSet
     value_words: WordSet
     first: Alternatives
@@ -48,12 +51,14 @@ class _QuestionNamesTable(NamedTuple):
 _TABLE: Final = read_table(__file__, "question_names.yml", _QuestionNamesTable)
 _EXPLICIT: Final = _TABLE.explicit.compiled()
 _ABOUT_USE: Final = re.compile(_TABLE.about_use, re.I)
+_USES: Final = re.compile(_TABLE.uses, re.I)
 _FIRST: Final = re.compile(rf"(?:{_TABLE.first})\b")
 _ASKS_WHAT: Final = re.compile(rf"\b(?:{_TABLE.asks_what})\b", re.I)
 _HISTORY: Final = re.compile("|".join(fill(form, _TABLE.parts) for form in _TABLE.history), re.I)
 _WHY: Final = re.compile(r"\bwhy\b", re.I)
 _ORIGIN: Final = re.compile(rf"\b(?:{_TABLE.origin})\b", re.I)
 _LATEST: Final = re.compile(rf"\b(?:{_TABLE.latest})\b", re.I)
+USE_WORDS: Final = _TABLE.use_words
 HISTORY_WORDS: Final = _TABLE.history_words
 
 
@@ -183,6 +188,15 @@ def _tells(word: str, *, is_only_name: bool) -> bool:
     return word.lower() not in _TABLE.definition_words or (
         is_only_name and word[0].isupper() and not _FIRST.match(word)
     )
+
+
+def asks_for_uses(question: str) -> bool:
+    """Whether a question wants to know what calls or uses something.
+
+    >>> [asks_for_uses(one) for one in ("who calls `send`?", "Wo wird `send` aufgerufen?", "what calls does it make?")]
+    [True, True, False]
+    """
+    return _USES.search(question[:MAX_USE_CHARS]) is not None
 
 
 def asks_for_history(question: str) -> bool:

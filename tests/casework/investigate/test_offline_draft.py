@@ -7,7 +7,7 @@ import pytest
 from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, band_of
 from bot.domain.questions.approval_basis import ENOUGH
 
-PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3)
+PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3, near=3)
 DEFINING = replace(PLAIN, defines="retries")
 FRAME = replace(PLAIN, frame="pay.py:2")
 

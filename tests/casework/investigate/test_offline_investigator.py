@@ -413,6 +413,7 @@ def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked
 
 
 RULES = "def keep_cart(cart):\n    # when a visitor leaves, by policy, the cart is kept\n    return keep(cart)\n"
+FAR = "def enter(courier):\n    badge(1)\n" + "    step()\n" * 7 + "    scan(2)\n" + "    step()\n" * 7 + "    done()\n"
 MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(110)}
 
 
@@ -426,11 +427,12 @@ MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n"
         ("Which policy holds when a visitor leaves the cafeteria?", True),
         ("What is our leave policy next month?", False),
         ("Und die maternity leave policy?", True),
+        ("Which badge does the courier scan in the cafeteria?", False),
     ],
 )
 def test_what_the_code_knows_nothing_of_has_no_draft(tmp_path: Path, asked: str, is_answered: bool) -> None:
     """Two shared words are chance where an English question names a thing that no file has, or asks for a date."""
-    repo = GitRepo(make_repo(tmp_path / "code", {"shop/rules.py": RULES, **MANY}))
+    repo = GitRepo(make_repo(tmp_path / "code", {"shop/rules.py": RULES, "shop/gate.py": FAR, **MANY}))
     investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
     assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
     assert bool(investigator.investigate(assignment, run_id="r1").ret.draft_reply) is is_answered
