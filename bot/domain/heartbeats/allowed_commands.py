@@ -98,12 +98,14 @@ def _words(given: object) -> tuple[str, ...]:
     return tuple(str(word) for word in words)
 
 
-def _fits(word: str, given: str) -> bool:
+def _fits(word: str, given: str) -> re.Match[str] | None:
+    """Return how a word fills the one of a template: its groups are what stands in the `{path}` holes."""
     pieces = _HOLE.split(word)
     pattern = "".join(
-        f"(?:{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)
+        f"({'' if piece == 'path' else '?:'}{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece)
+        for number, piece in enumerate(pieces)
     )
-    return re.fullmatch(pattern, given) is not None
+    return re.fullmatch(pattern, given)
 
 
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
@@ -182,18 +184,18 @@ def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
 
 
 def _paths_are_inside(template: Argv, argv: Argv, cwd: Path) -> bool:
-    """Look at every word with a `{path}` in it, from where the hole begins."""
-    filled = [
-        word[len(hole.partition("{path}")[0]) :] for hole, word in zip(template, argv, strict=True) if "{path}" in hole
-    ]
-    return all(_is_inside(cwd, path) for path in filled)
+    """Look at what fills each `{path}`, alone in its word or not."""
+    filled = (found for found in map(_fits, template, argv) if found)
+    return all(_is_inside(cwd, path) for found in filled for path in found.groups())
 
 
 def _is_inside(cwd: Path, path: str) -> bool:
+    """Whether a path leads to a place below `cwd` that is not git's own, links followed."""
     try:
-        return (cwd / path).resolve().is_relative_to(cwd.resolve()) and ".git" not in Path(path).parts
+        top, place = cwd.resolve(), (cwd / path).resolve()
     except (OSError, RuntimeError):
         return False
+    return place.is_relative_to(top) and ".git" not in (*Path(path).parts, *place.relative_to(top).parts)
 
 
 def not_run_notice(argv: Argv) -> str:

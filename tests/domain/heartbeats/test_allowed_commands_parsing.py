@@ -40,11 +40,21 @@ def test_what_is_no_template_word_for_word_is_refused(argv: tuple[str, ...], tmp
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    """Paths are looked at once links are followed."""
+    """Or to what git keeps there, which may hold a login. Paths are looked at once links are followed."""
     home = tmp_path / "home"
-    home.mkdir()
+    (home / ".git").mkdir(parents=True)
     (home / "inside").write_text("x")
     (home / "way-out").symlink_to(tmp_path)
+    (home / "settings").symlink_to(".git/config")
     assert is_allowed(("cat", "inside"), TEMPLATES, home)
-    assert not is_allowed(("cat", "way-out/home"), TEMPLATES, home) or (tmp_path / "home").resolve() == home
-    assert not is_allowed(("cat", "way-out"), TEMPLATES, home)
+    for path in ("way-out", "way-out/other", "settings", ".git", "way-out/home/.git/config"):
+        assert not is_allowed(("cat", path), TEMPLATES, home)
+
+
+def test_a_path_behind_another_hole_is_looked_at_too(tmp_path: Path) -> None:
+    """However long what fills the other one."""
+    (tmp_path / "way-out").symlink_to(tmp_path.parent)
+    template = ("tool", "--{word}={path}")
+    assert is_allowed(("tool", "--configuration=inside"), [template], tmp_path)
+    assert not is_allowed(("tool", "--configuration=way-out/x"), [template], tmp_path)
+    assert not is_allowed(("tool", "--c=way-out/x"), [template], tmp_path)
