@@ -143,7 +143,10 @@ class CardPublisher:
         return None if found is None else MessageRef(channel, found)
 
     def keep_first(self, posted: MessageRef, card: Card, *, since: float) -> MessageRef:
-        """Return the one card that stays where another process posted the same in the same moment: the older one."""
+        """Return the one card that stays where another process posted the same in the same moment: the older one.
+
+        Where that can be changed no more, the card is posted again, for somebody has to decide on it.
+        """
         first = None
         try:
             with translate_slack_errors("look for a second card"):
@@ -156,5 +159,4 @@ class CardPublisher:
             log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
             return posted
         older = MessageRef(posted.channel, first)
-        self.update(older, card)
-        return older
+        return older if self.update(older, card) else self.publish(posted.channel, card)

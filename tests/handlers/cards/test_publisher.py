@@ -149,6 +149,17 @@ class TestKeepFirst:
         assert [call["ts"] for call in slack.of("chat.delete")] == ["1800000000.000009"]
         assert [call["ts"] for call in slack.of("chat.update")] == [AT.ts]
 
+    @pytest.mark.parametrize("word", sorted(GONE))
+    def test_an_older_one_that_can_be_changed_no_more_is_not_waited_on(
+        self, slack: SlackStub, publisher: CardPublisher, word: str
+    ) -> None:
+        """What it shows may be from before the draft: the card is posted again, and stands there."""
+        slack.will("conversations.history", standing("1800000000.000009", AT.ts))
+        slack.will("chat.update", refusal(word))
+        kept = publisher.keep_first(MessageRef("C0OPS", "1800000000.000009"), a_card(), since=0.0)
+        assert kept != AT
+        assert len(slack.of("chat.postMessage")) == 1
+
     def test_ours_stays_where_it_is_the_older_or_nobody_can_tell(
         self, slack: SlackStub, publisher: CardPublisher
     ) -> None:
