@@ -54,7 +54,7 @@ class _Bot(Office):
             on_trouble=print,
             on_follow_up=self.orchestrator.note_follow_up,
         )
-        self.waiting = DraftReminders(self.desk, files.journal("reminders"), lambda *_: None)
+        self.waiting = DraftReminders(self.service, files.journal("reminders"), lambda *_: None)
         self.watcher.start()
 
 
@@ -114,8 +114,8 @@ def main(home: Path, open_threads: int) -> None:
     ticks = {
         "pages": bot.pages.tick,
         "waiting": bot.waiting.tick,
-        "tidy": bot.desk.cards.tidy,
-        "catch_up": bot.desk.cards.catch_up,
+        "tidy": bot.service.cards.tidy,
+        "catch_up": bot.service.cards.catch_up,
         "long runs": bot.watch.poll,
     }
     costs = {name: _each(tick) for name, tick in ticks.items()}

@@ -157,7 +157,7 @@ class App:
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:
-            self.teams.each(lambda team: repeat_partial_answers(team.shared.desk))
+            self.teams.each(lambda team: repeat_partial_answers(team.shared.service))
 
     def _disk_is_back(self, since: datetime) -> None:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""

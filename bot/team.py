@@ -76,7 +76,7 @@ class Team:
             self.shared.home,
             settings.keep_runs_for,
             self.shared.clock,
-            self.shared.desk.store.open_threads,
+            self.shared.service.store.open_threads,
             self.shared.storage.runs,
         )
         self._ticker = Ticker()
@@ -88,7 +88,7 @@ class Team:
         self.reload = TeamReload(
             settings,
             self.heartbeats.sessions.registry,
-            (self.edge.backfill, self.edge.watcher, self.shared.desk.codebases),
+            (self.edge.backfill, self.edge.watcher, self.shared.service.codebases),
             learn=self.heartbeats.learn_zones,
             see=lambda settings: self.shared.code.replace(process.code.members(settings)),
             unreadable=partial(why_unreadable, process.slack.client),
@@ -109,7 +109,7 @@ class Team:
     def _settle_questions(self) -> None:
         self._report.say()
         self.recover()
-        self.shared.desk.asker.recall()
+        self.shared.service.asker.recall()
         self.casework.upkeep.waiting.recall()
 
     def _settle_heartbeats(self) -> None:
@@ -134,8 +134,8 @@ class Team:
 
     def close(self) -> None:
         """Show what is still to be shown, and end the models' runs; after the workers have ended."""
-        self.shared.desk.cards.catch_up(at_once=True)
-        self.shared.desk.asker.tick(at_once=True)
+        self.shared.service.cards.catch_up(at_once=True)
+        self.shared.service.asker.tick(at_once=True)
         self.casework.staff.close()
         self.shared.jobs.close()
         self.edge.backfilling.end()
@@ -148,7 +148,7 @@ class Team:
             StoreError, Unavailable: something could not be closed now; the next start tries again.
         """
         try:
-            return end_team(self.shared.desk, self.shared.fixes.store, REMOVED.format(team=self.name))
+            return end_team(self.shared.service, self.shared.fixes.store, REMOVED.format(team=self.name))
         finally:
             self.casework.questions.escalation_watch.poll()  # ends the long runs of closed threads
             self.close()
@@ -203,8 +203,8 @@ class Team:
         """Say what is done every so often."""
         shared, casework, beats, heartbeats = self.shared, self.casework, self.beats, self.heartbeats
         every = self._ticker.every
-        every(CATCH_UP_EVERY_S, shared.desk.cards.catch_up)
-        every(CATCH_UP_EVERY_S, shared.desk.asker.tick)
+        every(CATCH_UP_EVERY_S, shared.service.cards.catch_up)
+        every(CATCH_UP_EVERY_S, shared.service.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, shared.ops.flush)
@@ -216,7 +216,7 @@ class Team:
         every(PAUSE_CHECK_S, self._report.say_given_up)
         for seconds, tick in (
             (CATCH_UP_EVERY_S, casework.questions.twins.tick),
-            (TIDY_EVERY_S, shared.desk.cards.tidy),
+            (TIDY_EVERY_S, shared.service.cards.tidy),
             (TIDY_EVERY_S, casework.upkeep.waiting.tick),
             (TIDY_EVERY_S, casework.upkeep.pages.tick),
             (TIDY_EVERY_S, casework.questions.autonomy.arming.tick),
@@ -236,7 +236,7 @@ class Team:
             (BEAT_TICK_S, heartbeats.rings.tick),
             (TIDY_EVERY_S, heartbeats.faults.check_sessions),
             (TRACKED_CHECK_S, heartbeats.faults.check_playbooks),
-            (BEAT_TICK_S, beats.suggestion_office.cards.tick),
+            (BEAT_TICK_S, beats.suggestion_actions.cards.tick),
             (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
         ):
             every(seconds, self._beating.when_ours(tick))
@@ -253,7 +253,7 @@ class Team:
     def _follow_pause(self) -> None:
         """Pause or resume where the terminal did so, and have the cards say it."""
         if self.shared.pausing.follow():
-            self.shared.desk.cards.show_all_again()
+            self.shared.service.cards.show_all_again()
 
     def _settle_late(self) -> None:
         """Post on a listener's thread, which a stop waits for."""

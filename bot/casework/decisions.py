@@ -54,19 +54,19 @@ class Decisions:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         replies: Replies,
         still_stands: StillStands,
         escalations: Escalations,
         twins: Twins,
     ) -> None:
-        self._desk, self._replies, self._still_stands = desk, replies, still_stands
+        self._service, self._replies, self._still_stands = service, replies, still_stands
         self._escalations, self._twins = escalations, twins
         self._saving = threading.Lock()
 
     def acknowledge(self, thread_id: str, *, by: str) -> None:
         """Note that somebody deals with a question that pages, so that it rings no more; raises StoreError."""
-        acknowledge(self._desk, thread_id, by=by)
+        acknowledge(self._service, thread_id, by=by)
 
     def approve(self, click: DraftClick, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened.
@@ -83,13 +83,13 @@ class Decisions:
         if self._settled(click, by):
             return "Posted."
         state = self._bound(click)
-        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+        messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
         if self._replies.adopt_standing(state, messages):
             return "This reply was already in the thread, so nothing was posted again. The card shows it."
         doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:
-            self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(doubts))
-            self._desk.cards.show_card(state.thread_id)
+            self._service.store.amend(state.thread_id, lambda now: now.with_doubts(doubts))
+            self._service.cards.show_card(state.thread_id)
             count = len(doubts) - click.seen
             return f"Not posted yet: {counted(count, 'thing')} changed since this draft. The card lists what."
         twins = self._twins.answerable(state, click.twins)
@@ -108,7 +108,7 @@ class Decisions:
         wanted = sum(not twin.is_apart for twin in state.twins[: click.twins])
         if not wanted:
             return "Posted."
-        ended = [self._desk.store.last_closed(twin) for twin in twins]
+        ended = [self._service.store.last_closed(twin) for twin in twins]
         count = sum(one is not None and one.posted_message_id is not None for one in ended)
         said = f"Posted here and in {count} of {wanted} other threads."
         if later := len(twins) - count:
@@ -119,14 +119,14 @@ class Decisions:
 
     def check_reply(self, text: str) -> None:
         """Refuse words that must not leave, from the words alone; raises InputError."""
-        check_outbound(text, self._desk.known_secrets)
+        check_outbound(text, self._service.known_secrets)
 
     def edit(self, click: DraftClick, text: str) -> DraftClick:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         self.check_reply(text)
         state = self._bound(click)
         if text != state.draft_pending:
-            state = self._put(state.with_draft(text).evolve(last_event_at=self._desk.clock.now()))
+            state = self._put(state.with_draft(text).evolve(last_event_at=self._service.clock.now()))
         assert state.draft_hash is not None
         return DraftClick(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
@@ -134,7 +134,7 @@ class Decisions:
 
     def refresh_card(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
-        self._desk.cards.show_card(click.thread_id)
+        self._service.cards.show_card(click.thread_id)
         return "Saved. The card shows your version."
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
@@ -144,7 +144,7 @@ class Decisions:
         """
         state = self._bound(click, running=True)
         reason = redact(reason) if reason and has_visible(check_whole(reason)) else None
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         answered_by = None if reason else state.answered_by
         ending = Resolution.SUPERSEDED if answered_by else Resolution.DISMISSED
         why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
@@ -152,7 +152,7 @@ class Decisions:
         self._put(closed)
         if ending is Resolution.DISMISSED:
             self._twins.dismiss(state, click.twins, why=why, by=by)
-        self._desk.cards.try_to_finish(state.thread_id)
+        self._service.cards.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 
     def reinvestigate(self, click: DraftClick, *, by: str) -> str:
@@ -163,19 +163,19 @@ class Decisions:
 
     def save_note(self, click: DraftClick, *, by: str) -> str:
         """Keep the note that the investigation proposes in memory/, where the next one finds it."""
-        if self._desk.settings.save_notes == "never":
+        if self._service.settings.save_notes == "never":
             raise InputError("Notes are switched off (`save_notes: never`).")
         with self._saving:  # the file comes before the state, so a second click would make a second one
             state = self._bound(click)
-            saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
-        self._desk.cards.show_card(state.thread_id)
+            saved = self._put(state.evolve(triage_file_path=save_note(self._service, state, by=by)))
+        self._service.cards.show_card(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
         state = self._put(self._escalations.by_hand(self._bound(click), by))
-        self._desk.queue(state.thread_id)
-        self._desk.cards.show_card(state.thread_id)
+        self._service.queue(state.thread_id)
+        self._service.cards.show_card(state.thread_id)
         return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
     def add_context(self, click: DraftClick, text: str, *, by: str) -> str:
@@ -183,7 +183,7 @@ class Decisions:
 
         Context typed while a run was under way counts also when its draft has come meanwhile.
         """
-        note = HumanContext(by=by, at=self._desk.clock.now(), text=check_context(text))
+        note = HumanContext(by=by, at=self._service.clock.now(), text=check_context(text))
 
         def record(now: ThreadState) -> ThreadState | None:
             if not now.is_open or now.post_intent or not _is_about(click, now):
@@ -193,13 +193,13 @@ class Decisions:
                 return noted.reopened(at=note.at, why=f"<@{by}> added context")
             return noted.in_doubt((*noted.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
-        state = self._desk.store.amend(click.thread_id, record)
+        state = self._service.store.amend(click.thread_id, record)
         if state is None:
             self._refuse_old(click)
             raise Conflict(self._who_decided(click.thread_id))
         if state.status is ThreadStatus.INVESTIGATING:
-            self._desk.queue(click.thread_id)
-        self._desk.cards.show_card(click.thread_id)
+            self._service.queue(click.thread_id)
+        self._service.cards.show_card(click.thread_id)
         return "Noted. The investigator will use it."
 
     def _bound(self, click: DraftClick, *, running: bool = False) -> ThreadState:
@@ -207,10 +207,10 @@ class Decisions:
 
         With `running` an investigation may be under way.
         """
-        state = self._desk.store.get(click.thread_id)
+        state = self._service.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
             if state is not None and not state.is_open:
-                self._desk.cards.try_to_finish(state.thread_id)
+                self._service.cards.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
         if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             self._out_of_date(click)
@@ -220,12 +220,12 @@ class Decisions:
 
     def _refuse_old(self, click: DraftClick) -> None:
         """Refuse a click on an open thread that is about another draft or question."""
-        state = self._desk.store.get(click.thread_id)
+        state = self._service.store.get(click.thread_id)
         if state is not None and state.is_open and not state.post_intent and not _is_about(click, state):
             self._out_of_date(click)
 
     def _out_of_date(self, click: DraftClick) -> NoReturn:
-        self._desk.cards.show_card(click.thread_id)
+        self._service.cards.show_card(click.thread_id)
         raise Conflict(
             "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
         )
@@ -233,15 +233,15 @@ class Decisions:
     def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:
         if state.draft_pending is None:
             raise InputError("There is no draft to post; add context, or write the reply with Edit.")
-        check_outbound(state.draft_pending, self._desk.known_secrets)
-        changes = find_changes(self._desk, state, self._still_stands, messages)
+        check_outbound(state.draft_pending, self._service.known_secrets)
+        changes = find_changes(self._service, state, self._still_stands, messages)
         if any(change.is_hard for change in changes):
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
         return state.with_doubts(changes).doubts
 
     def _settled(self, click: DraftClick, by: str) -> bool:
         """Whether the click brought an unconfirmed post of this very draft to its end."""
-        state = self._desk.store.get(click.thread_id)
+        state = self._service.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent is None:
             return False
         if state.post_intent.draft_hash != click.draft_hash:
@@ -254,19 +254,19 @@ class Decisions:
 
     def _put(self, state: ThreadState) -> ThreadState:
         try:
-            return self._desk.store.put(state)
+            return self._service.store.put(state)
         except Conflict as error:
             raise Conflict(self._who_decided(state.thread_id)) from error
 
     def _send_back(self, state: ThreadState, why: str) -> None:
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         self._put(state.reopened(at=at, why=why))
-        self._desk.queue(state.thread_id)
-        self._desk.cards.show_card(state.thread_id)
+        self._service.queue(state.thread_id)
+        self._service.cards.show_card(state.thread_id)
 
     def _who_decided(self, thread_id: str) -> str:
         """Return who was first and what they decided."""
-        state = self._desk.store.latest(thread_id)
+        state = self._service.store.latest(thread_id)
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:

@@ -50,7 +50,7 @@ NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who t
 class Mentions:
     """Follows instructions."""
 
-    desk: ThreadService
+    service: ThreadService
     decisions: Decisions
     approvers: Approvers
     bot_user_id: str
@@ -84,24 +84,26 @@ class Mentions:
 
     def _card_of(self, event: Event) -> ThreadState | None:
         """Return the open thread under whose card a mention was written."""
-        if event.chat_id != self.desk.settings.ops_channel or event.thread_id is None:
+        if event.chat_id != self.service.settings.ops_channel or event.thread_id is None:
             return None
         place = (event.chat_id, event.thread_id)
-        return next((one for one in self.desk.store.open_threads() if (one.card_channel, one.card_ts) == place), None)
+        return next(
+            (one for one in self.service.store.open_threads() if (one.card_channel, one.card_ts) == place), None
+        )
 
     def _is_under_way(self, event: Event, kind: InstructionKind) -> bool:
         """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""
-        state = self.desk.store.get(thread_key(event))
+        state = self.service.store.get(thread_key(event))
         return kind in (InstructionKind.LOOK, InstructionKind.BARE) and state is not None and state.is_open
 
     def _is_ignored(self, user_id: str) -> bool:
-        person = self.desk.workspace.person(user_id)
-        return is_stranger(person) and not self.desk.settings.watcher.allow_external
+        person = self.service.workspace.person(user_id)
+        return is_stranger(person) and not self.service.settings.watcher.allow_external
 
     def _look_at_thread(self, mention: MentionInstruction, thread_ts: str) -> None:
         """Have the thread's question worked on, in the name of who asked it, with what was said since as context."""
         event = mention.event
-        said = self.desk.workspace.thread(event.chat_id, thread_ts)
+        said = self.service.workspace.thread(event.chat_id, thread_ts)
         asked = self._question_of(said, thread_ts, event)
         if asked is None:
             self._say(event, GONE)

@@ -45,7 +45,7 @@ class Orchestrator:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         rounds: Rounds,
         *,
         bot_user_id: str,
@@ -55,7 +55,7 @@ class Orchestrator:
         pages: QuestionPages,
         twins: Twins,
     ) -> None:
-        self._desk, self._pausing, self._rules = desk, pausing, rules
+        self._service, self._pausing, self._rules = service, pausing, rules
         self._pages, self._twins = pages, twins
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
@@ -80,7 +80,7 @@ class Orchestrator:
 
     def open_unworked(self, asked: QuestionAsked) -> None:
         """Open the thread of a question as `take_question` does, if it is not open yet, and investigate nothing."""
-        if self._desk.store.get(asked.key) is None:
+        if self._service.store.get(asked.key) is None:
             self._begin_thread(asked)
 
     def note_follow_up(self, message: FollowUpArrived) -> None:
@@ -89,20 +89,20 @@ class Orchestrator:
         Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
         """
         event = message.event
-        state = self._desk.store.get(message.key)
+        state = self._service.store.get(message.key)
         if state is None or not state.is_open:
             return
         self._pages.hear(event, state.thread_id)
         if state.status is ThreadStatus.PENDING_USER:
             return
-        if _settles(state, message) and self._desk.store.amend(state.thread_id, partial(_noted, event=event)):
-            self._desk.cards.show_later(state.thread_id)
+        if _settles(state, message) and self._service.store.amend(state.thread_id, partial(_noted, event=event)):
+            self._service.cards.show_later(state.thread_id)
 
     def _open_thread(self, thread_id: str) -> ThreadState | None:
         """Return the thread if it is open; one that is closed is finished and makes room for the next."""
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is not None and not state.is_open:
-            self._desk.cards.finish(thread_id)
+            self._service.cards.finish(thread_id)
             return None
         return state
 
@@ -119,7 +119,7 @@ class Orchestrator:
         person = self._asker(asked)
         if self._is_stranger(person, thread_id):
             return False
-        closed = self._desk.store.last_closed(thread_id)
+        closed = self._service.store.last_closed(thread_id)
         if closed is not None and event.message_id in closed.message_ids:
             return False
         kind = question_type_of(asked.content)
@@ -135,14 +135,14 @@ class Orchestrator:
             original_sender_id=asked.sender.id,
             original_sender_name=person.name,
             question=asked.content,
-            permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
+            permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
             severity=Severity.PAGE if is_page else Severity.ACT,
             mentions_bot=self._bot_user_id in asked.mentions,
             paging=Paging() if is_its_own or not is_page else _raised_by(event),
-            rubric=rubric_for(kind, also=self._desk.settings.rubrics.get(kind, ())).render(),
+            rubric=rubric_for(kind, also=self._service.settings.rubrics.get(kind, ())).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
-            started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
+            started_at=event.create_time if thread_id in self._lost else self._service.clock.now(),
             last_event_at=event.create_time,
         )
         may_join = asked is event and event.thread_id is None and closed is None
@@ -159,11 +159,11 @@ class Orchestrator:
             return state
         is_its_own = event.message_id == state.original_message_id
         paging = Paging() if is_its_own else _raised_by(event)
-        return state.evolve(severity=Severity.PAGE, paging=paging.evolve(since=self._desk.clock.now()))
+        return state.evolve(severity=Severity.PAGE, paging=paging.evolve(since=self._service.clock.now()))
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
-        if self._desk.settings.watcher.allow_external or not is_stranger(person):
+        if self._service.settings.watcher.allow_external or not is_stranger(person):
             return False
         log.info("ignored a guest's message", extra={"action": "guest_ignored", "thread_id": thread_id})
         return True
@@ -172,26 +172,26 @@ class Orchestrator:
         """Return who asked; a listed alert bot has a bot id, which the chat knows no user for."""
         if event.sender.type == "bot":
             return Person(user_id=event.sender.id, name=event.sender.id, is_bot=True)
-        return self._desk.workspace.person(event.sender.id)
+        return self._service.workspace.person(event.sender.id)
 
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
         if self._twins.hold(thread_id):
             return
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
-            self._desk.cards.show_card(thread_id)  # nothing is looked into unseen
+            self._service.cards.show_card(thread_id)  # nothing is looked into unseen
         if not self._waits(thread_id):
             self._rounds.run(thread_id)
-        self._desk.cards.show_card(thread_id)
+        self._service.cards.show_card(thread_id)
 
     def _waits(self, thread_id: str) -> bool:
         """Whether the thread's work may not begin now; then a job for it waits in the queue."""
         if not self._pausing.is_paused:
             return False
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is not None and state.is_open and state.status is not ThreadStatus.PENDING_USER:
-            self._desk.queue(thread_id)
+            self._service.queue(thread_id)
         return True
 
     def _follow_up(self, state: ThreadState, message: FollowUpArrived) -> None:
@@ -214,12 +214,12 @@ class Orchestrator:
         def record(now: ThreadState) -> ThreadState | None:
             noted = _with_followup(self._raised(now, event), event)
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
-                return noted.reopened(at=self._desk.clock.now(), why="the bot was asked again in the thread")
+                return noted.reopened(at=self._service.clock.now(), why="the bot was asked again in the thread")
             if settles:
                 return _noted(now, event)
             return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
 
-        self._desk.store.amend(state.thread_id, record)
+        self._service.store.amend(state.thread_id, record)
         self._work_on(state.thread_id)
 
     def note_edit(self, edit: MessageEdited) -> None:
@@ -227,13 +227,13 @@ class Orchestrator:
         state, event = self._open_thread(edit.key), edit.event
         if state is None or event.message_id != state.original_message_id or event.content == state.question:
             return
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
 
         def edited(now: ThreadState) -> ThreadState:
             changed = self._raised(now, event).evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
-        self._desk.store.amend(state.thread_id, edited)
+        self._service.store.amend(state.thread_id, edited)
         self._twins.sort_out(state.thread_id)
         self._work_on(state.thread_id)
 
@@ -243,11 +243,11 @@ class Orchestrator:
         if state is None:
             return
         if event.message_id == state.original_message_id:
-            self._desk.store.amend(state.thread_id, self._withdrawn)
+            self._service.store.amend(state.thread_id, self._withdrawn)
             self._twins.unlist(state)
-            self._desk.cards.finish(state.thread_id)
+            self._service.cards.finish(state.thread_id)
             return
-        self._desk.store.amend(
+        self._service.store.amend(
             state.thread_id,
             lambda now: now.evolve(followups=tuple(f for f in now.followups if f.message_id != event.message_id)),
         )
@@ -256,7 +256,7 @@ class Orchestrator:
         """Return the thread closed, but not from under a reply that is being posted: that one closes it."""
         if not now.is_open or now.post_intent:
             return None
-        return now.close(Resolution.WITHDRAWN, at=self._desk.clock.now(), why="the question was deleted")
+        return now.close(Resolution.WITHDRAWN, at=self._service.clock.now(), why="the question was deleted")
 
 
 def _raised_by(event: Event) -> Paging:

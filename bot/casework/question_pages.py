@@ -29,19 +29,19 @@ class QuestionPages:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         chat: PageChat,
         *,
         is_approver: Callable[[str, str], bool],
         say: Callable[[str], None],
     ) -> None:
-        self._desk, self._chat, self._is_approver, self._say = desk, chat, is_approver, say
+        self._service, self._chat, self._is_approver, self._say = service, chat, is_approver, say
         self._untold: set[str] = set()
 
     def tick(self) -> None:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
-        now = self._desk.clock.now()
-        waiting = [state for state in self._desk.store.open_threads() if is_waiting(state)]
+        now = self._service.clock.now()
+        waiting = [state for state in self._service.store.open_threads() if is_waiting(state)]
         self._ring([state for state in waiting if self._is_ring_due(state, now)], now)
         for state in waiting:  # an ops channel that takes no ring is a reason to escalate
             self._try_to_escalate(state.thread_id, now)
@@ -51,14 +51,14 @@ class QuestionPages:
 
         The asker's own words are none, and neither is "me too" of anybody else.
         """
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is None or not is_waiting(state):
             return
         by, asked = event.sender.id, {state.original_message_id, state.opened_by_message_id}
         if event.message_id in asked or event.sender.type != "user" or by == state.original_sender_id:
             return
-        if self._is_approver(by, event.team_id) or was_told(self._desk, state, by):
-            acknowledge(self._desk, thread_id, by=by)
+        if self._is_approver(by, event.team_id) or was_told(self._service, state, by):
+            acknowledge(self._service, thread_id, by=by)
 
     def _ring(self, due: Sequence[ThreadState], now: datetime) -> None:
         """Ring for all that are due, in one message."""
@@ -66,7 +66,7 @@ class QuestionPages:
         if not rings:
             return
         try:
-            self._desk.cards.guard.require()  # it quotes the questions
+            self._service.cards.guard.require()  # it quotes the questions
             self._chat.ring(rings)
             for state, number, _ in rings:
                 self._note(state, rung_at=now, rings=number)
@@ -75,14 +75,14 @@ class QuestionPages:
             log.warning("questions did not ring again", extra={"action": "question_ring_failed"}, exc_info=True)
 
     def _is_ring_due(self, state: ThreadState, now: datetime) -> bool:
-        paging, again = state.paging, self._desk.settings.pages.again_after
+        paging, again = state.paging, self._service.settings.pages.again_after
         said_at = paging.rung_at or (None if paging.since else state.started_at)  # a new card rings, an edited one not
         return is_ring_due(now, said_at=said_at, rings=paging.rings, again_after=again)
 
     def _try_to_escalate(self, thread_id: str, now: datetime) -> None:
         """Escalate a page as it stands by now: somebody may have clicked while the rings were on their way."""
         try:
-            state = self._desk.store.get(thread_id)
+            state = self._service.store.get(thread_id)
             if state is not None and is_waiting(state):
                 self._escalate(state, now)
         except TriageError:
@@ -91,13 +91,13 @@ class QuestionPages:
 
     def _escalate(self, state: ThreadState, now: datetime) -> None:
         """Tell `then`, once; where it cannot be told the ops channel hears why, once in a run."""
-        paging, pages = state.paging, self._desk.settings.pages
+        paging, pages = state.paging, self._service.settings.pages
         first_at = paging.since or state.started_at
         is_due = is_escalation_due(now, first_at=first_at, rings=paging.rings, again_after=pages.again_after)
         if pages.then is None or paging.escalated_at is not None or not is_due:
             return
         try:
-            if pages.then[:1] in "CG" and not self._desk.workspace.channel(pages.then).is_private:
+            if pages.then[:1] in "CG" and not self._service.workspace.channel(pages.then).is_private:
                 self._say(
                     f"A page nobody acknowledged was not told to <#{pages.then}> (`pages.then`): it is not private."
                 )
@@ -120,26 +120,26 @@ class QuestionPages:
 
     def _note(self, state: ThreadState, **changes: object) -> None:
         """Write down what was said, also where somebody acknowledged meanwhile."""
-        self._desk.store.amend(
+        self._service.store.amend(
             state.thread_id, lambda now: now.evolve(paging=now.paging.evolve(**changes)) if now.is_open else None
         )
 
 
-def acknowledge(desk: ThreadService, thread_id: str, *, by: str) -> None:
+def acknowledge(service: ThreadService, thread_id: str, *, by: str) -> None:
     """Note that somebody deals with a page, once, and have its card say so; any other thread is left alone.
 
     Raises:
         StoreError: the disk refuses.
     """
-    at = desk.clock.now()
+    at = service.clock.now()
 
     def note(now: ThreadState) -> ThreadState | None:
         if not is_waiting(now):
             return None
         return now.evolve(paging=now.paging.evolve(acknowledged_at=at, acknowledged_by=by))
 
-    if desk.store.amend(thread_id, note) is not None:
-        desk.cards.show_later(thread_id)
+    if service.store.amend(thread_id, note) is not None:
+        service.cards.show_later(thread_id)
 
 
 def is_waiting(state: ThreadState) -> bool:
@@ -148,13 +148,13 @@ def is_waiting(state: ThreadState) -> bool:
     return is_page and state.paging.acknowledged_by is None and state.post_intent is None and not state.is_settled
 
 
-def was_told(desk: ThreadService, state: ThreadState, user_id: str) -> bool:
+def was_told(service: ThreadService, state: ThreadState, user_id: str) -> bool:
     """Whether a page was escalated to somebody: to them, or to their user group or private channel."""
     to = state.paging.escalated_to
     if to is None or to[:1] in "UW":
         return to == user_id
     try:
-        return user_id in desk.workspace.members(to)
+        return user_id in service.workspace.members(to)
     except ProviderError:
         log.warning("cannot tell whom a page was told to", extra={"action": "told_unknown"}, exc_info=True)
         return False

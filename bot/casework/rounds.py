@@ -43,7 +43,7 @@ class Rounds:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         investigator: Investigator,
         validator: Validator,
         runs: RunRecorder,
@@ -51,7 +51,7 @@ class Rounds:
         replies: Replies,
         auto: AutoReplies,
     ) -> None:
-        self._desk, self._replies, self._auto = desk, replies, auto
+        self._service, self._replies, self._auto = service, replies, auto
         self._investigator = investigator
         self._validator = validator
         self._runs = runs
@@ -64,32 +64,32 @@ class Rounds:
 
     def run(self, thread_id: str) -> None:
         """Take steps until the thread waits for a human or a long run, or is closed; a ready draft may be sent then."""
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is not None and state.status in self._steps:
-            self._desk.asker.begin(state)
-        while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
+            self._service.asker.begin(state)
+        while (state := self._service.store.get(thread_id)) is not None and state.status in self._steps:
             try:
                 self._steps[state.status](state)
             except CodebaseUnreadable:
                 self._note_wait(state, waits=True)
                 raise
             self._note_wait(state, waits=False)
-            self._desk.cards.show_card(thread_id)
+            self._service.cards.show_card(thread_id)
         if state is not None and state.status is ThreadStatus.ESCALATED:
             self._escalations.launch(thread_id)
         self._auto.consider(thread_id)
 
     def _note_wait(self, state: ThreadState, *, waits: bool) -> None:
         """Have the card say that the question waits for the codebase, or no longer."""
-        now = self._desk.store.get(state.thread_id)
+        now = self._service.store.get(state.thread_id)
         if now is None or now.waits_for_codebase is waits:
             return
-        if self._desk.store.evolve(state.thread_id, waits_for_codebase=waits) is not None and waits:
-            self._desk.cards.show_later(state.thread_id)
+        if self._service.store.evolve(state.thread_id, waits_for_codebase=waits) is not None and waits:
+            self._service.cards.show_later(state.thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
-        thread = read_thread(self._desk, state)
+        thread = read_thread(self._service, state)
         if self._replies.adopt_standing(state, thread):
             return
         state = self._as_asked_now(state, thread)
@@ -98,7 +98,7 @@ class Rounds:
             return
         number = state.investigator_round + 1
         run_id = self._run_id(state, f"r{number}")
-        assignment, read = build_assignment(self._desk, state, number, thread)
+        assignment, read = build_assignment(self._service, state, number, thread)
         try:
             with self._running(state, run_id, f"round {number}") as (report, run):
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
@@ -120,7 +120,7 @@ class Rounds:
         known = changes_of_return(now, ret, run_id=run_id, usage=found.usage, investigator=by, read=read)
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         if not ret.draft_reply.strip() and now.status is ThreadStatus.INVESTIGATING:
             why = "the investigator needs to know more"
             return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.CONTEXT, **known)
@@ -131,7 +131,7 @@ class Rounds:
     def _validate(self, state: ThreadState) -> None:
         """Have the draft attacked, then branch: to the human, or back once with the reasons."""
         run_id = self._run_id(state, f"v{state.investigator_round}")
-        others = summaries(self._desk, state)
+        others = summaries(self._service, state)
         try:
             with self._running(state, run_id, "validation") as (report, run):
                 validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
@@ -161,7 +161,7 @@ class Rounds:
 
     def _judged(self, now: ThreadState, verdict: ValidatorReturn, known: dict[str, Any]) -> ThreadState:
         """Branch on a verdict: a first bounce goes back with its feedback, all else to the human."""
-        settings, at = self._desk.settings, self._desk.clock.now()
+        settings, at = self._service.settings, self._service.clock.now()
         again = now.investigator_round < settings.investigator.max_rounds
         if verdict.verdict is Verdict.BOUNCE and again:
             return now.transition(ThreadStatus.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
@@ -176,7 +176,7 @@ class Rounds:
         )
 
     def _run_id(self, state: ThreadState, suffix: str) -> str:
-        return f"{state.thread_id}-{self._desk.clock.now():%Y%m%dT%H%M%SZ}-{suffix}"
+        return f"{state.thread_id}-{self._service.clock.now():%Y%m%dT%H%M%SZ}-{suffix}"
 
     def _failed(self, state: ThreadState, what: str, error: TriageError) -> None:
         """Hand the thread to the human with the reason; what the failed run cost is counted."""
@@ -188,7 +188,7 @@ class Rounds:
     def _running(self, state: ThreadState, run_id: str, what: str) -> Iterator[tuple[OnProgress, RunRecord]]:
         """Show how far a run is and record it; what one cost that is made again after the next start is counted."""
         try:
-            with self._desk.cards.progress_of(state.thread_id) as report, self._runs.recording(run_id, what) as run:
+            with self._service.cards.progress_of(state.thread_id) as report, self._runs.recording(run_id, what) as run:
                 yield report, run
         except RunStopped as stopped:
             spent = stopped.usage
@@ -204,15 +204,15 @@ class Rounds:
         return self._save(state, lambda now: now.evolve(question=question)) or state
 
     def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
         """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""
-        while (now := self._desk.store.get(before.thread_id)) is not None:
+        while (now := self._service.store.get(before.thread_id)) is not None:
             if (now.status, now.rounds) != (before.status, before.rounds):
                 return None
-            if (saved := self._desk.store.put_if_newest(change(now))) is not None:
+            if (saved := self._service.store.put_if_newest(change(now))) is not None:
                 return saved
         return None
 

@@ -50,7 +50,7 @@ def _were(count: int, what: str) -> str:
     return f"{what} was" if count == 1 else f"{what}s were"
 
 
-def end_team(desk: ThreadService, fixes: Collection[Fix], why: str) -> TeamEnd:
+def end_team(service: ThreadService, fixes: Collection[Fix], why: str) -> TeamEnd:
     """Close every open thread, give up draft PRs that are not open yet, and take what waits out of the queue.
 
     A reply whose post is under way is settled as ever at the next start of a team of that name.
@@ -60,13 +60,13 @@ def end_team(desk: ThreadService, fixes: Collection[Fix], why: str) -> TeamEnd:
         Unavailable: the chat cannot be told of the questions now; they stay in the queue.
     """
     given_up = _give_up(fixes, why)
-    closed, behind = _end_threads(desk, why)
+    closed, behind = _end_threads(service, why)
     for thread_id in given_up - {state.thread_id for state in closed}:
-        _show_ended(desk, thread_id)
-    asked = waiting_questions(desk.jobs, {state.thread_id for state in closed})
+        _show_ended(service, thread_id)
+    asked = waiting_questions(service.jobs, {state.thread_id for state in closed})
     if asked:
-        _tell(desk, asked, why)
-    drop_jobs(desk.jobs)
+        _tell(service, asked, why)
+    drop_jobs(service.jobs)
     return TeamEnd(closed=len(closed), behind=behind, dropped=len(asked))
 
 
@@ -101,48 +101,48 @@ def _changed(now: Fix, changes: dict[str, object]) -> Fix:
     return now.evolve(**changes) if now.status is FixStatus.OPENING else now
 
 
-def _show_ended(desk: ThreadService, thread_id: str) -> None:
-    closed = desk.store.last_closed(thread_id)
+def _show_ended(service: ThreadService, thread_id: str) -> None:
+    closed = service.store.last_closed(thread_id)
     try:
         if closed is not None:
-            desk.show_closed(closed)
+            service.show_closed(closed)
     except ProviderError:
         log.info("a card does not show that its draft PR was given up", extra={"action": "fix_unshown"}, exc_info=True)
 
 
-def _end_threads(desk: ThreadService, why: str) -> tuple[list[ThreadState], int]:
-    at = desk.clock.now()
+def _end_threads(service: ThreadService, why: str) -> tuple[list[ThreadState], int]:
+    at = service.clock.now()
 
     def close(state: ThreadState) -> ThreadState | None:
         if not state.is_open or state.post_intent is not None:
             return None
         return state.close(Resolution.EXPIRED, at=at, why=why)
 
-    closed = [state for state in desk.store.open_threads() if desk.store.amend(state.thread_id, close)]
-    behind = [state for state in closed if not desk.cards.try_to_finish(state.thread_id)]
+    closed = [state for state in service.store.open_threads() if service.store.amend(state.thread_id, close)]
+    behind = [state for state in closed if not service.cards.try_to_finish(state.thread_id)]
     if closed:
         log.warning("%d threads closed: %s", len(closed), why, extra={"action": "team_ended"})
     return closed, len(behind)
 
 
-def _tell(desk: ThreadService, asked: list[Job], why: str) -> None:
+def _tell(service: ThreadService, asked: list[Job], why: str) -> None:
     """Name the questions in the ops channel; one that Slack refuses for good leaves it to the log."""
-    places = [_place(desk, job) for job in asked[:MAX_LINKS]]
+    places = [_place(service, job) for job in asked[:MAX_LINKS]]
     more = f" and {len(asked) - MAX_LINKS} more" if len(asked) > MAX_LINKS else ""
     text = f"Nobody looks into {len(asked)} questions that waited, because {why}: {', '.join(places)}{more}."
     if len(asked) == 1:
         text = f"Nobody looks into a question that waited, because {why}: {places[0]}."
     log.warning(text, extra={"action": "questions_dropped"})
     try:
-        desk.messenger.tell_ops(text)
+        service.messenger.tell_ops(text)
     except Unavailable:
         raise
     except ProviderError:
         log.exception("the ops channel was not told", extra={"action": "drop_untold"})
 
 
-def _place(desk: ThreadService, job: Job) -> str:
+def _place(service: ThreadService, job: Job) -> str:
     """Return where a question was asked."""
     assert isinstance(job.work, QuestionAsked)
     event = job.work.question or job.work.event
-    return desk.workspace.permalink(event.chat_id, event.message_id) or f"{event.message_id} in {event.chat_id}"
+    return service.workspace.permalink(event.chat_id, event.message_id) or f"{event.message_id} in {event.chat_id}"

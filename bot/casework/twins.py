@@ -45,8 +45,8 @@ class _Match(NamedTuple):
 class Twins:
     """Decides which threads belong together; `still_stands` says whether a citation's lines are as they were."""
 
-    def __init__(self, desk: ThreadService, still_stands: StillStands) -> None:
-        self._desk, self._still_stands = desk, still_stands
+    def __init__(self, service: ThreadService, still_stands: StillStands) -> None:
+        self._service, self._still_stands = service, still_stands
         self._deciding = threading.RLock()
         self._known: dict[str, None] = {}
         self._looked_at: datetime | None = None
@@ -56,16 +56,18 @@ class Twins:
         with self._deciding:
             found = self._find_first(state) if may_join else None
             if found is not None:
-                self._desk.store.put(state.evolve(twin_of=found.thread_id))
+                self._service.store.put(state.evolve(twin_of=found.thread_id))
                 self._known[state.thread_id] = None
                 log.info("asked before", extra={"action": "twin_found", "thread_id": state.thread_id})
             else:
-                self._desk.store.put(state.evolve(earlier_reply=_find_earlier(self._desk, state, self._still_stands)))
+                self._service.store.put(
+                    state.evolve(earlier_reply=_find_earlier(self._service, state, self._still_stands))
+                )
 
     def hold(self, thread_id: str) -> bool:
         """Bring a twin in line with its first thread; False where it is a thread of its own, by now or all along."""
         with self._deciding:
-            state = self._desk.store.get(thread_id)
+            state = self._service.store.get(thread_id)
             if state is None or state.twin_of is None or not state.is_open:
                 return False
             if state.post_intent is not None or self._is_being_answered(state):
@@ -75,13 +77,13 @@ class Twins:
                 return True
             if not self._belongs(state):
                 return False
-        self._desk.asker.begin(state)
+        self._service.asker.begin(state)
         return True
 
     def take_out(self, thread_id: str) -> None:
         """Make a twin a thread of its own; a job for it must follow. Any other thread is left alone."""
         with self._deciding:
-            state = self._desk.store.get(thread_id)
+            state = self._service.store.get(thread_id)
             if state is None or state.twin_of is None or not state.is_open or state.post_intent:
                 return
             self.unlist(state)
@@ -93,9 +95,9 @@ class Twins:
         Raises:
             Conflict: it is a thread of its own already, or its reply is being posted.
         """
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is not None and not state.is_open:
-            self._desk.cards.finish(thread_id)
+            self._service.cards.finish(thread_id)
             state = None
         if state is None:
             state = self._reopened(thread_id, by=by)
@@ -105,7 +107,7 @@ class Twins:
             raise Conflict("Its reply is being posted at this moment; click again in a minute.")
         else:
             self.take_out(thread_id)
-        self._desk.queue(thread_id)
+        self._service.queue(thread_id)
         log.info("a twin was taken out", extra={"action": "twin_parted", "thread_id": thread_id})
         return f"Taken out. What was asked in <#{state.chat_id}> gets an investigation and a card of its own."
 
@@ -116,59 +118,59 @@ class Twins:
         """
         chosen = []
         for twin in first.twins[:shown]:
-            state = self._desk.store.get(twin.thread_id)
+            state = self._service.store.get(twin.thread_id)
             if twin.is_apart or state is None or not state.is_open or state.twin_of != first.thread_id:
                 continue
             if self._is_as_it_was(state):
                 chosen.append(twin.thread_id)
             else:
                 self.take_out(twin.thread_id)
-                self._desk.queue(twin.thread_id)
+                self._service.queue(twin.thread_id)
         return tuple(chosen)
 
     def dismiss(self, first: ThreadState, shown: int, *, why: str, by: str) -> None:
         """Close the twins that the card of a dismissed thread showed; later ones become threads of their own."""
         with self._deciding:
             for twin in first.twins[:shown]:
-                state = self._desk.store.get(twin.thread_id)
+                state = self._service.store.get(twin.thread_id)
                 if state is not None and state.is_open and state.twin_of == first.thread_id and not state.post_intent:
                     self._close(state, Resolution.DISMISSED, why, by=by)
 
     def sort_out(self, thread_id: str) -> None:
         """Take out the twins that an edit made another question: of the thread's own words, or of its first's."""
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is None or not state.is_open:
             return
-        first = self._desk.store.get(state.twin_of) if state.twin_of else state
+        first = self._service.store.get(state.twin_of) if state.twin_of else state
         if first is None:
             return
         for twin in [state] if state.twin_of else list(self._twins_of(first)):
             if same_reason(twin.question, first.question, is_alert=twin.is_alert and first.is_alert) is None:
                 self.take_out(twin.thread_id)
-                self._desk.queue(twin.thread_id)
+                self._service.queue(twin.thread_id)
 
     def tick(self) -> None:
         """Queue the twins whose first thread has ended without an answer to them."""
-        now = self._desk.clock.now()
+        now = self._service.clock.now()
         if self._looked_at is None or not timedelta() <= now - self._looked_at < LOOK_EVERY:
             self._looked_at = now
-            self._known.update({one.thread_id: None for one in self._desk.store.open_threads() if one.twin_of})
+            self._known.update({one.thread_id: None for one in self._service.store.open_threads() if one.twin_of})
         for thread_id in tuple(self._known):
-            state = self._desk.store.get(thread_id)
+            state = self._service.store.get(thread_id)
             if state is None or not state.is_open or state.twin_of is None:
                 self._known.pop(thread_id, None)
             else:
                 self._queue_without_first(state, state.twin_of)
 
     def _queue_without_first(self, state: ThreadState, first_id: str) -> None:
-        first = self._desk.store.get(first_id)
+        first = self._service.store.get(first_id)
         if state.post_intent is None and (first is None or not first.is_open):
-            self._desk.queue(state.thread_id, unless_queued=True)
+            self._service.queue(state.thread_id, unless_queued=True)
 
     def _find_first(self, state: ThreadState) -> _Match | None:
         """Return the oldest thread that asks the same and may be investigated for it; the words are compared first."""
         may_be_alert = state.is_alert
-        for one in self._desk.store.open_threads():
+        for one in self._service.store.open_threads():
             reason = same_reason(state.question, one.question, is_alert=may_be_alert and one.is_alert)
             if reason is not None and may_lead(one, state):
                 return _Match(one.thread_id, reason)
@@ -176,14 +178,14 @@ class Twins:
 
     def _is_being_answered(self, state: ThreadState) -> bool:
         """Whether an approval that names a twin is under way, or was when a process died: it is posted there, too."""
-        first = self._desk.store.get(state.twin_of or "")
+        first = self._service.store.get(state.twin_of or "")
         intent = first.post_intent if first is not None and first.is_open else None
         return intent is not None and state.thread_id in intent.twins
 
     def _belongs(self, state: ThreadState) -> bool:
         """List a twin at its first thread, or at the next one that asks the same; False: it is its own from now on."""
         assert state.twin_of is not None
-        first = self._desk.store.get(state.twin_of)
+        first = self._service.store.get(state.twin_of)
         reason = None
         if first is not None and may_lead(first, state):
             reason = same_reason(state.question, first.question, is_alert=state.is_alert and first.is_alert)
@@ -195,17 +197,17 @@ class Twins:
         if found is None or not self._list(state, found.thread_id, found.reason):
             self._make_own(state)
             return False
-        self._desk.store.evolve(state.thread_id, twin_of=found.thread_id)
+        self._service.store.evolve(state.thread_id, twin_of=found.thread_id)
         return True
 
     def _list(self, state: ThreadState, first_id: str, reason: str) -> bool:
         """Have the first thread list a twin; it becomes a page if the twin is one. False where it is too late."""
-        first = self._desk.store.get(first_id)
+        first = self._service.store.get(first_id)
         if first is None or not may_lead(first, state):
             return False
         if any(twin.thread_id == state.thread_id for twin in first.twins):
             return True
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         twin = Twin(
             thread_id=state.thread_id,
             chat_id=state.chat_id,
@@ -219,11 +221,11 @@ class Twins:
         def listed(now: ThreadState) -> ThreadState | None:
             if not may_lead(now, state):
                 return None
-            raised = raised_by(now, state, at, self._desk.settings.pages.again_after)
+            raised = raised_by(now, state, at, self._service.settings.pages.again_after)
             return raised.evolve(twins=(*now.twins, twin))
 
-        is_listed = self._desk.store.amend(first_id, listed) is not None
-        self._desk.cards.show_later(first_id)
+        is_listed = self._service.store.amend(first_id, listed) is not None
+        self._service.cards.show_later(first_id)
         return is_listed
 
     def unlist(self, state: ThreadState) -> None:
@@ -238,43 +240,43 @@ class Twins:
             )
 
         with self._deciding:
-            if state.twin_of is not None and self._desk.store.amend(state.twin_of, without) is not None:
-                self._desk.cards.show_later(state.twin_of)
+            if state.twin_of is not None and self._service.store.amend(state.twin_of, without) is not None:
+                self._service.cards.show_later(state.twin_of)
 
     def _make_own(self, state: ThreadState) -> None:
-        earlier = _find_earlier(self._desk, state, self._still_stands)
-        self._desk.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
+        earlier = _find_earlier(self._service, state, self._still_stands)
+        self._service.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
 
     def _close(self, state: ThreadState, resolution: Resolution, why: str, *, by: str | None = None) -> None:
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         self.unlist(state)
-        self._desk.store.amend(
+        self._service.store.amend(
             state.thread_id, lambda now: now.close(resolution, at=at, why=why, by=by) if now.is_open else None
         )
-        self._desk.cards.try_to_finish(state.thread_id)
+        self._service.cards.try_to_finish(state.thread_id)
 
     def _reopened(self, thread_id: str, *, by: str) -> ThreadState:
         """Return a new state on disk for a twin that was answered, or closed, with its first thread."""
-        closed = self._desk.store.last_closed(thread_id)
+        closed = self._service.store.last_closed(thread_id)
         if closed is None:
             raise Conflict("This thread is no longer stored.")
         if closed.twin_of is None:
             raise Conflict("It is a thread of its own already.")
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         said = f"This reply was posted in the thread, and does not answer what was asked there: {closed.draft_pending}"
         own = closed.model_copy(update=fresh(closed, at))
         told = HumanContext(by=by, at=at, text=said[:EARLIER_CHARS])
-        return self._desk.store.put(own.evolve(human_context=(told,) if closed.posted_message_id else ()))
+        return self._service.store.put(own.evolve(human_context=(told,) if closed.posted_message_id else ()))
 
     def _is_as_it_was(self, state: ThreadState) -> bool:
         """Whether a reply may be posted to a twin: nobody wrote, edited or deleted since, or answered for us."""
         if state.doubts:
             return False
         try:
-            messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+            messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
             if standing_reply(state, messages) is not None:
                 return False
-            return not find_changes(self._desk, state, lambda _: True, messages)
+            return not find_changes(self._service, state, lambda _: True, messages)
         except Unavailable:
             raise
         except ProviderError:
@@ -283,14 +285,14 @@ class Twins:
 
     def _twins_of(self, first: ThreadState) -> Iterator[ThreadState]:
         for twin in first.twins:
-            state = None if twin.is_apart else self._desk.store.get(twin.thread_id)
+            state = None if twin.is_apart else self._service.store.get(twin.thread_id)
             if state is not None and state.is_open and state.twin_of == first.thread_id:
                 yield state
 
 
-def _find_earlier(desk: ThreadService, state: ThreadState, still_stands: StillStands) -> EarlierReply | None:
+def _find_earlier(service: ThreadService, state: ThreadState, still_stands: StillStands) -> EarlierReply | None:
     """Return the reply, and which of the lines it cites are not as they were; None if there is none."""
-    for record in islice(desk.replies.newest_first(), EARLIER_REPLIES):
+    for record in islice(service.replies.newest_first(), EARLIER_REPLIES):
         question, thread_id = record.get("question"), record.get("thread_id")
         if not isinstance(question, str) or thread_id == state.thread_id or record.get("auto"):
             continue

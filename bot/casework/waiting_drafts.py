@@ -32,9 +32,9 @@ class DraftReminders:
     """Looks through the waiting cards whenever it is ticked; reminds of them within `hours` (None: at any)."""
 
     def __init__(
-        self, desk: ThreadService, reminders: Journal, remind: Remind, *, hours: ActiveHours | None = None
+        self, service: ThreadService, reminders: Journal, remind: Remind, *, hours: ActiveHours | None = None
     ) -> None:
-        self._desk, self._reminders, self._hours = desk, reminders, hours
+        self._service, self._reminders, self._hours = service, reminders, hours
         self._remind_of = remind
         self._reminded: dict[tuple[str, int], datetime] = {}
         self.recall()
@@ -50,8 +50,8 @@ class DraftReminders:
         Raises:
             StoreError: a state or the journal cannot be written.
         """
-        now = self._desk.clock.now()
-        waiting = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.PENDING_USER]
+        now = self._service.clock.now()
+        waiting = [state for state in self._service.store.open_threads() if state.status is ThreadStatus.PENDING_USER]
         for state in waiting:
             if self._is_over(state, now):
                 self._expire(state, now)
@@ -59,12 +59,12 @@ class DraftReminders:
             self._remind([state for state in waiting if self._is_due(state, now)], now)
 
     def _is_due(self, state: ThreadState, now: datetime) -> bool:
-        after = self._desk.settings.remind_after
+        after = self._service.settings.remind_after
         return after is not None and now - _last_activity_at(state) >= after and _draft(state) not in self._reminded
 
     def _is_over(self, state: ThreadState, now: datetime) -> bool:
         """Whether nobody touched it for long enough, nor after it was named; a post under way is no such case."""
-        settings = self._desk.settings
+        settings = self._service.settings
         if settings.expire_after is None or state.post_intent or now - _last_activity_at(state) < settings.expire_after:
             return False
         if settings.remind_after is None:
@@ -81,16 +81,16 @@ class DraftReminders:
             ending = Resolution.SUPERSEDED if state.answered_by else Resolution.EXPIRED
             return state.close(ending, at=now, why=why) if unchanged else None
 
-        if self._desk.store.amend(seen.thread_id, close) is not None:
+        if self._service.store.amend(seen.thread_id, close) is not None:
             log.info("a card expired", extra={"action": "expired", "thread_id": seen.thread_id})
-            self._desk.cards.try_to_finish(seen.thread_id)
+            self._service.cards.try_to_finish(seen.thread_id)
 
     def _remind(self, due: Sequence[ThreadState], now: datetime) -> None:
         """Name all that is due in one message; where the chat refuses it, the next tick tries again."""
         if not due:
             return
         try:
-            self._desk.cards.guard.require()  # a reminder quotes questions
+            self._service.cards.guard.require()  # a reminder quotes questions
             self._remind_of([thread_line(state) for state in due], now)
         except Unconfirmed:
             log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})
@@ -120,7 +120,7 @@ def _draft(state: ThreadState) -> tuple[str, int]:
     return state.thread_id, state.draft_version
 
 
-def repeat_partial_answers(desk: ThreadService) -> None:
+def repeat_partial_answers(service: ThreadService) -> None:
     """Send back the drafts that were made before the index was finished; call it only once that is.
 
     Raises:
@@ -128,13 +128,13 @@ def repeat_partial_answers(desk: ThreadService) -> None:
     """
 
     def sent_back(now: ThreadState) -> ThreadState | None:
-        return now.reopened(at=desk.clock.now(), why=WHY) if _is_untouched_partial(now) else None
+        return now.reopened(at=service.clock.now(), why=WHY) if _is_untouched_partial(now) else None
 
-    for seen in desk.store.open_threads():
-        if _is_untouched_partial(seen) and desk.store.amend(seen.thread_id, sent_back) is not None:
+    for seen in service.store.open_threads():
+        if _is_untouched_partial(seen) and service.store.amend(seen.thread_id, sent_back) is not None:
             log.info("a partial answer is repeated", extra={"action": "repeated", "thread_id": seen.thread_id})
-            desk.queue(seen.thread_id)
-            desk.cards.show_later(seen.thread_id)
+            service.queue(seen.thread_id)
+            service.cards.show_later(seen.thread_id)
 
 
 def _is_untouched_partial(state: ThreadState) -> bool:

@@ -91,15 +91,17 @@ class QuestionServices:
     """What takes a question from its job to a decision, and what settles what a crash left of it."""
 
     def __init__(self, on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> None:
-        desk, still_stands, rules, me = on.desk, quotes_at_head(on.code.codebases), on.rules(), on.slack.me
+        service, still_stands, rules, me = on.service, quotes_at_head(on.code.codebases), on.rules(), on.slack.me
         spending = staff.models.spending if staff.models else None
-        runs = _build_long_runs(on.settings, on.environment, spending, desk.leases)
-        replies, escalations = Replies(desk, still_stands), Escalations(desk, runs)
-        self.twins = Twins(desk, still_stands)
+        runs = _build_long_runs(on.settings, on.environment, spending, service.leases)
+        replies, escalations = Replies(service, still_stands), Escalations(service, runs)
+        self.twins = Twins(service, still_stands)
         self.autonomy = AutonomyServices(on, replies, still_stands)
         self.orchestrator = Orchestrator(
-            desk,
-            Rounds(desk, staff.investigator, staff.validator, staff.runs, escalations, replies, self.autonomy.replies),
+            service,
+            Rounds(
+                service, staff.investigator, staff.validator, staff.runs, escalations, replies, self.autonomy.replies
+            ),
             bot_user_id=me.user_id,
             lost=frozenset(damage.doc_id for damage in on.store.damaged()),
             rules=rules,
@@ -107,9 +109,9 @@ class QuestionServices:
             pages=pages,
             twins=self.twins,
         )
-        self.decisions = Decisions(desk, replies, still_stands, escalations, self.twins)
+        self.decisions = Decisions(service, replies, still_stands, escalations, self.twins)
         self.mentions = Mentions(
-            desk=desk,
+            service=service,
             decisions=self.decisions,
             approvers=on.approvers,
             bot_user_id=me.user_id,
@@ -118,10 +120,10 @@ class QuestionServices:
             orchestrator=self.orchestrator,
         )
         events = on.storage.journal(EVENTS)
-        self.rebuilding = ThreadRebuild(desk, self.orchestrator, events, rules, bot_user_id=me.user_id)
-        self.recovery = CrashRecovery(desk, replies)
-        self.giving_up = GivingUp(desk, self.orchestrator, on.ops.say)
-        self.escalation_watch = EscalationWatch(desk, runs, staff.runs, secrets=on.environment.secrets())
+        self.rebuilding = ThreadRebuild(service, self.orchestrator, events, rules, bot_user_id=me.user_id)
+        self.recovery = CrashRecovery(service, replies)
+        self.giving_up = GivingUp(service, self.orchestrator, on.ops.say)
+        self.escalation_watch = EscalationWatch(service, runs, staff.runs, secrets=on.environment.secrets())
 
 
 class AutonomyServices:
@@ -130,7 +132,7 @@ class AutonomyServices:
     def __init__(self, on: SharedServices, replies: Replies, still_stands: StillStands) -> None:
         stored, hours = on.single(AUTONOMY), on.working_hours()
         self.arming = ArmingService(
-            on.desk,
+            on.service,
             on.storage,
             stored,
             hours=hours,
@@ -140,7 +142,7 @@ class AutonomyServices:
         )
         chat = AuditCards(on.slack.client, on.slack.poster, on.slack.publisher, ops_channel=on.ops_channel)
         sent = on.collection(AUTO_REPLIES)
-        self.replies = AutoReplies(on.desk, replies, still_stands, self.arming, sent, chat)
+        self.replies = AutoReplies(on.service, replies, still_stands, self.arming, sent, chat)
         self.buttons = AuditButtons(self.replies, on.approvers, say=on.say())
         self.command = autonomy_command(self.arming, on.approvers)
 
@@ -149,27 +151,27 @@ class CaseworkUpkeep:
     """What is looked after every minute; `pages` hears of messages, too."""
 
     def __init__(self, on: SharedServices) -> None:
-        desk, settings, poster, hours = on.desk, on.settings, on.slack.poster, on.working_hours()
+        service, settings, poster, hours = on.service, on.settings, on.slack.poster, on.working_hours()
         posts = OpsChannelPosts(poster, ops_channel=on.ops_channel, expire_after=settings.expire_after)
-        self.waiting = DraftReminders(desk, on.storage.journal(REMINDERS), posts.remind, hours=hours)
+        self.waiting = DraftReminders(service, on.storage.journal(REMINDERS), posts.remind, hours=hours)
         pages = PagePosts(
             on.slack.client,
             poster,
             ops_channel=on.ops_channel,
             pages=paged(settings),
-            members=desk.workspace.members,
+            members=service.workspace.members,
         )
-        self.pages = QuestionPages(desk, pages, is_approver=on.approvers.probably, say=on.ops.say)
+        self.pages = QuestionPages(service, pages, is_approver=on.approvers.probably, say=on.ops.say)
         stored, zone = on.single(BRIEFS), on.zone(settings.brief.timezone)
         self.briefs = BriefSchedule(
-            desk, on.storage, settings.brief, stored, posts, say=posts.say, zone=zone, hours=hours
+            service, on.storage, settings.brief, stored, posts, say=posts.say, zone=zone, hours=hours
         )
         self.reviews = ReviewServices(on)
-        self.feedback = FeedbackVotes(desk, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
+        self.feedback = FeedbackVotes(service, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
         notes, code = on.storage.notes, on.code
-        self.lessons = LessonNotes(desk, notes, on.single(LESSON_BACKLOG))
+        self.lessons = LessonNotes(service, notes, on.single(LESSON_BACKLOG))
         cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=code.link_to)
-        self.rechecks = NoteRechecks(desk, notes, code.codebases, code.staleness, on.single(RECHECKS), cards)
+        self.rechecks = NoteRechecks(service, notes, code.codebases, code.staleness, on.single(RECHECKS), cards)
 
 
 class ReviewServices:
@@ -204,14 +206,16 @@ class CaseworkServices:
         )
         self.upkeep = CaseworkUpkeep(on)
         self.questions = QuestionServices(on, self.staff, self.upkeep.pages)
-        files = SlackCardFiles(on.slack.poster, on.desk.cards.guard.require)
-        self.fixes = FixServices(on.settings, on.environment, on.desk, on.fixes, files, on.approvers, on.code.link_to)
+        files = SlackCardFiles(on.slack.poster, on.service.cards.guard.require)
+        self.fixes = FixServices(
+            on.settings, on.environment, on.service, on.fixes, files, on.approvers, on.code.link_to
+        )
         self.lesson_buttons = LessonButtons(self.upkeep.lessons, self.upkeep.rechecks, on.approvers, say=on.say())
         self.commands = CaseworkCommands(
             store=on.storage,
             approvers=on.approvers,
             pausing=on.pausing,
-            show_cards=on.desk.cards.show_all_again,
+            show_cards=on.service.cards.show_all_again,
             show_week=self.upkeep.briefs.show_week,
             ask=on.ask(),
             clock=on.clock,

@@ -141,7 +141,7 @@ class FixServices:
         self,
         settings: Settings,
         environment: Environment,
-        desk: ThreadService,
+        service: ThreadService,
         known: KnownFixes,
         files: CardFiles,
         approvers: Approvers,
@@ -152,8 +152,8 @@ class FixServices:
         self.stop = threading.Event()
         sweep(self._workshop)
         store, codebases = known.store, known.codebases
-        self.updates = FixUpdates(desk, store, files, codebases, known.hosts.client, keep=settings.keep_runs_for)
-        self.fixes = Fixes(desk, store, codebases, files, self.updates, self._opening_of)
+        self.updates = FixUpdates(service, store, files, codebases, known.hosts.client, keep=settings.keep_runs_for)
+        self.fixes = Fixes(service, store, codebases, files, self.updates, self._opening_of)
 
     def _opening_of(self, codebase: Codebase) -> FixOpening | None:
         access, own = self._known.hosts.access(codebase), self._known.settings_of(codebase.id)

@@ -63,7 +63,7 @@ class SessionServices:
     """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
     def __init__(self, on: SharedServices) -> None:
-        workspace = on.desk.workspace
+        workspace = on.service.workspace
         self.overrides = on.collection(OVERRIDES)
         self.registry = SessionRegistry(on.settings.sessions, self.overrides)
         self.store = SessionMemory(on.storage, on_damage=on.note_damage)
@@ -108,7 +108,9 @@ class Heartbeats:
         self._build_worker(on, models, alerts)
         self.faults = SessionFaults(registry, store, clock, alerts, surfaces=surfaces, runs_elsewhere=elsewhere)
         self.faults.log_tracked_playbooks()
-        self.rings = Rings(registry, store, alerts, on.desk.workspace, clock, zone_of=zones.zone_name, say=on.ops.say)
+        self.rings = Rings(
+            registry, store, alerts, on.service.workspace, clock, zone_of=zones.zone_name, say=on.ops.say
+        )
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -189,7 +191,7 @@ def alert_surface(on: SharedServices) -> SlackAlerts:
         on.slack.client,
         on.slack.poster,
         on.slack.publisher,
-        members=on.desk.workspace.members,
+        members=on.service.workspace.members,
         offers_fix=uses_models(on.settings, on.environment),
     )
 
@@ -201,16 +203,16 @@ class HeartbeatSlack:
         of, sharing, say = beats.sessions, beats.sharing, on.say()
         registry, owners, store = of.registry, of.owners, of.store
         self.alerts = _alert_buttons(on, beats, surface)
-        self.suggestion_office = SuggestionActions(
+        self.suggestion_actions = SuggestionActions(
             sessions=registry,
             owners=owners,
             store=sharing.suggestions,
-            desk=sharing.decisions,
+            decisions=sharing.decisions,
             cards=SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel),
             approvers=on.approvers,
         )
-        self.suggestions = SuggestionButtons(self.suggestion_office, say=say)
-        self.pollinate = PollinateCommand(office=self.suggestion_office, pollination=sharing.pollination)
+        self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
+        self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
         self.proposals = _proposals(on, of)
         self.proposal_buttons = ProposalButtons(self.proposals, registry, owners, on.approvers, say=say)
         self.heartbeat = HeartbeatCommand(
@@ -228,7 +230,7 @@ class HeartbeatSlack:
         self.tiers = TiersCommand(
             sessions=registry,
             owners=owners,
-            desk=tasks,
+            tasks=tasks,
             approvers=on.approvers,
             open_view=view_opener(on.slack.posting),
         )
@@ -237,7 +239,7 @@ class HeartbeatSlack:
 
 def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
     of = beats.sessions
-    desk = AlertActions(
+    actions = AlertActions(
         sessions=of.registry,
         owners=of.owners,
         findings=FindingResponses(of.store, on.clock),
@@ -247,13 +249,13 @@ def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) 
         zone_of=of.zones.zone_name,
         clock=on.clock,
     )
-    return AlertButtons(desk, on.approvers, say=on.say())
+    return AlertButtons(actions, on.approvers, say=on.say())
 
 
 def _proposals(on: SharedServices, of: SessionServices) -> ProposalService:
     matcher = ProposalMatcher(
         sessions=of.registry,
-        workspace=on.desk.workspace,
+        workspace=on.service.workspace,
         clock=on.clock,
         allow_external=on.settings.watcher.allow_external,
         say=on.ops.say,
@@ -265,5 +267,5 @@ def _proposals(on: SharedServices, of: SessionServices) -> ProposalService:
         bot_user_id=on.slack.me.user_id,
         not_allowed=partial(commands_not_allowed, of.registry),
     )
-    stored, require_private = on.collection(PROPOSALS), on.desk.cards.guard.require
+    stored, require_private = on.collection(PROPOSALS), on.service.cards.guard.require
     return ProposalService(matcher, stored, cards, on.clock, require_private=require_private, removals=of.removals)

@@ -64,13 +64,13 @@ class SharedServices:
         replies, is_stale = self.storage.journal(REPLIES), self.code.staleness.stale
         self.note_index = WordNoteIndex(self.storage.notes, replies, is_stale)
         self.pausing = PauseSwitch(self.storage.documents, self.clock)
-        patched = PatchCodebases(self.code.codebases, lambda chat_id: self.desk.codebases.picked(chat_id))
+        patched = PatchCodebases(self.code.codebases, lambda chat_id: self.service.codebases.picked(chat_id))
         self.fixes = KnownFixes(settings, self.environment, process.code, patched, self.collection(FIXES))
         self.feedback = self.collection(FEEDBACK)
         self.card_facts = self._card_facts()
         messenger = self._messenger()
         self.ops = OpsOutbox(messenger, lines)
-        self.desk = self._threads(messenger)
+        self.service = self._threads(messenger)
         patiently(self._refuse_public_ops_channel)
         self.approvers = Approvers(
             settings.approvers,

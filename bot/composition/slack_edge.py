@@ -90,7 +90,7 @@ class TeamEdge:
             commands=_commands(on, casework, beats),
             shortcuts=Shortcuts(
                 self.watcher,
-                on.desk.workspace,
+                on.service.workspace,
                 team_id=on.slack.me.team_id,
                 allow_external=on.settings.watcher.allow_external,
             ),

@@ -167,7 +167,7 @@ def _end(process: ProcessServices, team: str) -> str | None:
     )
     shared = SharedServices(process, team, settings)
     try:
-        return end_team(shared.desk, shared.fixes.store, REMOVED.format(team=team)).words(team)
+        return end_team(shared.service, shared.fixes.store, REMOVED.format(team=team)).words(team)
     finally:
         shared.jobs.close()
 

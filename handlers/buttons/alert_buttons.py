@@ -65,21 +65,21 @@ Decide = Callable[[Click, FindingClick], str]
 class AlertButtons:
     """The listeners of an alert."""
 
-    def __init__(self, desk: AlertActions, approvers: Approvers, *, say: Say) -> None:
-        self._desk = desk
+    def __init__(self, actions: AlertActions, approvers: Approvers, *, say: Say) -> None:
+        self._actions = actions
         self._on = on = DecisionHandler(approvers, say, read=self._read, refusal=NOT_YOURS, owner=self._owner)
         self.views: Mapping[str, Listener] = {}
         self.actions: Mapping[str, Listener] = {
             ids.ACKNOWLEDGE: on.decides(
-                lambda click, one: self._change(click, one, partial(desk.findings.acknowledge, by=click.user))
+                lambda click, one: self._change(click, one, partial(actions.findings.acknowledge, by=click.user))
             ),
             ids.SNOOZE: on.decides(self._snooze, read=self._read_snooze),
             ids.FIXED: on.decides(
-                lambda click, one: self._change(click, one, partial(desk.findings.fix, by=click.user))
+                lambda click, one: self._change(click, one, partial(actions.findings.fix, by=click.user))
             ),
-            ids.INVESTIGATE: on.decides(self._asks(desk.findings.investigate, _question_about)),
-            ids.PROPOSE_FIX: on.decides(self._asks(desk.findings.propose_fix, _fix_request_about)),
-            ids.RUN_NOW: on.decides(lambda _, one: desk.wake(one.session.id, Wake.ON_DEMAND)),
+            ids.INVESTIGATE: on.decides(self._asks(actions.findings.investigate, _question_about)),
+            ids.PROPOSE_FIX: on.decides(self._asks(actions.findings.propose_fix, _fix_request_about)),
+            ids.RUN_NOW: on.decides(lambda _, one: actions.wake(one.session.id, Wake.ON_DEMAND)),
             ids.OPEN_PLAYBOOK: on.opens(self._playbook),
         }
 
@@ -89,29 +89,29 @@ class AlertButtons:
         Raises:
             InputError: there is no such session, or whoever clicked may not.
         """
-        return self._desk.wake(self._on.permitted(click, self._read_session).session.id, Wake.ON_DEMAND)
+        return self._actions.wake(self._on.permitted(click, self._read_session).session.id, Wake.ON_DEMAND)
 
     def _read(self, value: object) -> FindingClick:
         session_id, digest = ids.decode_finding(value)
-        return FindingClick(session=self._desk.sessions.get(session_id), digest=digest)
+        return FindingClick(session=self._actions.sessions.get(session_id), digest=digest)
 
     def _read_snooze(self, value: object) -> FindingClick:
         words, session_id, digest = ids.decode_snooze(value)
-        return FindingClick(session=self._desk.sessions.get(session_id), digest=digest, snooze=words)
+        return FindingClick(session=self._actions.sessions.get(session_id), digest=digest, snooze=words)
 
     def _read_session(self, value: object) -> FindingClick:
-        return FindingClick(session=self._desk.sessions.get(check_session_id(str(value))))
+        return FindingClick(session=self._actions.sessions.get(check_session_id(str(value))))
 
     def _owner(self, click: Click, one: FindingClick, asks: bool) -> str:
         """Return whoever clicked if the session is theirs, or a page of it was escalated to them."""
-        owners = self._desk.owners
+        owners = self._actions.owners
         if owners.was_told(one.session, click.user, click.channel):
             return click.user
         return owners.claim(one.session, click.user, asks=asks)
 
     def _snooze(self, click: Click, one: FindingClick) -> str:
         """Silence the finding for a while."""
-        self._change(click, one, partial(self._desk.findings.snooze, words=one.snooze))
+        self._change(click, one, partial(self._actions.findings.snooze, words=one.snooze))
         return f"Snoozed for {one.snooze}. Checks keep running."
 
     def _asks(self, carry_out: Callable[..., str], question: Callable[[str, str], str]) -> Decide:
@@ -119,9 +119,9 @@ class AlertButtons:
 
         def decide(click: Click, one: FindingClick) -> str:
             name, by = one.session.name, click.user
-            ask = self._desk.ask
+            ask = self._actions.ask
             said = carry_out(one.session.id, one.digest, by=by, ask=lambda found: ask(question(name, found.text), by))
-            self._show(click, one.session, self._desk.findings.find(one.session.id, one.digest))
+            self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
             return said
 
         return decide
@@ -138,10 +138,10 @@ class AlertButtons:
         try:
             finding = change(one.session.id, one.digest)
         except Conflict:
-            self._show(click, one.session, self._desk.findings.find(one.session.id, one.digest))
+            self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
             raise
-        if click.channel.startswith("D") and self._desk.owners.includes(one.session, click.user):
-            self._desk.findings.owner_acted(one.session.id, click.user)  # alerts go where the owner acted last
+        if click.channel.startswith("D") and self._actions.owners.includes(one.session, click.user):
+            self._actions.findings.owner_acted(one.session.id, click.user)  # alerts go where the owner acted last
         self._show(click, one.session, finding)
 
     def _show(self, click: Click, session: Session, finding: OpenFinding) -> None:
@@ -149,9 +149,9 @@ class AlertButtons:
         clicked = (click.channel, click.message_ts)
         known = ((finding.place or "", finding.reference or ""), *finding.copies)
         others = [each for each in known if each != clicked and each[0][:1] in _SLACK and not finding.is_listed]
-        at, zone = self._desk.clock.now(), self._desk.zone_of(session)
+        at, zone = self._actions.clock.now(), self._actions.zone_of(session)
         alert = alert_about(session, finding, at=at, wake=Wake.ON_DEMAND, zone=zone)
-        self._desk.show(Posted(*clicked, tuple(others)), alert)
+        self._actions.show(Posted(*clicked, tuple(others)), alert)
 
 
 def _question_about(session_name: str, text: str) -> str:

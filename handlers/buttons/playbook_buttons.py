@@ -84,7 +84,7 @@ class SuggestionActions:
     sessions: SessionRegistry
     owners: Owners
     store: Collection[Suggestion]
-    desk: SuggestionDecisions
+    decisions: SuggestionDecisions
     cards: SuggestionCards
     approvers: Approvers
 
@@ -109,33 +109,37 @@ class SuggestionActions:
 class SuggestionButtons:
     """The listeners of the card."""
 
-    def __init__(self, office: SuggestionActions, *, say: Say) -> None:
-        self._office = office
-        on = DecisionHandler(office.approvers, say, read=self._read, refusal=NO_SUGGESTION_OF_YOURS, owner=self._owner)
+    def __init__(self, suggestions: SuggestionActions, *, say: Say) -> None:
+        self._suggestions = suggestions
+        on = DecisionHandler(
+            suggestions.approvers, say, read=self._read, refusal=NO_SUGGESTION_OF_YOURS, owner=self._owner
+        )
         self.actions: Mapping[str, Listener] = {
-            ids.ACCEPT_SUGGESTION: on.decides(lambda click, one: self._show(office.desk.accept(one.id, _by(click)))),
+            ids.ACCEPT_SUGGESTION: on.decides(
+                lambda click, one: self._show(suggestions.decisions.accept(one.id, _by(click)))
+            ),
             ids.READ_SUGGESTION: on.opens(lambda _, one: read_modal(_waiting(one))),
             ids.REJECT_SUGGESTION: on.opens(lambda _, one: reject_modal(_waiting(one))),
         }
         self.views: Mapping[str, Listener] = {
             ids.READ_VIEW: on.submits(
-                lambda click, one, _: self._show(office.desk.accept(one.id, _by(click), has_read=True))
+                lambda click, one, _: self._show(suggestions.decisions.accept(one.id, _by(click), has_read=True))
             ),
             ids.REJECT_VIEW: on.submits(
-                lambda click, one, said: self._show(office.desk.reject(one.id, _by(click), said)),
+                lambda click, one, said: self._show(suggestions.decisions.reject(one.id, _by(click), said)),
                 block=ids.REASON,
                 check=lambda _, said: said and check_whole(said),
             ),
         }
 
     def _read(self, value: object) -> Suggestion:
-        return self._office.store.get(ids.decode_suggestion(value))
+        return self._suggestions.store.get(ids.decode_suggestion(value))
 
     def _owner(self, click: Click, suggestion: Suggestion, asks: bool) -> str:
-        return self._office.claim(click.user, suggestion, asks=asks)
+        return self._suggestions.claim(click.user, suggestion, asks=asks)
 
     def _show(self, suggestion: Suggestion) -> None:
-        self._office.show(suggestion)
+        self._suggestions.show(suggestion)
 
 
 def _waiting(suggestion: Suggestion) -> Suggestion:
@@ -158,9 +162,9 @@ class TierClick:
     base: str
 
 
-def editor(desk: TaskCommands, session_id: str, tier: Tier) -> View:
+def editor(tasks: TaskCommands, session_id: str, tier: Tier) -> View:
     """Return the dialogue that edits a tier; raises InputError where it is too long for Slack's editor."""
-    editing = desk.editing(session_id, tier)
+    editing = tasks.editing(session_id, tier)
     if len(editing.text) > INPUT_CHARS:
         raise InputError(
             f"The {tier} tasks of {session_id} have {len(editing.text):,} characters and Slack's editor holds "
@@ -173,11 +177,11 @@ class TierButtons:
     """The listeners of the list's buttons and of the dialogue."""
 
     def __init__(
-        self, sessions: SessionRegistry, owners: Owners, desk: TaskCommands, approvers: Approvers, *, say: Say
+        self, sessions: SessionRegistry, owners: Owners, tasks: TaskCommands, approvers: Approvers, *, say: Say
     ) -> None:
-        self._sessions, self._owners, self._desk = sessions, owners, desk
+        self._sessions, self._owners, self._tasks = sessions, owners, tasks
         self._on = DecisionHandler(approvers, say, read=self._read, refusal=NO_TASKS_OF_YOURS, owner=self._owner)
-        opens = self._on.opens(lambda _, one: editor(desk, one.session.id, one.tier))
+        opens = self._on.opens(lambda _, one: editor(tasks, one.session.id, one.tier))
         self.actions: Mapping[str, Listener] = {f"{ids.EDIT_TIER}:{tier}": opens for tier in Tier}
         self.views: Mapping[str, Listener] = {ids.TIER_VIEW: self._submit}
 
@@ -199,7 +203,7 @@ class TierButtons:
             one = self._read(click.value)
             check_whole(text)
             if self._on.probably(click, one):
-                self._desk.check_edit(one.session.id, one.tier, text, one.base)
+                self._tasks.check_edit(one.session.id, one.tier, text, one.base)
         except TextChanged as changed:
             _show_both(ack, changed, block, text)
         except TriageError as error:
@@ -213,7 +217,7 @@ class TierButtons:
         """Change the playbook if whoever submitted may; the text goes back to them if not. Returns what to show."""
         try:
             self._on.require(click, one)
-            changes = self._desk.edit(one.session.id, one.tier, text, one.base, click.user)
+            changes = self._tasks.edit(one.session.id, one.tier, text, one.base, click.user)
         except TriageError as error:
             self._on.refuse(click, error, typed=text)
             return refused_modal(one.session.id, one.tier, str(error), text)

@@ -29,7 +29,7 @@ NAME: Final = "pollinate"
 class PollinateCommand:
     """Answers `/triage pollinate …`; a Command of handlers/commands."""
 
-    office: SuggestionActions
+    actions: SuggestionActions
     pollination: Pollination
 
     def __call__(self, typed: TypedCommand) -> list[Block]:
@@ -41,28 +41,28 @@ class PollinateCommand:
         if verb == "list":
             return self._list(typed)
         if verb == "run":
-            self.office.approvers.require(*typed.who, "Only approvers may send suggestions.", next_step=WHO_APPROVES)
+            self.actions.approvers.require(*typed.who, "Only approvers may send suggestions.", next_step=WHO_APPROVES)
             return message_blocks(ran(self.pollination.run()))
         return self._decided(verb, typed)
 
     def _list(self, typed: TypedCommand) -> list[Block]:
         """List what this person may decide on; for anybody else the list is not empty but closed."""
-        known = self.office.store.all()
+        known = self.actions.store.all()
         owned = self._owned(typed)
-        theirs = known if self.office.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
+        theirs = known if self.actions.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
         if known and not theirs:
             return message_blocks(f"{NO_SUGGESTION_OF_YOURS} {WHO_APPROVES}")
         return suggestion_list(theirs)
 
     def _decided(self, verb: str, typed: TypedCommand) -> list[Block]:
-        desk, line = self.office.desk, typed.line
+        decisions, line = self.actions.decisions, typed.line
         if not self._owned(typed):  # before any id is named: the near ones are not for everybody
-            self.office.approvers.require(*typed.who, NO_SUGGESTION_OF_YOURS)
-        found = desk.find(line.word(2))
-        self.office.require(*typed.who, found)
+            self.actions.approvers.require(*typed.who, NO_SUGGESTION_OF_YOURS)
+        found = decisions.find(line.word(2))
+        self.actions.require(*typed.who, found)
         by = DecidedBy(typed.user_id, typed.user_name)
         if verb == "reject":
-            return message_blocks(rejected(desk.reject(found.id, by, line.words_after(3) or None)))
+            return message_blocks(rejected(decisions.reject(found.id, by, line.words_after(3) or None)))
         if line.words[3:] and line.word(3) != ANYWAY:
             raise InputError(
                 "Nothing was changed: accept takes the id and no more.",
@@ -70,10 +70,10 @@ class PollinateCommand:
             )
         if found.is_unread and line.word(3) != ANYWAY:
             return unread_blocks(found)
-        return message_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
+        return message_blocks(accepted(decisions.accept(found.id, by, has_read=bool(found.quarantine))))
 
     def _owned(self, typed: TypedCommand) -> frozenset[str]:
         """Return the sessions that belong to whoever typed; none to an owner who has become a guest, say."""
-        user, owners = typed.user_id, self.office.owners
-        mine = frozenset(one.id for one in self.office.sessions.all() if owners.includes(one, user))
-        return mine if mine and self.office.approvers.allow(*typed.who, owner=user) else frozenset()
+        user, owners = typed.user_id, self.actions.owners
+        mine = frozenset(one.id for one in self.actions.sessions.all() if owners.includes(one, user))
+        return mine if mine and self.actions.approvers.allow(*typed.who, owner=user) else frozenset()

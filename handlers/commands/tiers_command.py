@@ -51,7 +51,7 @@ class TiersCommand:
 
     sessions: SessionRegistry
     owners: Owners
-    desk: TaskCommands
+    tasks: TaskCommands
     approvers: Approvers
     open_view: OpenView
 
@@ -66,7 +66,7 @@ class TiersCommand:
             return usage_blocks(NAME, unknown_text(line.word(1), near, after=NAME))
         session, verb = self.sessions.get(line.word(1)), line.word(2)
         if verb == "due":
-            return due_blocks(self.desk.list_tasks(session.id))
+            return due_blocks(self.tasks.list_tasks(session.id))
         if verb and verb not in command_names(NAME):
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
@@ -83,24 +83,24 @@ class TiersCommand:
 
     def _answer(self, session: Session, verb: str, typed: TypedCommand) -> list[Block]:
         if not verb:
-            return tasks_blocks(self.desk.listed(session.id, typed.user_id))
+            return tasks_blocks(self.tasks.listed(session.id, typed.user_id))
         reject_extra_words(f"{NAME} {verb}", typed.line.words[3:])
         if verb == "edit":
             tier = parse_tier(typed.line.word(3), session.id)
-            self.open_view(typed.trigger_id, editor(self.desk, session.id, tier))
+            self.open_view(typed.trigger_id, editor(self.tasks, session.id, tier))
             return message_blocks(f"The {tier} tasks of {session.id} are open in a dialogue.")
         try:
             return answer_blocks(self._done(verb, session, typed))
         except ListChanged as changed:
-            now = self.desk.listed(session.id, typed.user_id)
+            now = self.tasks.listed(session.id, typed.user_id)
             return [*message_blocks(str(changed)), *tasks_blocks(now)]
 
     def _done(self, verb: str, session: Session, typed: TypedCommand) -> TaskAnswer:
         by, first = typed.user_id, typed.line.word(3)
         if verb == "add":
             tier = parse_tier(first, session.id)
-            return self.desk.add(session.id, tier, typed.line.words_after(4), by)
+            return self.tasks.add(session.id, tier, typed.line.words_after(4), by)
         number = parse_number(first, session.id)
         if verb == "remove":
-            return self.desk.remove(session.id, number, by)
-        return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
+            return self.tasks.remove(session.id, number, by)
+        return self.tasks.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)

@@ -130,8 +130,8 @@ class _Body(list[bytes]):
 class HttpApp:
     """The WSGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else."""
 
-    def __init__(self, app: App, signatures: Signatures, ear: RequestReceiver) -> None:
-        self._app, self._signatures, self._ear = app, signatures, ear
+    def __init__(self, app: App, signatures: Signatures, receiver: RequestReceiver) -> None:
+        self._app, self._signatures, self._receiver = app, signatures, receiver
         self._turned_away = 0
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -156,12 +156,12 @@ class HttpApp:
         if not answer[0].startswith("2"):
             self._signatures.forget(headers)  # not taken, so Slack may send the very same again
         if answer[0].startswith("5"):
-            self._ear.refused()
+            self._receiver.refused()
         return answer
 
     def _take(self, body: str, headers: dict[str, str], sent: threading.Event) -> Answer:
         try:
-            self._ear.heard()
+            self._receiver.heard()
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return _NOT_STORED

@@ -44,12 +44,12 @@ class HttpServer:
         ConfigError: the address cannot be listened on.
     """
 
-    def __init__(self, app: App, signatures: Signatures, ear: RequestReceiver, *, host: str, port: int) -> None:
+    def __init__(self, app: App, signatures: Signatures, receiver: RequestReceiver, *, host: str, port: int) -> None:
         self._map: dict[int, Any] = {}
         listening = _bound(host, port)
         self.address = "{}:{}".format(*listening.getsockname()[:2])
         self._server: Any = create_server(  # its stubs know half of it
-            HttpApp(app, signatures, ear),
+            HttpApp(app, signatures, receiver),
             map=self._map,
             _start=False,
             sockets=[listening],

@@ -62,7 +62,7 @@ def test_the_end_of_long_thinking_is_what_is_shown() -> None:
 def test_the_card_shows_it(tmp_path: Path) -> None:
     """On the card that stands already."""
     office = Office(tmp_path).asked()
-    office.desk.cards.show_progress(THREAD_ID, "3 tool calls")
+    office.service.cards.show_progress(THREAD_ID, "3 tool calls")
     assert office.messenger.cards[0].progress == ["3 tool calls"]
     assert len(office.messenger.cards) == 1
 
@@ -75,15 +75,15 @@ def test_a_chat_that_is_away_stops_no_run(tmp_path: Path) -> None:
         raise ProviderError("Slack could not be reached")
 
     office.messenger.show_card = refuse  # type: ignore[method-assign]
-    office.desk.cards.show_progress(THREAD_ID, "3 tool calls")
+    office.service.cards.show_progress(THREAD_ID, "3 tool calls")
 
 
 def test_a_thread_without_a_card_or_without_life_gets_none(tmp_path: Path) -> None:
     """A card is opened by the orchestrator, and closed for good."""
     office = Office(tmp_path)
-    office.desk.cards.show_progress(THREAD_ID, "x")
+    office.service.cards.show_progress(THREAD_ID, "x")
     office.store.put(in_status(ThreadStatus.INVESTIGATING))
-    office.desk.cards.show_progress(THREAD_ID, "x")
+    office.service.cards.show_progress(THREAD_ID, "x")
     assert office.messenger.cards == []
 
 
@@ -102,6 +102,6 @@ def test_what_a_human_decided_meanwhile_is_shown_last(tmp_path: Path) -> None:
         return show_card(*args, **kwargs)  # type: ignore[arg-type]
 
     office.messenger.show_card = slow  # type: ignore[method-assign]
-    office.desk.cards.show_progress(THREAD_ID, "x")
+    office.service.cards.show_progress(THREAD_ID, "x")
     assert office.shown.status is ThreadStatus.CLOSED
     assert office.shown.pending_reason is not PendingReason.APPROVAL

@@ -162,7 +162,7 @@ class Office:
         self._furnish()
 
     def _furnish(self) -> None:
-        self.desk = ThreadService(
+        self.service = ThreadService(
             settings=self.settings,
             store=self.store,
             jobs=self.jobs,
@@ -186,18 +186,18 @@ class Office:
     def rehire(self) -> None:
         """Put the same people to work at the desk as it is now."""
         runs = RunRecorder(FileRunFolders(self.folder), self.clock)
-        self.escalations = Escalations(self.desk, self.long_runs)
-        self.watch = EscalationWatch(self.desk, self.long_runs, runs)
-        self.replies = Replies(self.desk, self._still_stands)
+        self.escalations = Escalations(self.service, self.long_runs)
+        self.watch = EscalationWatch(self.service, self.long_runs, runs)
+        self.replies = Replies(self.service, self._still_stands)
         self.pages = QuestionPages(
-            self.desk,
+            self.service,
             self.page_chat,
             is_approver=lambda user, team: team == "T1" and user in self.approvers,
             say=self.messenger.tell_ops,
         )
-        self.twins = Twins(self.desk, self._still_stands)
+        self.twins = Twins(self.service, self._still_stands)
         self.arming = ArmingService(
-            self.desk,
+            self.service,
             self.past,
             SingleDocument(self.past.documents, AUTONOMY),
             hours=self.hours,
@@ -206,10 +206,12 @@ class Office:
             replicas=self.replicas,
         )
         sent = Collection(self.past.documents, AUTO_REPLIES)
-        self.auto = AutoReplies(self.desk, self.replies, self._still_stands, self.arming, sent, self.audits)
-        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies, self.auto)
+        self.auto = AutoReplies(self.service, self.replies, self._still_stands, self.arming, sent, self.audits)
+        rounds = Rounds(
+            self.service, self.investigator, self.validator, runs, self.escalations, self.replies, self.auto
+        )
         self.orchestrator = Orchestrator(
-            self.desk,
+            self.service,
             rounds,
             bot_user_id="U0BOT",
             lost=self.lost,
@@ -218,9 +220,9 @@ class Office:
             pages=self.pages,
             twins=self.twins,
         )
-        self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
-        self.lessons = LessonNotes(self.desk, self.shelf, self.lessons_stored)
-        self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations, self.twins)
+        self.rebuilding = ThreadRebuild(self.service, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
+        self.lessons = LessonNotes(self.service, self.shelf, self.lessons_stored)
+        self.decisions = Decisions(self.service, self.replies, self._still_stands, self.escalations, self.twins)
         self.table = JobTable(
             (
                 row(QuestionAsked, self.orchestrator.take_question),
@@ -260,7 +262,7 @@ class Office:
         while (job := self.jobs.claim(self.pausing.allows)) is not None:
             self.do_work(job.work)
             self.jobs.done(job)
-            self.desk.asker.tick()
+            self.service.asker.tick()
 
     def do_work(self, work: Work) -> None:
         """Call the handler of some work, as the worker does."""
@@ -271,14 +273,14 @@ class Office:
         self.jobs = self.jobs.reopened()
         self.starts += 1
         self._furnish()
-        recovery = CrashRecovery(self.desk, self.replies)
+        recovery = CrashRecovery(self.service, self.replies)
         problems = recovery.recover()
-        self.desk.asker.recall()
+        self.service.asker.recall()
         self.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()
         self.watch.poll()
         self.work()
-        self.desk.asker.tick()
+        self.service.asker.tick()
         return problems
 
     def asked(self, text: str = "How often do we retry?", *, mention: bool = False) -> Office:

@@ -76,7 +76,7 @@ class Room:
         """Be a process that has just begun."""
         repo = GitRepo(self.code)
         self.rechecks = NoteRechecks(
-            self.office.desk, self.shelf, repo, CitationStaleness(repo), self.stored, self.cards
+            self.office.service, self.shelf, repo, CitationStaleness(repo), self.stored, self.cards
         )
 
     def commit(self, text: str | None) -> str:

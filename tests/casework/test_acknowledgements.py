@@ -28,12 +28,12 @@ def standing(office: Office, ts: str = QUESTION_TS) -> set[str]:
 
 def approve(office: Office) -> None:
     office.decisions.approve(office.click(), by=BEN)
-    office.desk.asker.tick()
+    office.service.asker.tick()
 
 
 def dismiss(office: Office) -> None:
     office.decisions.dismiss(office.click(), by=BEN, reason=None)
-    office.desk.asker.tick()
+    office.service.asker.tick()
 
 
 class SlowAskerChat(RecordingAskerChat):
@@ -126,7 +126,7 @@ class TestReaction:
         approve(office)
         assert office.ended.posted_message_id
         office.asker_chat.refuse = None
-        office.desk.asker.tick()
+        office.service.asker.tick()
         assert standing(office) == CHECK
         assert not office.acknowledged.texts
 

@@ -29,7 +29,7 @@ def test_no_card_is_shown_again_where_nothing_changed(tmp_path: Path) -> None:
     office = waiting(tmp_path, WAITING)
     before = shows(office)
     office.restart()
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     assert shows(office) == before
     office.arrive(an_event("And how long do we wait?", "1800000001.000100"))
     office.work()
@@ -44,7 +44,7 @@ def test_the_card_that_differs_is_shown(tmp_path: Path) -> None:
     del office.cards_shown.texts["cards_shown", unknown]
     before = {card.thread_id: len(card.shown) for card in office.messenger.cards}
     office.restart()
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     again = {card.thread_id for card in office.messenger.cards if len(card.shown) > before[card.thread_id]}
     assert again == {changed, unknown}
 
@@ -55,7 +55,7 @@ def test_a_card_that_was_deleted_meanwhile_is_posted_again(tmp_path: Path) -> No
     gone = office.messenger.cards.pop(1)
     before = shows(office)
     office.restart()
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     assert shows(office) == before + 1
     [again] = [card for card in office.messenger.cards if card.thread_id == gone.thread_id]
     state = office.store.get(gone.thread_id)
@@ -67,10 +67,10 @@ def test_a_card_that_last_showed_how_far_its_run_was_is_shown(tmp_path: Path) ->
     """Its words are of a run that died."""
     office = waiting(tmp_path, 1)
     [card] = office.messenger.cards
-    office.desk.cards.show_progress(card.thread_id, "reading")
+    office.service.cards.show_progress(card.thread_id, "reading")
     before = shows(office)
     office.restart()
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     assert shows(office) == before + 1
 
 

@@ -56,7 +56,7 @@ class TestApprove:
         repo = make_repo(tmp_path / "code", {"a.py": "x = 1\n"})
         stands = quotes_at_head(GitRepo(repo))
         (repo / ".git" / "HEAD").rename(tmp_path / "HEAD")
-        decisions = Decisions(office.desk, office.replies, stands, office.escalations, office.twins)
+        decisions = Decisions(office.service, office.replies, stands, office.escalations, office.twins)
         with pytest.raises(InputError) as refused:
             decisions.approve(office.click(), by=BEN)
         assert str(refused.value) == CODE_UNREADABLE
@@ -173,7 +173,7 @@ class TestDoubts:
         state = office.state
         edited = Doubt.read("the question was edited")
         once = office.store.put(state.in_doubt([edited]))
-        office.desk.cards.show_card(THREAD_ID)
+        office.service.cards.show_card(THREAD_ID)
         seen_one = office.click()
         office.store.put(once.in_doubt([edited, edited]))
         assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
@@ -517,7 +517,7 @@ def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Pat
     with pytest.raises(Conflict, match="Already closed"):
         office.decisions.approve(click, by=BEN)
     office.messenger.card_refused = None
-    office.desk.cards.tidy()
+    office.service.cards.tidy()
     assert office.messenger.cards[0].shown[-1].status is ThreadStatus.CLOSED
     assert office.store.threads() == []
     assert len(office.messenger.posts) == 1
@@ -533,14 +533,14 @@ class TestTidying:
             office.arrive(an_event("How often do we retry?", f"1795165{number}00.000100"))
         office.work()
         office.messenger.card_refused = Unavailable("Slack is away")
-        for state in office.desk.store.open_threads():
+        for state in office.service.store.open_threads():
             closed = state.close(Resolution.DISMISSED, at=office.clock.now(), why="by hand")
             office.store.put(closed)
         tried = office.messenger.refusals
-        office.desk.cards.tidy()
+        office.service.cards.tidy()
         assert office.messenger.refusals == tried + 1
         office.messenger.card_refused = None
-        office.desk.cards.tidy()
+        office.service.cards.tidy()
         assert office.store.threads() == []
 
     def test_a_disk_that_refuses_the_archive_takes_nothing_back(self, office: Office) -> None:
@@ -548,5 +548,5 @@ class TestTidying:
         office.store.memory.archive_full = True
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
         office.store.memory.archive_full = False
-        office.desk.cards.tidy()
+        office.service.cards.tidy()
         assert office.ended.approved_by == BEN

@@ -31,7 +31,7 @@ class Desk:
         self.told: list[tuple[str, str, str, str | None]] = []
         self.refuse: ProviderError | None = None
         self.mentions = Mentions(
-            desk=office.desk,
+            service=office.service,
             decisions=office.decisions,
             approvers=Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace),
             bot_user_id="U0BOT",

@@ -88,7 +88,7 @@ def test_a_chat_that_cannot_say_is_no_private_channel(office: Office) -> None:
     office.clock.advance(MINUTE_S)
     office.workspace.down = True
     with pytest.raises(ProviderError):
-        office.desk.cards.guard.require()
+        office.service.cards.guard.require()
     assert office.messenger.told == []
 
 
@@ -110,7 +110,7 @@ def test_a_draft_that_comes_after_the_channel_went_public_waits_for_a_private_on
     assert office.shown.draft_pending is None
     assert len(office.messenger.told) == 1
     office.workspace.private.add("C0OPS")
-    office.desk.cards.catch_up(at_once=True)
+    office.service.cards.catch_up(at_once=True)
     assert office.shown.draft_pending == office.state.draft_pending
 
 

@@ -437,7 +437,7 @@ def test_a_never_mind_during_the_investigation_is_on_the_card_before_the_run_end
     def meanwhile() -> None:
         event = an_event("never mind", "1795165201.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
         office.arrive(event)
-        office.desk.cards.catch_up()
+        office.service.cards.catch_up()
         seen.append(office.shown)
         office.queue(event)
 

@@ -184,7 +184,7 @@ def test_the_first_one_who_has_it_stays_the_one(office: Office) -> None:
     """And the card says so at the next look."""
     taken_up(office)
     office.decisions.acknowledge(THREAD_ID, by=CARL)
-    office.desk.cards.catch_up(at_once=True)
+    office.service.cards.catch_up(at_once=True)
     assert office.shown.paging.acknowledged_by == BEN
 
 
@@ -220,7 +220,7 @@ def test_pages_that_are_due_together_ring_in_one_message(tmp_path: Path) -> None
     office.work()
     assert len(after(office, 10)) == 10
     assert office.page_chat.together == [10]
-    assert {state.paging.rings for state in office.desk.store.open_threads()} == {1}
+    assert {state.paging.rings for state in office.service.store.open_threads()} == {1}
 
 
 def test_a_ring_that_failed_is_made_at_the_next_tick(office: Office) -> None:

@@ -113,7 +113,7 @@ def test_a_question_waits_for_a_damaged_codebase_to_be_mended(tmp_path: Path) ->
     with pytest.raises(CodebaseUnreadable):
         office.asked()
     assert office.state.status is ThreadStatus.INVESTIGATING
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     assert office.shown.waits_for_codebase
     office.orchestrator.continue_thread(ContinueThread(thread_id=office.state.thread_id))
     assert office.state.pending_reason is PendingReason.APPROVAL

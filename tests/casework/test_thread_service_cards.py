@@ -41,7 +41,7 @@ class TestDesk:
         assert office.shown.status is ThreadStatus.INVESTIGATING
         refuse_updates(office, None)
         office.messenger.show_card = first_card  # type: ignore[method-assign]
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.catch_up(at_once=True)
         assert office.shown == office.state
         assert len(office.messenger.cards[0].shown) == 2
 
@@ -59,21 +59,21 @@ class TestDesk:
         office = Office(tmp_path).asked()
         office.decisions.edit(office.click(), "By hand.")
         refuse_updates(office, CLOSED)
-        assert not office.desk.cards.show_card(THREAD_ID)
-        office.desk.cards.catch_up(at_once=True)
+        assert not office.service.cards.show_card(THREAD_ID)
+        office.service.cards.catch_up(at_once=True)
         assert office.shown.draft_pending != "By hand."
         refuse_updates(office, None)
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.catch_up(at_once=True)
         assert office.shown.draft_pending == "By hand."
 
     def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
         """The one who comes second neither waits nor is forgotten."""
         office = Office(tmp_path).asked()
-        with office.desk.cards.turns.exclusive(THREAD_ID):
+        with office.service.cards.turns.exclusive(THREAD_ID):
             edited = office.decisions.edit(office.click(), "By hand.")
             assert office.decisions.refresh_card(edited).startswith("Saved")
             assert office.shown.draft_pending != "By hand."
-        office.desk.cards.catch_up()
+        office.service.cards.catch_up()
         assert office.shown.draft_pending == "By hand."
 
     def test_an_approval_during_a_rate_limit_posts_once_and_closes(self, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ class TestDesk:
         assert len(office.messenger.posts) == 1
         assert office.state.status is ThreadStatus.CLOSED
         refuse_updates(office, None)
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.catch_up(at_once=True)
         assert office.ended.resolution is Resolution.APPROVED
         assert office.shown.resolution is Resolution.APPROVED
         assert len(office.messenger.posts) == 1
@@ -98,8 +98,8 @@ class TestDesk:
             edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
             office.decisions.refresh_card(edited)
         refuse_updates(office, None)
-        office.desk.cards.show_card(THREAD_ID)
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.show_card(THREAD_ID)
+        office.service.cards.catch_up(at_once=True)
         assert len(office.messenger.cards[0].shown) == count + 1
         assert office.shown.draft_pending == "Version 19."
 
@@ -114,9 +114,9 @@ class TestDesk:
 
         office.messenger.show_card = refuse  # type: ignore[method-assign]
         office.store.put(office.state.evolve(thread_id="T1.C1.9.9", version=0))
-        office.desk.cards.show_later(THREAD_ID)
-        office.desk.cards.show_later("T1.C1.9.9")
-        office.desk.cards.catch_up()
+        office.service.cards.show_later(THREAD_ID)
+        office.service.cards.show_later("T1.C1.9.9")
+        office.service.cards.catch_up()
         assert asked == ["update"]
 
     def test_a_start_shows_every_open_card_again(self, tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ class TestDesk:
         office = Office(tmp_path).asked()
         count = len(office.messenger.cards[0].shown)
         office.restart()
-        office.desk.cards.show_all_again()
-        office.desk.cards.catch_up()
+        office.service.cards.show_all_again()
+        office.service.cards.catch_up()
         assert len(office.messenger.cards[0].shown) == count + 1
         assert len(office.messenger.cards) == 1
 
@@ -143,7 +143,7 @@ class TestDesk:
 
         office.messenger.show_card = slow  # type: ignore[method-assign]
         click = office.click()
-        progress = threading.Thread(target=office.desk.cards.show_progress, args=(THREAD_ID, "x"), daemon=True)
+        progress = threading.Thread(target=office.service.cards.show_progress, args=(THREAD_ID, "x"), daemon=True)
         progress.start()
         assert inside.wait(WAIT_S)
         dismissing = threading.Thread(target=office.decisions.dismiss, args=(click,), kwargs={"by": BEN, "reason": ""})
@@ -151,6 +151,6 @@ class TestDesk:
         free.set()
         dismissing.join(WAIT_S)
         progress.join(WAIT_S)
-        office.desk.cards.catch_up(at_once=True)  # on a busy machine the dismissal may have waited too long for it
+        office.service.cards.catch_up(at_once=True)  # on a busy machine the dismissal may have waited too long for it
         assert office.shown.resolution is Resolution.DISMISSED
         assert office.ended.resolution is Resolution.DISMISSED

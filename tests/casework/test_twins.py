@@ -39,7 +39,7 @@ def ask_again(office: Office, number: int = 1, text: str = QUESTION, chat: str =
 def with_twins(office: Office) -> list[str]:
     office.asked(QUESTION)
     ids = [ask_again(office, number, text, f"C{number + 1}") for number, text in enumerate(AGAIN, 1)]
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     return ids
 
 
@@ -231,7 +231,7 @@ def test_every_asker_sees_that_their_question_is_looked_into_and_answered(office
     assert [office.asker_chat.standing[ts] for ts in stamps] == [{"eyes"}] * 4
     office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
     office.decisions.approve(click_of(office.state, with_twins=True), by=BEN)
-    office.desk.asker.tick()
+    office.service.asker.tick()
     answered = {"white_check_mark"}
     assert [office.asker_chat.standing[ts] for ts in stamps] == [answered, {"eyes"}, answered, answered]
 
@@ -327,7 +327,7 @@ def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Pa
         event = event.model_copy(update={"sender": event.sender.model_copy(update={"id": "B1", "type": "bot"})})
         office.arrive(event)
         office.work()
-    office.desk.cards.catch_up()
+    office.service.cards.catch_up()
     assert 10 <= len(office.messenger.cards) <= 12
     listed = sum(1 + len(card.shown[-1].shown_twins) for card in office.messenger.cards)
     unlisted = [s for s in office.store.open_threads() if s.twin_of is None and s.card_ts is None]

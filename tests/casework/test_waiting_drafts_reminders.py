@@ -33,7 +33,7 @@ class Wait:
         self.restart()
 
     def restart(self, hours: ActiveHours | None = None) -> None:
-        self.waiting = DraftReminders(self.office.desk, MemoryJournal(self.lines), self.remind, hours=hours)
+        self.waiting = DraftReminders(self.office.service, MemoryJournal(self.lines), self.remind, hours=hours)
 
     def remind(self, waiting: Sequence[ThreadLine], now: datetime) -> None:
         assert now == self.office.clock.now()
@@ -85,7 +85,7 @@ def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
 
 def test_what_another_replica_named_is_not_named_again(wait: Wait) -> None:
     """Whoever takes the duty over reads first what was said meanwhile."""
-    other = DraftReminders(wait.office.desk, MemoryJournal(wait.lines), wait.remind)
+    other = DraftReminders(wait.office.service, MemoryJournal(wait.lines), wait.remind)
     wait.after(4 * HOUR_S)
     other.recall()
     other.tick()
@@ -213,7 +213,7 @@ def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> Non
     wait.office.messenger.card_refused = Unavailable("down")
     wait.after(3 * DAY_S)
     wait.office.messenger.card_refused = None
-    wait.office.desk.cards.tidy()
+    wait.office.service.cards.tidy()
     assert wait.office.ended.resolution is Resolution.EXPIRED
     assert wait.office.shown.status is ThreadStatus.CLOSED
 

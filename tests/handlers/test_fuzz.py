@@ -175,7 +175,7 @@ class World:
             "shortcuts": Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
             "lessons": LessonButtons(
                 self.office.lessons,
-                NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
+                NoteRechecks(self.office.service, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
                 approvers,
                 say=self.say,
             ),
@@ -219,7 +219,7 @@ class World:
             owners=OWNERS,
             sessions=sessions,
             store=store,
-            desk=SuggestionDecisions(sessions, store, MemoryDecisionLog(), self.office.clock),
+            decisions=SuggestionDecisions(sessions, store, MemoryDecisionLog(), self.office.clock),
             cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
             approvers=approvers,
         )

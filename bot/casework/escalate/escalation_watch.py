@@ -35,9 +35,9 @@ class EscalationWatch:
     """What is asked of long runs from outside; `poll` may be called at any time, and no run's trouble ends it."""
 
     def __init__(
-        self, desk: ThreadService, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()
+        self, service: ThreadService, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()
     ) -> None:
-        self._desk, self._runs, self._recorder, self._secrets = desk, runs, recorder, secrets
+        self._service, self._runs, self._recorder, self._secrets = service, runs, recorder, secrets
         self._shown: dict[str, str] = {}
 
     def poll(self) -> None:
@@ -47,7 +47,7 @@ class EscalationWatch:
     def _settle(self) -> None:
         alive, spending = self._runs.terminal.sessions(), self._runs.spending
         held = spending.held() if spending is not None else frozenset()
-        waiting = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.ESCALATED]
+        waiting = [state for state in self._service.store.open_threads() if state.status is ThreadStatus.ESCALATED]
         for thread_id in self._runs.held.keys() - {state.thread_id for state in waiting}:
             self._runs.let_go(thread_id)
         escalated = [state for state in waiting if self._runs.is_ours(state.thread_id)]
@@ -70,7 +70,7 @@ class EscalationWatch:
         request, since = folder.request(), folder.launched_at()
         if request is None or request.run_id != run_id_of(state) or since is None:
             self._runs.let_go(state.thread_id)
-            self._desk.queue(state.thread_id, unless_queued=True)  # whoever takes the job starts it
+            self._service.queue(state.thread_id, unless_queued=True)  # whoever takes the job starts it
             return
         if self._runs.spending is not None:
             self._runs.spending.hold_again(state.thread_id, request.spend_usd)
@@ -81,7 +81,7 @@ class EscalationWatch:
             self._failed(state, folder, "the long investigation ended without an answer")
         elif self._is_late(since):
             self._runs.terminal.end(session)
-            minutes = self._desk.settings.escalation.time_limit_min
+            minutes = self._service.settings.escalation.time_limit_min
             self._failed(state, folder, f"the long investigation was ended after its limit of {minutes:g} min")
         else:
             self._show_progress(state, folder)
@@ -92,7 +92,7 @@ class EscalationWatch:
         words = "" if last.is_first else self._safe(last.text)
         if words and self._shown.get(state.thread_id) != words:
             self._shown[state.thread_id] = words
-            self._desk.cards.show_progress(state.thread_id, words)
+            self._service.cards.show_progress(state.thread_id, words)
 
     def _safe(self, line: str) -> str:
         return one_line(redact(line, self._secrets), LAST_WORDS_CHARS)
@@ -105,14 +105,14 @@ class EscalationWatch:
         elif not ret.draft_reply.strip():
             self._failed(state, folder, "the long investigation found no answer", investigator_return=ret)
         else:
-            self._desk.store.amend(
+            self._service.store.amend(
                 state.thread_id, lambda now: self._returned(now, ret) if _is_same(now, state) else None
             )
             self._release(state.thread_id)
-            self._desk.queue(state.thread_id, unless_queued=True)
+            self._service.queue(state.thread_id, unless_queued=True)
 
     def _returned(self, now: ThreadState, ret: InvestigatorReturn) -> ThreadState:
-        at, run_id = self._desk.clock.now(), run_id_of(now)
+        at, run_id = self._service.clock.now(), run_id_of(now)
         known = changes_of_return(now, ret, run_id=run_id, usage=self._recorder.usage(run_id))
         why = f"draft of the long investigation, round {known['investigator_round']}"
         return now.transition(ThreadStatus.AWAITING_VALIDATION, at=at, why=why, **known)
@@ -122,7 +122,7 @@ class EscalationWatch:
         said = self._safe(folder.last_line().text)
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
-        abandon(self._desk, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
+        abandon(self._service, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
 
     def _release(self, thread_id: str) -> None:
         """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""
@@ -136,8 +136,8 @@ class EscalationWatch:
         self._runs.spending.release(thread_id)
 
     def _is_late(self, since: datetime) -> bool:
-        limit = timedelta(minutes=self._desk.settings.escalation.time_limit_min)
-        return self._desk.clock.now() - since > limit + GRACE
+        limit = timedelta(minutes=self._service.settings.escalation.time_limit_min)
+        return self._service.clock.now() - since > limit + GRACE
 
 
 def _is_same(now: ThreadState, state: ThreadState) -> bool:

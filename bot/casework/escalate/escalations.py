@@ -72,15 +72,15 @@ class LongRuns:
 class Escalations:
     """Decides on long investigations and starts them."""
 
-    def __init__(self, desk: ThreadService, runs: LongRuns) -> None:
-        self._desk, self._runs = desk, runs
+    def __init__(self, service: ThreadService, runs: LongRuns) -> None:
+        self._service, self._runs = service, runs
 
     def expected(self, state: ThreadState) -> str | None:
         """Return why a question should be escalated before its first round, or None."""
         if not self._machine_may(state) or state.investigator_round or state.status is not ThreadStatus.INVESTIGATING:
             return None
         minutes = expected_minutes(state.question, state.question_type)
-        if minutes < self._desk.settings.escalation.expected_runtime_min_threshold:
+        if minutes < self._service.settings.escalation.expected_runtime_min_threshold:
             return None
         return f"expected to take about {minutes} min"
 
@@ -103,7 +103,7 @@ class Escalations:
             "escalation_tmux_session": None,
             "escalation_transcript_path": None,
         }
-        return state.transition(ThreadStatus.ESCALATED, at=self._desk.clock.now(), why=why, **fresh, **known)
+        return state.transition(ThreadStatus.ESCALATED, at=self._service.clock.now(), why=why, **fresh, **known)
 
     def by_hand(self, state: ThreadState, by: str) -> ThreadState:
         """Return a waiting thread escalated by a human, its draft withdrawn and its doubts settled.
@@ -111,7 +111,7 @@ class Escalations:
         Raises:
             InputError: it is switched off, or there is no model to do it.
         """
-        if not self._desk.settings.escalation.enabled:
+        if not self._service.settings.escalation.enabled:
             raise InputError("Long investigations are switched off here (`escalation.enabled` in triage.yml).")
         if not self._runs.has_model:
             raise InputError(
@@ -122,14 +122,14 @@ class Escalations:
 
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is None or state.status is not ThreadStatus.ESCALATED or not self._runs.is_ours(thread_id):
             return
         try:
             self._start(state)
         except TriageError as error:
             log.exception("long run not started", extra={"action": "escalation_failed", "thread_id": thread_id})
-            abandon(self._desk, state, f"the long investigation could not be started: {error}")
+            abandon(self._service, state, f"the long investigation could not be started: {error}")
 
     def _start(self, state: ThreadState) -> None:
         folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
@@ -144,16 +144,16 @@ class Escalations:
             argv = [*self._runs.argv, str(folder.path)]
             name = self._runs.terminal.start(session, argv, log=folder.transcript, env=self._runs.environment)
         known = {"escalation_tmux_session": name, "escalation_transcript_path": str(folder.transcript)}
-        self._desk.store.amend(
+        self._service.store.amend(
             state.thread_id,
             lambda now: now.evolve(**known, orchestrator_tokens=(now.orchestrator_tokens or 0) + read),
         )
-        folder.mark_launched(self._desk.clock.now())
+        folder.mark_launched(self._service.clock.now())
 
     def _ask(self, state: ThreadState, folder: EscalationFolder) -> int:
         """Write down what the run is asked; returns what reading that cost, in tokens."""
         assignment, read = build_assignment(
-            self._desk, state, state.investigator_round + 1, read_thread(self._desk, state)
+            self._service, state, state.investigator_round + 1, read_thread(self._service, state)
         )
         share = None
         if self._runs.spending is not None:
@@ -162,7 +162,7 @@ class Escalations:
             EscalationRequest(
                 run_id=run_id_of(state),
                 assignment=replace(assignment, feedback=assignment.feedback or _notes(state)),
-                settings=self._desk.settings,
+                settings=self._service.settings,
                 spend_usd=share,
             )
         )
@@ -170,7 +170,7 @@ class Escalations:
 
     def _machine_may(self, state: ThreadState) -> bool:
         """Whether triage itself may escalate the thread: once, and only where a model works."""
-        return self._desk.settings.escalation.enabled and self._runs.has_model and not state.is_escalated
+        return self._service.settings.escalation.enabled and self._runs.has_model and not state.is_escalated
 
 
 def run_id_of(state: ThreadState) -> str:
@@ -186,10 +186,10 @@ def _notes(state: ThreadState) -> str | None:
     return f"A shorter run asked for more time: {ret.escalation_reason}\nIts notes: {ret.research_notes or 'none'}"
 
 
-def abandon(desk: ThreadService, state: ThreadState, why: str, **known: Any) -> None:
+def abandon(service: ThreadService, state: ThreadState, why: str, **known: Any) -> None:
     """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
-    at = desk.clock.now()
-    desk.store.amend(
+    at = service.clock.now()
+    service.store.amend(
         state.thread_id,
         lambda now: (
             now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
@@ -197,4 +197,4 @@ def abandon(desk: ThreadService, state: ThreadState, why: str, **known: Any) -> 
             else None
         ),
     )
-    desk.cards.show_card(state.thread_id)
+    service.cards.show_card(state.thread_id)

@@ -204,11 +204,13 @@ def _chosen(
     return {"PATH": variables.get("PATH") or os.defpath, **kept, "TRIAGE_HOME": str(home)}
 
 
-Hire = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
+MakeInvestigator = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
 """Returns who carries a request out, and who records it."""
 
 
-def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str]) -> bool:
+def run_escalation(
+    folder: EscalationFolder, make_investigator: MakeInvestigator, say: Say, *, secrets: Collection[str]
+) -> bool:
     """Work on a folder's request; returns whether there is an answer.
 
     Raises:
@@ -224,7 +226,7 @@ def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: C
         say(redact(line, secrets))
 
     try:
-        _answer(folder, request, hire, tell)
+        _answer(folder, request, make_investigator, tell)
     except TriageError as error:
         tell(f"failed: {error}")
         return False
@@ -233,10 +235,12 @@ def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: C
     return True
 
 
-def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, say: Say) -> None:
+def _answer(
+    folder: EscalationFolder, request: EscalationRequest, make_investigator: MakeInvestigator, say: Say
+) -> None:
     asked = request.assignment
     say(f"question: {' '.join(asked.question.split())}")
-    investigator, recorder = hire(request)
+    investigator, recorder = make_investigator(request)
 
     def report(progress: RunProgress) -> None:
         say(progress_line(progress))

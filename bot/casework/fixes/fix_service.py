@@ -50,14 +50,14 @@ class Fixes:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         store: Collection[Fix],
         codebases: PatchCodebases,
         files: CardFiles,
         updates: FixUpdates,
         opening_of: OpeningOf,
     ) -> None:
-        self._desk, self._store, self._codebases, self._files = desk, store, codebases, files
+        self._service, self._store, self._codebases, self._files = service, store, codebases, files
         self._updates, self._opening_of = updates, opening_of
         self._tries: dict[str, tuple[int, datetime]] = {}
         self._shown: set[str] = set()
@@ -65,7 +65,7 @@ class Fixes:
 
     def proposed(self, thread_id: str, patch_hash: str) -> tuple[ThreadState, ProposedPatch]:
         """Return the thread and the patch that a button was made for; raises Conflict where it is another by now."""
-        state = self._desk.store.latest(thread_id)
+        state = self._service.store.latest(thread_id)
         patch = state.patch if state else None
         if state is None or patch is None or hash_patch(patch) != patch_hash:
             raise Conflict("The draft has another patch by now, or none; nothing happened. Read the card again.")
@@ -117,9 +117,9 @@ class Fixes:
         except (Unavailable, StoreError) as error:
             changes = self._later(fix, error)
         except TriageError as error:
-            changes = _refused(host_refusal(error, "", self._desk.known_secrets))
+            changes = _refused(host_refusal(error, "", self._service.known_secrets))
         else:
-            changes = {"status": request.status, "request": request, "looked_at": self._desk.clock.now()}
+            changes = {"status": request.status, "request": request, "looked_at": self._service.clock.now()}
         if "status" in changes:
             self._tries.pop(fix.id, None)
         outcome = str(changes.get("status", "waits"))
@@ -136,18 +136,18 @@ class Fixes:
 
     def _later(self, fix: Fix, error: TriageError) -> dict[str, Any]:
         """Return what is noted of something that may work later: why, or after many tries that it does not."""
-        tries = self._tries.get(fix.id, (0, self._desk.clock.now()))[0] + 1
+        tries = self._tries.get(fix.id, (0, self._service.clock.now()))[0] + 1
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
-            return _refused(host_refusal(error, GIVEN_UP, self._desk.known_secrets))
+            return _refused(host_refusal(error, GIVEN_UP, self._service.known_secrets))
         advised_s = error.retry_after_s if isinstance(error, ProviderError) else None
         pause_s = max(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S), min(advised_s or 0, LONGEST_ADVICE_S))
-        self._tries[fix.id] = tries, self._desk.clock.now() + timedelta(seconds=pause_s)
-        return {"waits": words_of(error, self._desk.known_secrets)}
+        self._tries[fix.id] = tries, self._service.clock.now() + timedelta(seconds=pause_s)
+        return {"waits": words_of(error, self._service.known_secrets)}
 
     def _is_due(self, fix: Fix) -> bool:
         known = self._tries.get(fix.id)
-        return known is None or known[1] <= self._desk.clock.now()
+        return known is None or known[1] <= self._service.clock.now()
 
     def _wanted(
         self, state: ThreadState, patch: ProposedPatch, place: PatchPlace, *, by: str, team: str, name: str
@@ -164,17 +164,17 @@ class Fixes:
             asked_by=by,
             asked_by_name=name,
             asked_in_team=team,
-            asked_at=self._desk.clock.now().replace(microsecond=0),
+            asked_at=self._service.clock.now().replace(microsecond=0),
         )
 
     def _by_hand(self, fix: Fix) -> str:
-        lines = commands_by_hand(fix.branch, fix.commit, title_of(fix, self._desk.known_secrets))
+        lines = commands_by_hand(fix.branch, fix.commit, title_of(fix, self._service.known_secrets))
         where = f"`{fix.codebase}`" if fix.codebase and len(self._codebases) > 1 else "the codebase"
         return "\n".join([f"In a checkout of {where}, with this file beside it:", *lines])
 
     def _show_patch(self, state: ThreadState, patch: ProposedPatch, said: str) -> None:
         diff = patch.diff if patch.diff.endswith("\n") else f"{patch.diff}\n"
-        text = redact(diff, self._desk.known_secrets)
+        text = redact(diff, self._service.known_secrets)
         self._files.show(state, filename="triage.patch", title="Proposed patch", text=text, said=said)
 
 

@@ -41,7 +41,7 @@ class FixUpdates:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         store: Collection[Fix],
         files: CardFiles,
         codebases: PatchCodebases,
@@ -49,7 +49,7 @@ class FixUpdates:
         *,
         keep: timedelta | None = None,
     ) -> None:
-        self._desk, self._store, self._files = desk, store, files
+        self._service, self._store, self._files = service, store, files
         self._codebases, self._client_of, self._keep = codebases, client_of, keep
         self._silent_until: dict[str, datetime] = {}
 
@@ -65,7 +65,7 @@ class FixUpdates:
 
     def follow(self) -> None:
         """Ask the code hosts about the open requests, and those closed lately; `show_all` shows what is news."""
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         self._remove_old(at)
         due = sorted(
             (fix for fix in self._store.all() if _is_due(fix, at) and not self._is_silent(fix, at)), key=_looked_at
@@ -90,7 +90,7 @@ class FixUpdates:
         """Remove what ended long ago; the card of a thread that is still open goes on showing it."""
         for fix in self._store.all():
             is_old = self._keep is not None and fix.is_shown and at - (fix.closed_at or _looked_at(fix)) > self._keep
-            if is_old and fix.status in ENDED and self._desk.store.get(fix.thread_id) is None:
+            if is_old and fix.status in ENDED and self._service.store.get(fix.thread_id) is None:
                 self._store.remove(fix.id)
 
     def _look(self, fix: Fix) -> tuple[PullRequest, str | None]:
@@ -107,17 +107,17 @@ class FixUpdates:
         except ProviderError as error:
             if fix.unseen is None:
                 log.warning("a pull request cannot be seen", extra={"action": "fix_unseen"}, exc_info=True)
-            return fix.request, words_of(error, self._desk.known_secrets)
+            return fix.request, words_of(error, self._service.known_secrets)
 
     def _show(self, fix: Fix) -> None:
         """Name the request in a draft that waits, show the card, and put what a check printed below it."""
-        self._desk.store.amend(fix.thread_id, partial(_naming, fix=fix))
-        state = self._desk.store.get(fix.thread_id)
-        closed = self._desk.store.last_closed(fix.thread_id) if state is None else None
+        self._service.store.amend(fix.thread_id, partial(_naming, fix=fix))
+        state = self._service.store.get(fix.thread_id)
+        closed = self._service.store.last_closed(fix.thread_id) if state is None else None
         if state is not None:
-            self._desk.cards.show_card(fix.thread_id)
+            self._service.cards.show_card(fix.thread_id)
         elif closed is not None:
-            self._desk.show_closed(closed)
+            self._service.show_closed(closed)
         self._store.change(
             fix.id, lambda now: now.evolve(is_shown=True, log=None) if now.version == fix.version else now
         )

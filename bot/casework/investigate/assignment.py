@@ -142,11 +142,11 @@ class Investigator(Protocol):
 
 
 def build_assignment(
-    desk: ThreadService, state: ThreadState, number: int, thread: Sequence[ChatMessage]
+    service: ThreadService, state: ThreadState, number: int, thread: Sequence[ChatMessage]
 ) -> tuple[Assignment, int]:
     """Return the assignment of round `number` and what reading it cost, in tokens; `thread` is from `read_thread`."""
-    hits = desk.memory.search(state.question)
-    lines = summaries(desk, state)
+    hits = service.memory.search(state.question)
+    lines = summaries(service, state)
     feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
     context = tuple(ThreadMessage(entry.by, entry.text) for entry in state.human_context)
     assignment = Assignment(
@@ -155,22 +155,22 @@ def build_assignment(
         question_type=state.question_type,
         rubric=state.rubric or "",
         round=number,
-        thread_context=_conversation(desk, state, thread),
-        earlier=tuple(said.text for said in _conversation(desk, state, _before(state, thread))),
+        thread_context=_conversation(service, state, thread),
+        earlier=tuple(said.text for said in _conversation(service, state, _before(state, thread))),
         follow_ups=tuple(_follow_ups(state, thread)),
         human_context=context,
         summaries=lines,
         memory_hits=tuple(hits),
         feedback=feedback,
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
-        codebases=desk.codebases.picked(state.chat_id),
+        codebases=service.codebases.picked(state.chat_id),
     )
     added = [said.text for said in context]
     found = [f"{hit.ref} {hit.title} {hit.excerpt}" for hit in hits]
     return assignment, count_tokens([state.question, state.rubric or "", feedback or "", *added, *lines, *found])
 
 
-def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
+def summaries(service: ThreadService, state: ThreadState) -> tuple[str, ...]:
     """Return one line on each of the other open threads, the most similar question first, then the latest.
 
     At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
@@ -178,7 +178,7 @@ def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
     asked = _stems(state.question)
     ranked = [
         (_likeness(asked, other.question), other.started_at, -place, other)
-        for place, other in enumerate(desk.store.open_threads())
+        for place, other in enumerate(service.store.open_threads())
         if other.thread_id != state.thread_id and other.twin_of is None
     ]
     lines: list[str] = []
@@ -247,19 +247,21 @@ def words_of_verdict(verdict: ValidatorReturn, checks: Sequence[Check]) -> list[
     return [*verdict.reasons, verdict.bounce_feedback or "", *(check.reason for check in checks)]
 
 
-def read_thread(desk: ThreadService, state: ThreadState) -> Sequence[ChatMessage]:
+def read_thread(service: ThreadService, state: ThreadState) -> Sequence[ChatMessage]:
     """Return the thread's messages, oldest first; empty where the chat cannot say."""
     try:
-        return desk.workspace.thread(state.chat_id, state.thread_ts)
+        return service.workspace.thread(state.chat_id, state.thread_ts)
     except ProviderError:
         log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
         return ()
 
 
-def _conversation(desk: ThreadService, state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[ThreadMessage, ...]:
+def _conversation(
+    service: ThreadService, state: ThreadState, thread: Sequence[ChatMessage]
+) -> tuple[ThreadMessage, ...]:
     """Return what people whom triage listens to said in the thread besides the question, oldest first."""
     others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
-    heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(desk, sender)}
+    heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(service, sender)}
     return tuple(ThreadMessage(one.sender_id, one.text) for one in others if one.sender_id in heard)
 
 
@@ -280,12 +282,12 @@ def _follow_ups(state: ThreadState, thread: Sequence[ChatMessage]) -> Iterator[F
         )
 
 
-def _is_heard(desk: ThreadService, user_id: str) -> bool:
+def _is_heard(service: ThreadService, user_id: str) -> bool:
     """Whether what somebody writes may reach an investigator; nobody's words do whom the chat cannot tell of."""
-    if desk.settings.watcher.allow_external:
+    if service.settings.watcher.allow_external:
         return True
     try:
-        return bool(user_id) and not is_stranger(desk.workspace.person(user_id))
+        return bool(user_id) and not is_stranger(service.workspace.person(user_id))
     except ProviderError:
         log.warning("left out of a thread: nobody can say who wrote", extra={"action": "sender_unknown"}, exc_info=True)
         return False

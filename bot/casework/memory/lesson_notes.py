@@ -32,8 +32,8 @@ GONE: Final = "This thread is no longer stored, or was asked again; nothing was 
 class LessonNotes:
     """What is offered on the card of a closed thread; raises InputError with a text for the one who clicked."""
 
-    def __init__(self, desk: ThreadService, shelf: NoteStore, stored: SingleDocument) -> None:
-        self._desk, self._shelf, self._stored = desk, shelf, stored
+    def __init__(self, service: ThreadService, notes: NoteStore, stored: SingleDocument) -> None:
+        self._service, self._notes, self._stored = service, notes, stored
         self._lock = threading.Lock()
 
     def proposed(self, click: DraftClick) -> tuple[ThreadState, Lesson]:
@@ -43,15 +43,15 @@ class LessonNotes:
             InputError: there is no such lesson, or notes are switched off.
             Conflict: it was remembered already.
         """
-        if self._desk.settings.save_notes == "never":
+        if self._service.settings.save_notes == "never":
             raise InputError("Notes are switched off (`save_notes: never`).")
-        state = self._desk.store.last_closed(click.thread_id)
+        state = self._service.store.last_closed(click.thread_id)
         if state is None or (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             raise InputError(GONE)
         lesson = build_lesson(state)
         if lesson is None:
             raise InputError("This thread has nothing to save.")
-        if (ref := self._shelf.find(lesson.name)) is not None:
+        if (ref := self._notes.find(lesson.name)) is not None:
             self._note(add=state.thread_id)
             raise Conflict(f"Somebody else has already saved this as {ref}.")
         return state, lesson
@@ -68,9 +68,9 @@ class LessonNotes:
         self.check_words(words)
         ended = state.closed_at.isoformat(timespec="seconds") if state.closed_at else None
         decided = {"decided_by": decided_by(state), "decided_at": ended}
-        head = note_head(self._desk, state, lesson.kind, by=by, at=self._desk.clock.now(), **decided)
+        head = note_head(self._service, state, lesson.kind, by=by, at=self._service.clock.now(), **decided)
         self._note(add=state.thread_id)
-        ref = self._shelf.create(lesson.name, note_text(words, head))
+        ref = self._notes.create(lesson.name, note_text(words, head))
         self._note(add=state.thread_id)  # a tick in between has shown the card as it was
         if ref is None:
             raise Conflict("Somebody else has already saved this.")
@@ -82,7 +82,7 @@ class LessonNotes:
             raise InputError("This is empty; write what the next investigation should know.")
         if len(words) > MAX_WORDS_CHARS:
             raise InputError(f"This has {len(words):,} characters; at most {MAX_WORDS_CHARS:,} are kept.")
-        if kinds := find_secrets(words, self._desk.known_secrets):
+        if kinds := find_secrets(words, self._service.known_secrets):
             raise InputError(f"This contains what looks like a secret ({', '.join(kinds)}); take it out.")
 
     def tick(self) -> None:
@@ -100,9 +100,9 @@ class LessonNotes:
             self._note(drop=str(thread_id))
 
     def _show(self, thread_id: str) -> None:
-        state = self._desk.store.last_closed(thread_id)
+        state = self._service.store.last_closed(thread_id)
         if state is not None:
-            self._desk.show_closed(state)
+            self._service.show_closed(state)
 
     def _note(self, *, add: str = "", drop: str = "") -> None:
         """Have a card shown at the next tick, or no more."""

@@ -70,14 +70,14 @@ class NoteRechecks:
 
     def __init__(
         self,
-        desk: ThreadService,
-        shelf: NoteStore,
+        service: ThreadService,
+        notes: NoteStore,
         repos: Repositories,
         standing: CitationStaleness,
         stored: SingleDocument,
         chat: RecheckChat,
     ) -> None:
-        self._desk, self._shelf, self._repos, self._standing = desk, shelf, repos, standing
+        self._service, self._notes, self._repos, self._standing = service, notes, repos, standing
         self._stored, self._chat = stored, chat
         self._file = threading.RLock()
         self._settling = threading.Lock()
@@ -108,7 +108,7 @@ class NoteRechecks:
             StoreError: the decision could not be stored, and nothing happened; or the note could not be touched, and
                 that is tried again.
         """
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         self._change(given, lambda now: self._as_now(now, self._note(now.ref), looks=False))
         try:
             self._change(given, lambda now: now.decided(outcome, by, at))
@@ -120,7 +120,7 @@ class NoteRechecks:
         with self._file:
             if self._stored.read().get("head") == head:
                 return
-            notes = {note.ref: note for note in self._shelf.all() if not note.is_shared}
+            notes = {note.ref: note for note in self._notes.all() if not note.is_shared}
             seen = self._known()
             known = {one.id: self._as_now(one, notes.get(one.ref)) for one in seen.values()}
             for note in notes.values():
@@ -138,7 +138,7 @@ class NoteRechecks:
 
     def _opened(self, note: KeptNote, changed: Sequence[NoteCitation], head: str) -> Recheck:
         """Return what is asked about a note, the lines now in place of the `changed` ones; `head` is the revision."""
-        secrets = self._desk.known_secrets
+        secrets = self._service.known_secrets
         changes = [ChangedLines(cite=cite, now=_in_place_of(cite, self._repos, secrets)) for cite in changed]
         return Recheck(
             id=recheck_id(note.ref, note.facts.cites),
@@ -149,7 +149,7 @@ class NoteRechecks:
             saved_at=note.facts.saved_at,
             head=head,
             changes=tuple(changes),
-            at=self._desk.clock.now(),
+            at=self._service.clock.now(),
         )
 
     def _as_now(self, one: Recheck, note: KeptNote | None, *, looks: bool = True) -> Recheck:
@@ -163,7 +163,7 @@ class NoteRechecks:
         return one.evolve(outcome=RecheckOutcome.MOOT) if is_moot else one
 
     def _note(self, ref: str) -> KeptNote | None:
-        return next((note for note in self._shelf.all() if note.ref == ref), None)
+        return next((note for note in self._notes.all() if note.ref == ref), None)
 
     def _settle(self, given: str) -> bool:
         """Do what a decision leads to and show it; False where the chat does not take it now."""
@@ -186,10 +186,10 @@ class NoteRechecks:
         is_same = note is not None and recheck_id(note.ref, note.facts.cites) == one.id
         if one.outcome is RecheckOutcome.KEPT:
             if note is not None and is_same:
-                self._shelf.repin(one.ref, with_new_pins(note.facts.cites, one.changes))
+                self._notes.repin(one.ref, with_new_pins(note.facts.cites, one.changes))
                 self._look_again(one)
             return one
-        retired = self._shelf.retire(one.ref) if is_same else self._shelf.find(PurePosixPath(one.ref).stem)
+        retired = self._notes.retire(one.ref) if is_same else self._notes.find(PurePosixPath(one.ref).stem)
         return self._change(one.id, lambda now: now.evolve(retired_as=now.retired_as or retired))
 
     def _look_again(self, one: Recheck) -> None:
@@ -200,7 +200,7 @@ class NoteRechecks:
         """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
         place = (one.card_channel, one.card_ts)
         if one.card_ts is None and one.outcome is RecheckOutcome.OPEN:
-            self._desk.cards.guard.require()
+            self._service.cards.guard.require()
         if one.card_ts is not None or one.outcome is RecheckOutcome.OPEN:
             place = self._chat.show(one)
         shown = one.outcome

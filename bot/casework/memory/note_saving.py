@@ -22,7 +22,7 @@ from bot.ports import NoteStore
 log = logging.getLogger(__name__)
 
 
-def save_note(desk: ThreadService, state: ThreadState, *, by: str) -> str:
+def save_note(service: ThreadService, state: ThreadState, *, by: str) -> str:
     """Save the thread's proposed note in the name of `by`; returns what it is called, `memory/<name>.md`.
 
     Raises:
@@ -34,15 +34,15 @@ def save_note(desk: ThreadService, state: ThreadState, *, by: str) -> str:
         raise InputError("This investigation proposes no note.")
     if state.triage_file_path:
         raise InputError(f"The note is saved already, as {state.triage_file_path}.")
-    if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", desk.known_secrets):
+    if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", service.known_secrets):
         raise InputError(f"The note contains what looks like a secret ({', '.join(kinds)}); nothing was saved.")
-    saved_at = state.user_approved_at or desk.clock.now()
-    head = note_head(desk, state, NoteKind.NOTE, by=by, at=saved_at)
-    return desk.memory.add(safe_name(proposed.filename), note_text(proposed.content, head))
+    saved_at = state.user_approved_at or service.clock.now()
+    head = note_head(service, state, NoteKind.NOTE, by=by, at=saved_at)
+    return service.memory.add(safe_name(proposed.filename), note_text(proposed.content, head))
 
 
 def note_head(
-    desk: ThreadService, state: ThreadState, kind: NoteKind, *, by: str, at: datetime, **more: Any
+    service: ThreadService, state: ThreadState, kind: NoteKind, *, by: str, at: datetime, **more: Any
 ) -> dict[str, Any]:
     """Return what stands above the words of a note from a thread, the lines of code that its draft rests on last.
 
@@ -56,17 +56,17 @@ def note_head(
         "thread": state.thread_id,
         "permalink": state.permalink,
         **more,
-        CITES: [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)],
+        CITES: [cite.model_dump() for cite in cites_of(proved, service.known_secrets)],
     }
 
 
-def note_with_approval(desk: ThreadService, state: ThreadState) -> dict[str, Any]:
+def note_with_approval(service: ThreadService, state: ThreadState) -> dict[str, Any]:
     """Return what saving the note with an approval changes in the thread; a note that cannot be kept stops no reply."""
     proposed = state.investigator_return.proposed_triage_file if state.investigator_return else None
-    if desk.settings.save_notes != "always" or proposed is None or state.triage_file_path:
+    if service.settings.save_notes != "always" or proposed is None or state.triage_file_path:
         return {}
     try:
-        return {"triage_file_path": save_note(desk, state, by=state.approved_by or "")}
+        return {"triage_file_path": save_note(service, state, by=state.approved_by or "")}
     except TriageError:
         log.warning("note not saved", extra={"action": "note_refused", "thread_id": state.thread_id}, exc_info=True)
         return {}

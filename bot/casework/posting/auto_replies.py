@@ -46,7 +46,7 @@ class ArmingService:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         store: Store,
         stored: SingleDocument,
         *,
@@ -55,7 +55,7 @@ class ArmingService:
         say: Callable[[str], None],
         replicas: Replicas | None,
     ) -> None:
-        self._desk, self._store, self._stored = desk, store, stored
+        self._service, self._store, self._stored = service, store, stored
         self._rollups, self._lock = Rollups(store), threading.Lock()
         self.hours, self._process, self._say, self._replicas = hours, process, say, replicas
         self._has_looked = self._was_armed = False
@@ -63,7 +63,7 @@ class ArmingService:
     @property
     def mode(self) -> AutonomyMode:
         """What triage.yml allows."""
-        return AutonomyMode(self._desk.settings.autonomy)
+        return AutonomyMode(self._service.settings.autonomy)
 
     def tick(self) -> None:
         """Disarm, and say so, where something does not hold any more; raises StoreError."""
@@ -92,7 +92,7 @@ class ArmingService:
 
     def disarm(self, *, by: str) -> str:
         """Disarm; returns what to say."""
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         with self._lock:
             self._was_armed = False
             self._stored.change(lambda raw: _written(raw, disarm(parse_arming(raw), at, by=by)))
@@ -100,7 +100,7 @@ class ArmingService:
 
     def case(self) -> AutonomyCase:
         """Return the case for or against; raises StoreError."""
-        return read_case(self._store, self._rollups, self._desk.clock.now(), self.mode, self.hours)
+        return read_case(self._store, self._rollups, self._service.clock.now(), self.mode, self.hours)
 
     def _look(self) -> None:
         with self._lock:
@@ -122,7 +122,7 @@ class ArmingService:
             self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: /triage autonomy")
 
     def _see(self) -> Look:
-        now = self._desk.clock.now()
+        now = self._service.clock.now()
         record = read_record(self._store, self._rollups, now, self.hours, at_most=THREADS_AT_ONCE)
         return Look(
             now=now,
@@ -133,7 +133,7 @@ class ArmingService:
             weeks=record.weeks,
             uncounted=record.uncounted,
             newest=record.newest,
-            chat_ahead=self._desk.chat_ahead(),
+            chat_ahead=self._service.chat_ahead(),
             others=self._others(),
         )
 
@@ -153,14 +153,14 @@ class AutoReplies:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         replies: Replies,
         still_stands: StillStands,
         arming: ArmingService,
         sent: Collection[AutoReply],
         chat: AuditChat,
     ) -> None:
-        self._desk, self._replies, self._still_stands = desk, replies, still_stands
+        self._service, self._replies, self._still_stands = service, replies, still_stands
         self._arming, self._sent, self._chat = arming, sent, chat
         self._settling, self._waits = threading.Lock(), dict[str, datetime]()
 
@@ -169,13 +169,13 @@ class AutoReplies:
 
         What stands in the way is on record, and the draft waits for an approver as ever.
         """
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if self._arming.mode is AutonomyMode.OFF or state is None or not _is_ready(state):
             return
         judgement = self._judge(state)
         try:
             if judgement.missing or judgement.mode is not AutonomyMode.ON or not self._send(state, judgement):
-                self._desk.store.amend(thread_id, lambda now: now.evolve(auto=judgement) if _is_ready(now) else None)
+                self._service.store.amend(thread_id, lambda now: now.evolve(auto=judgement) if _is_ready(now) else None)
         except TriageError:
             extra = {"action": "auto_reply_failed", "thread_id": thread_id}
             log.warning("a reply was not sent automatically", extra=extra, exc_info=True)
@@ -188,7 +188,7 @@ class AutoReplies:
             Conflict: somebody took it back before.
             StoreError: the disk refuses; nothing happened.
         """
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
 
         def taken(now: AutoReply) -> AutoReply:
             if now.taken_back_by is not None:
@@ -206,7 +206,7 @@ class AutoReplies:
 
     def tick(self) -> None:
         """Show each reply that was sent, and carry out what was taken back; what the chat refuses waits."""
-        now = self._desk.clock.now()
+        now = self._service.clock.now()
         for one in self._sent.all():
             if now - one.at > KEPT_FOR:
                 self._sent.remove(one.id)
@@ -214,7 +214,7 @@ class AutoReplies:
                 self._settle(one.id)
 
     def _judge(self, state: ThreadState) -> AutoJudgement:
-        now, hours = self._desk.clock.now(), self._arming.hours
+        now, hours = self._service.clock.now(), self._arming.hours
         found = judge_draft(state, is_working=None if hours is None else hours.contains(now))
         qualifies = all(one.holds for one in found)
         if qualifies and self._arming.mode is AutonomyMode.ON:
@@ -236,12 +236,12 @@ class AutoReplies:
     def _send(self, state: ThreadState, judgement: AutoJudgement) -> bool:
         """Post the draft; False where something changed since it was made, which its card then shows."""
         assert state.draft_pending is not None
-        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+        messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
         if self._replies.adopt_standing(state, messages):
             return True
-        check_outbound(state.draft_pending, self._desk.known_secrets)
-        if changes := find_changes(self._desk, state, self._still_stands, messages):
-            self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(changes) if _is_ready(now) else None)
+        check_outbound(state.draft_pending, self._service.known_secrets)
+        if changes := find_changes(self._service, state, self._still_stands, messages):
+            self._service.store.amend(state.thread_id, lambda now: now.with_doubts(changes) if _is_ready(now) else None)
             return False
         self._sent.add(reply_id_of(state), _record(state, judgement))
         self._replies.post(state, by=None, auto=judgement)
@@ -260,14 +260,14 @@ class AutoReplies:
                     self._chat.withdraw(one)
                     one = self._sent.evolve(one.id, is_withdrawn=True)
                 if one.shows_taken_back is not is_back:
-                    self._desk.cards.guard.require()
+                    self._service.cards.guard.require()
                     place = self._chat.show(one)
                     shown = {"card_channel": place[0], "card_ts": place[1], "shows_taken_back": is_back}
                     self._sent.evolve(one.id, **shown)
             except ProviderError as error:
                 log.warning("an automatic reply is not shown yet", extra={"action": "audit_waits"}, exc_info=True)
                 pause = timedelta(seconds=error.retry_after_s or 0) if isinstance(error, Unavailable) else REFUSED_FOR
-                self._waits[reply_id] = self._desk.clock.now() + pause
+                self._waits[reply_id] = self._service.clock.now() + pause
                 return False
             self._waits.pop(reply_id, None)
         return True
@@ -276,7 +276,7 @@ class AutoReplies:
         """Return a record with where its reply stands; None where none was sent, and then the record is removed."""
         if one is None or one.posted_message_id is not None:
             return one
-        state = self._desk.store.latest(one.thread_id)
+        state = self._service.store.latest(one.thread_id)
         if state is None or state.is_open or reply_id_of(state) != one.id:
             return one
         if state.resolution is not Resolution.AUTO:

@@ -33,9 +33,9 @@ class FeedbackVotes:
     """The votes on one team's replies; records older than `keep` are removed, None keeps all."""
 
     def __init__(
-        self, desk: ThreadService, store: Collection[Feedback], chat: FeedbackChat, *, keep: timedelta | None
+        self, service: ThreadService, store: Collection[Feedback], chat: FeedbackChat, *, keep: timedelta | None
     ) -> None:
-        self._desk, self._store, self._chat, self._keep = desk, store, chat, keep
+        self._service, self._store, self._chat, self._keep = service, store, chat, keep
         self._working = threading.Lock()
 
     def vote(self, thread_id: str, reply_id: str, *, by: str, is_helpful: bool) -> str:
@@ -50,7 +50,7 @@ class FeedbackVotes:
             raise InputError("The thread of this reply is not on file any more; nothing was counted.")
         about = {"question": state.question, "permalink": state.permalink} if reply_id_of(state) == reply_id else {}
         self._store.add(reply_id, Feedback(id=reply_id, thread_id=thread_id, **about))
-        vote, was_same = Vote(is_helpful=is_helpful, at=self._desk.clock.now()), False
+        vote, was_same = Vote(is_helpful=is_helpful, at=self._service.clock.now()), False
 
         def voted(now: Feedback) -> Feedback:
             nonlocal was_same
@@ -66,7 +66,7 @@ class FeedbackVotes:
 
     def tick(self) -> None:
         """Show what was voted and tell of replies that did not help; what the chat refuses now is tried again."""
-        now = self._desk.clock.now()
+        now = self._service.clock.now()
         with self._working:
             for one in self._store.all():
                 try:
@@ -81,17 +81,19 @@ class FeedbackVotes:
 
     def _tell(self, one: Feedback) -> None:
         """Say below the card that a reply did not help, unless that stands there."""
-        state, now = self._carded(one), self._desk.clock.now()
+        state, now = self._carded(one), self._service.clock.now()
         if state is None:
-            self._desk.messenger.tell_ops(f"A reply was not helpful, and its card is gone: {one.permalink or one.id}")
+            self._service.messenger.tell_ops(
+                f"A reply was not helpful, and its card is gone: {one.permalink or one.id}"
+            )
         elif one.telling_at is None:
             self._store.evolve(one.id, telling_at=now)
-            self._desk.cards.guard.require()
+            self._service.cards.guard.require()
             self._chat.tell(state, one)
         elif not self._chat.is_told(state, one):
             if may_still_arrive(one.telling_at, now):
                 return
-            self._desk.cards.guard.require()
+            self._service.cards.guard.require()
             self._chat.tell(state, one)
         self._store.evolve(one.id, is_told=True)
 
@@ -101,7 +103,7 @@ class FeedbackVotes:
         if state is not None and reply_id_of(state) == one.id:
             if state.is_open:
                 return  # its reply has just been posted
-            self._desk.show_closed(state)
+            self._service.show_closed(state)
         self._store.evolve(one.id, shown=tuple(counts))
 
     def _carded(self, one: Feedback) -> ThreadState | None:
@@ -113,7 +115,7 @@ class FeedbackVotes:
 
     def _state(self, thread_id: str, reply_id: str) -> ThreadState | None:
         """Return the thread of a reply as it ended, or as it stands; a later question's where there is no other."""
-        found = (self._desk.store.get(thread_id), self._desk.store.last_closed(thread_id))
+        found = (self._service.store.get(thread_id), self._service.store.last_closed(thread_id))
         known = [state for state in found if state is not None]
         return next((state for state in known if reply_id_of(state) == reply_id), known[0] if known else None)
 

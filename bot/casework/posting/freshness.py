@@ -42,7 +42,7 @@ def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
 
 
 def find_changes(
-    desk: ThreadService, state: ThreadState, still_stands: StillStands, messages: Sequence[ChatMessage] | None = None
+    service: ThreadService, state: ThreadState, still_stands: StillStands, messages: Sequence[ChatMessage] | None = None
 ) -> list[Doubt]:
     """Return everything that changed since the draft was made, hard stops first.
 
@@ -53,14 +53,14 @@ def find_changes(
         CodebaseUnreadable: git cannot say.
     """
     if messages is None:
-        messages = desk.workspace.thread(state.chat_id, state.thread_ts)
+        messages = service.workspace.thread(state.chat_id, state.thread_ts)
     if not any(message.message_id == state.thread_ts for message in messages):
         return [Doubt(code=DoubtCode.MESSAGE_GONE)]
-    if not desk.cards.guard.is_private_now():
+    if not service.cards.guard.is_private_now():
         return [Doubt(code=DoubtCode.OPS_CHANNEL_PUBLIC)]
-    if desk.workspace.channel(state.chat_id).is_archived:
+    if service.workspace.channel(state.chat_id).is_archived:
         return [Doubt(code=DoubtCode.CHANNEL_ARCHIVED)]
-    return [*_in_chat(state, messages, desk.chat_ahead()), *_in_code(state, still_stands)]
+    return [*_in_chat(state, messages, service.chat_ahead()), *_in_code(state, still_stands)]
 
 
 def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedelta) -> list[Doubt]:

@@ -57,8 +57,8 @@ class GivenBack(InputError):
 class Replies:
     """The only way a reply reaches a thread; `still_stands` is what `find_changes` asks about citations."""
 
-    def __init__(self, desk: ThreadService, still_stands: StillStands) -> None:
-        self._desk, self._still_stands = desk, still_stands
+    def __init__(self, service: ThreadService, still_stands: StillStands) -> None:
+        self._service, self._still_stands = service, still_stands
         self._lock, self._claiming = threading.Lock(), threading.Lock()
         self._under_way: set[str] = set()
         self._unsettled: set[str] = set()
@@ -78,7 +78,7 @@ class Replies:
             Unconfirmed: nobody can tell whether it was posted; the claim stays for `settle`, the thread is `unsettled`.
         """
         assert state.draft_hash is not None
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         intent = PostIntent(
             at=at,
             draft_hash=state.draft_hash,
@@ -97,7 +97,7 @@ class Replies:
         with ExitStack() as alone:
             with self._claiming:  # whoever comes second finds on file who was first
                 alone.enter_context(self._alone(state.thread_id))
-                claimed = self._desk.store.amend(state.thread_id, claim)
+                claimed = self._service.store.amend(state.thread_id, claim)
             if claimed is None:
                 raise Conflict("Another person decided first.")
             return self._finish(claimed, posted=None)
@@ -115,17 +115,17 @@ class Replies:
             ProviderError, Unconfirmed: as `post` does.
         """
         with self._alone(state.thread_id):
-            now = self._desk.store.get(state.thread_id)
+            now = self._service.store.get(state.thread_id)
             if now is None or now.post_intent is None or now.draft_pending is None or not now.is_open:
                 self._forget(state.thread_id)
                 raise Conflict("Nothing is left to do.")
             if now.posted_message_id is not None:
                 return self._finish(now, posted=now.posted_message_id)
-            messages = self._desk.workspace.thread(now.chat_id, now.thread_ts)
+            messages = self._service.workspace.thread(now.chat_id, now.thread_ts)
             if (reply := standing_reply(now, messages)) is not None:
                 self._delete_younger(now, reply, messages)
                 return self._adopt(now, reply)
-            posted = self._desk.messenger.find_reply(now, now.draft_pending)  # of a version that set no marks
+            posted = self._service.messenger.find_reply(now, now.draft_pending)  # of a version that set no marks
             if posted is None:
                 now = self._claim_again(now, messages, clicked_by)
             return self._finish(now, posted=posted)
@@ -169,7 +169,7 @@ class Replies:
             return False
         if intent.is_unsent:
             return False
-        now, is_own = self._desk.clock.now(), self._sent_at.get(state.thread_id) == intent.at
+        now, is_own = self._service.clock.now(), self._sent_at.get(state.thread_id) == intent.at
         if is_own and not intent.is_slow:
             return may_still_arrive(intent.at, now)
         return timedelta() <= now - intent.at < SLOW_IN_FLIGHT
@@ -194,11 +194,11 @@ class Replies:
     @contextmanager
     def _alone_of_replicas(self, thread_id: str) -> Iterator[None]:
         """Hold the thread's lease; a replica that comes back after it lost that can write nothing more."""
-        if self._desk.leases is None:
+        if self._service.leases is None:
             yield
             return
         try:
-            lease = self._desk.leases.take(f"reply.{thread_id}")
+            lease = self._service.leases.take(f"reply.{thread_id}")
         except ConfigError as error:
             raise BeingPosted("The reply is being posted right now.") from error
         try:
@@ -209,7 +209,7 @@ class Replies:
                 lease.release()
 
     def _adopt(self, state: ThreadState, reply: ChatMessage) -> ThreadState:
-        now = self._desk.store.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)
+        now = self._service.store.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)
         if now is None:
             raise Conflict("The thread was closed meanwhile.")
         return self._finish(now, posted=reply.message_id)
@@ -222,9 +222,9 @@ class Replies:
             raise InputError("The message to answer is gone; the thread was closed and nothing was posted.")
         if self.is_in_flight(state):
             raise ReplyInFlight("The reply may still be on its way to the thread.")
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         approved_at = state.user_approved_at or state.post_intent.at
-        changes = find_changes(self._desk, state, self._still_stands, messages)
+        changes = find_changes(self._service, state, self._still_stands, messages)
         doubts = state.with_doubts(changes).doubts
         if state.post_intent.is_auto:
             self._give_back(state, "Slack did not confirm it, and what nobody approved is not sent twice", doubts)
@@ -256,18 +256,18 @@ class Replies:
             stale_reasons=doubted.stale_reasons,
         )
         self._forget(state.thread_id)
-        self._desk.cards.show_later(state.thread_id)
+        self._service.cards.show_later(state.thread_id)
         raise GivenBack(
             f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
         )
 
     def _withdraw(self, state: ThreadState) -> None:
-        at = self._desk.clock.now()
-        self._desk.store.amend(
+        at = self._service.clock.now()
+        self._service.store.amend(
             state.thread_id, lambda now: now.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
         )
         self._forget(state.thread_id)
-        self._desk.cards.finish(state.thread_id)
+        self._service.cards.finish(state.thread_id)
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
@@ -282,14 +282,14 @@ class Replies:
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
         is_own = state.twin_of is None and not state.has_edited_draft and not is_auto(state)
-        if is_own and (kept := note_with_approval(self._desk, state)):
+        if is_own and (kept := note_with_approval(self._service, state)):
             state = self._must_amend(state, **kept)
-        if not is_logged(self._desk.replies, state):
-            self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
+        if not is_logged(self._service.replies, state):
+            self._service.replies.append(reply_record(state, at=self._service.clock.now()))
         twins = self._claim_twins(state)
         closed = self._close(state)
         self._forget(state.thread_id)
-        self._desk.cards.try_to_finish(state.thread_id)
+        self._service.cards.try_to_finish(state.thread_id)
         for twin in twins:
             self._post_twin(twin)
         return closed
@@ -297,8 +297,8 @@ class Replies:
     def _claim_twins(self, state: ThreadState) -> list[ThreadState]:
         """Claim the draft for the chosen twins; on file before the first thread closes, so no crash forgets one."""
         chosen = state.post_intent.twins if state.post_intent else ()
-        at = self._desk.clock.now()
-        claims = [self._desk.store.amend(twin, lambda now: with_draft_of(state, now, at)) for twin in chosen]
+        at = self._service.clock.now()
+        claims = [self._service.store.amend(twin, lambda now: with_draft_of(state, now, at)) for twin in chosen]
         return [claim for claim in claims if claim is not None]
 
     def _post_twin(self, twin: ThreadState) -> None:
@@ -313,7 +313,7 @@ class Replies:
     def _sending(self, state: ThreadState) -> ThreadState:
         """Note on file that the reply is being sent; who finds it so after our death waits for it."""
         assert state.post_intent is not None
-        at = self._desk.clock.now()
+        at = self._service.clock.now()
         self._sent_at[state.thread_id] = at
         intent = state.post_intent.model_copy(update={"at": at, "is_unsent": False})
         return self._must_amend(state, post_intent=intent)
@@ -321,10 +321,10 @@ class Replies:
     def _send(self, state: ThreadState) -> str:
         assert state.draft_pending is not None
         try:
-            return self._desk.messenger.post_reply(state, state.draft_pending)
+            return self._service.messenger.post_reply(state, state.draft_pending)
         except Unconfirmed:
             try:
-                found = self._desk.messenger.find_reply(state, state.draft_pending)
+                found = self._service.messenger.find_reply(state, state.draft_pending)
             except ProviderError:
                 found = None  # nobody can tell, and that is what the caller must know
             if found is None:
@@ -340,19 +340,19 @@ class Replies:
     def _note_slow(self, state: ThreadState) -> None:
         """Note of a post that was given up after long that it may come later than one that broke off at once."""
         intent = state.post_intent
-        if intent is not None and not may_still_arrive(intent.at, self._desk.clock.now()):
+        if intent is not None and not may_still_arrive(intent.at, self._service.clock.now()):
             slow = intent.model_copy(update={"is_slow": True})
-            self._desk.store.amend(
+            self._service.store.amend(
                 state.thread_id, lambda now: now.evolve(post_intent=slow) if now.post_intent == intent else None
             )
 
     def _first_reply(self, state: ThreadState, posted: str) -> ChatMessage | None:
         """Return the older reply that another process posted in the same moment, if any; ours is deleted then."""
         try:
-            first = standing_reply(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
+            first = standing_reply(state, self._service.workspace.thread(state.chat_id, state.thread_ts))
             if first is None or float(first.message_id) >= float(posted):
                 return None
-            self._desk.messenger.delete_reply(state, posted)
+            self._service.messenger.delete_reply(state, posted)
         except ProviderError:
             log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
             return None
@@ -364,17 +364,17 @@ class Replies:
         for other in messages:
             if other is not first and (other.reply_mark or "").rpartition(":")[0] == mark:
                 try:
-                    self._desk.messenger.delete_reply(state, other.message_id)
+                    self._service.messenger.delete_reply(state, other.message_id)
                 except ProviderError:
                     log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
 
     def _close(self, state: ThreadState) -> ThreadState:
         edited = state.has_edited_draft
-        closed = self._desk.store.amend(
+        closed = self._service.store.amend(
             state.thread_id,
             lambda now: now.close(
                 Resolution.EDITED if edited else Resolution.AUTO if is_auto(state) else Resolution.APPROVED,
-                at=self._desk.clock.now(),
+                at=self._service.clock.now(),
                 why=_why_closed(state, edited=edited),
             ),
         )
@@ -383,7 +383,7 @@ class Replies:
         return closed
 
     def _must_amend(self, state: ThreadState, **changes: Any) -> ThreadState:
-        amended = self._desk.store.evolve(state.thread_id, **changes)
+        amended = self._service.store.evolve(state.thread_id, **changes)
         if amended is None:
             raise Conflict("The thread was closed meanwhile.")
         return amended

@@ -28,8 +28,8 @@ _OF_NO_THREAD = (RebuildThread, RunBeat)
 class CrashRecovery:
     """Settles threads; those whose reply may still be on its way to the chat are settled later."""
 
-    def __init__(self, desk: ThreadService, replies: Replies) -> None:
-        self._desk, self._replies = desk, replies
+    def __init__(self, service: ThreadService, replies: Replies) -> None:
+        self._service, self._replies = service, replies
         self._tried_at: dict[str, datetime] = {}
         self._unlooked: set[str] = set()
         self._settling = threading.Lock()
@@ -37,7 +37,7 @@ class CrashRecovery:
 
     def recover(self) -> list[str]:
         """Settle every thread in the store; returns one line for each that could not be."""
-        return self._settle_all(self._desk.store.threads())
+        return self._settle_all(self._service.store.threads())
 
     def reconcile(self) -> None:
         """Take up what another replica left: claims past their time, threads nobody works on, cards that are behind.
@@ -45,7 +45,7 @@ class CrashRecovery:
         What changed since the last look is somebody's.
         """
         before, self._seen = self._seen, {}
-        for state in self._desk.store.open_threads():
+        for state in self._service.store.open_threads():
             self._seen[state.thread_id] = state.version
             if before.get(state.thread_id) == state.version:
                 self._reconcile(state)
@@ -54,9 +54,9 @@ class CrashRecovery:
         if state.post_intent is not None:
             self._replies.recall(state.thread_id)
         elif state.is_at_work:
-            self._desk.queue(state.thread_id, unless_queued=True)
-        elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._desk.cards.is_behind(state):
-            self._desk.cards.show_later(state.thread_id)
+            self._service.queue(state.thread_id, unless_queued=True)
+        elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._service.cards.is_behind(state):
+            self._service.cards.show_later(state.thread_id)
 
     def is_due(self) -> bool:
         """Whether there is something for `settle_late` to do."""
@@ -75,8 +75,8 @@ class CrashRecovery:
             self._settling.release()
 
     def _due(self) -> list[ThreadState]:
-        now = self._desk.clock.now()
-        known = (self._desk.store.get(thread_id) for thread_id in sorted(self._replies.unsettled()))
+        now = self._service.clock.now()
+        known = (self._service.store.get(thread_id) for thread_id in sorted(self._replies.unsettled()))
         return [state for state in known if state is not None and self._has_had_its_time(state, now)]
 
     def _has_had_its_time(self, state: ThreadState, now: datetime) -> bool:
@@ -107,19 +107,19 @@ class CrashRecovery:
         return problems
 
     def _again(self, state: ThreadState) -> None:
-        self._tried_at[state.thread_id] = self._desk.clock.now()
+        self._tried_at[state.thread_id] = self._service.clock.now()
         self._replies.recall(state.thread_id)
 
     def _settle(self, state: ThreadState) -> None:
         if not state.is_open:
-            self._desk.cards.finish(state.thread_id)
+            self._service.cards.finish(state.thread_id)
             return
         if state.card_ts is not None:
             self._unlooked.add(state.thread_id)
         if state.post_intent is not None:
             self._replies.settle(state)
         elif state.is_at_work:
-            self._desk.queue(state.thread_id, unless_queued=True)
+            self._service.queue(state.thread_id, unless_queued=True)
 
     def _look(self) -> list[str]:
         """Look whether what waits for a human was answered already, then show the cards that differ or are gone.
@@ -133,7 +133,7 @@ class CrashRecovery:
             try:
                 adopted = self._adopted(thread_id)
                 if not adopted:
-                    self._desk.cards.show_after_restart(thread_id)
+                    self._service.cards.show_after_restart(thread_id)
             except Unavailable as error:
                 log.warning("waiting cards are looked at later: %s", error, extra={"action": "look_later"})
                 break
@@ -142,24 +142,24 @@ class CrashRecovery:
                     "thread not looked at", extra={"action": "look_failed", "thread_id": thread_id}, exc_info=True
                 )
                 adopted = False
-                self._desk.cards.show_later(thread_id)
+                self._service.cards.show_later(thread_id)
             self._unlooked.discard(thread_id)
             if adopted:
                 lines.append(f"{thread_id}: its reply was already in the thread; it was logged and the card closed")
         return lines
 
     def _adopted(self, thread_id: str) -> bool:
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is None or state.status is not ThreadStatus.PENDING_USER or state.post_intent:
             return False
-        return self._replies.adopt_standing(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
+        return self._replies.adopt_standing(state, self._service.workspace.thread(state.chat_id, state.thread_ts))
 
 
 class GivingUp:
     """Hands threads to a human; `say` says a line in the ops channel."""
 
-    def __init__(self, desk: ThreadService, orchestrator: Orchestrator, say: Callable[[str], None]) -> None:
-        self._desk, self._orchestrator, self._say = desk, orchestrator, say
+    def __init__(self, service: ThreadService, orchestrator: Orchestrator, say: Callable[[str], None]) -> None:
+        self._service, self._orchestrator, self._say = service, orchestrator, say
 
     def deadly(self, job: Job) -> bool:
         """Settle a job that is not to be run any more; False where it is about no thread.
@@ -172,7 +172,7 @@ class GivingUp:
         if isinstance(job.work, QuestionAsked):
             self._orchestrator.open_unworked(job.work)
         died = f"the bot died {DEADLY_DEATHS} times while it worked on this and on nothing else"
-        return self._handed_over(job.key, died, self._desk.cards.show_card)
+        return self._handed_over(job.key, died, self._service.cards.show_card)
 
     def given_up(self, job: Job) -> bool:
         """Settle a thread whose job failed for the last time; False where there is no such thread."""
@@ -182,26 +182,26 @@ class GivingUp:
     def _show(self, thread_id: str) -> None:
         """Show the card, now or later."""
         try:
-            self._desk.cards.show_card(thread_id)
+            self._service.cards.show_card(thread_id)
         except ProviderError:
             log.warning("card not shown", extra={"action": "card_later", "thread_id": thread_id}, exc_info=True)
-            self._desk.cards.show_later(thread_id)
+            self._service.cards.show_later(thread_id)
 
     def _handed_over(self, thread_id: str, why: str, show: Callable[[str], object]) -> bool:
         """Let a thread wait for a human, who is told why, once; one that waits already keeps its draft."""
-        state = self._desk.store.get(thread_id)
+        state = self._service.store.get(thread_id)
         if state is None:
             return False
         words = f"could not be investigated: {why}"
         if state.is_at_work:
-            at = self._desk.clock.now()
+            at = self._service.clock.now()
 
             def handed(now: ThreadState) -> ThreadState | None:
                 if not now.is_at_work:
                     return None
                 return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
 
-            self._desk.store.amend(thread_id, handed)
+            self._service.store.amend(thread_id, handed)
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
             show(thread_id)
             return True

@@ -30,14 +30,14 @@ class ThreadRebuild:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         orchestrator: Orchestrator,
         events: Journal,
         rules: Rules,
         *,
         bot_user_id: str,
     ) -> None:
-        self._desk, self._orchestrator, self._events = desk, orchestrator, events
+        self._service, self._orchestrator, self._events = service, orchestrator, events
         self._rules, self._bot_user_id = rules, bot_user_id
 
     def plan(self, damage: DamagedDocument) -> str | None:
@@ -51,7 +51,7 @@ class ThreadRebuild:
         except InputError:
             return f"{_lost(damage.name)} Its name is not a thread id, so nothing was done." if damage.is_new else None
         if damage.is_new or not self._is_accounted_for(thread_id, damage.at):
-            self._desk.jobs.put(RebuildThread(thread_id=thread_id, file=damage.name, is_new=damage.is_new))
+            self._service.jobs.put(RebuildThread(thread_id=thread_id, file=damage.name, is_new=damage.is_new))
         return None
 
     def rebuild_thread(self, work: RebuildThread) -> None:
@@ -61,7 +61,7 @@ class ThreadRebuild:
             ProviderError: the chat cannot say how the thread stands; the job is tried again.
         """
         thread_id, lost = work.thread_id, _lost(work.file)
-        if self._desk.store.get(thread_id) is not None:
+        if self._service.store.get(thread_id) is not None:
             self._say(f"{lost} Its question is being investigated.")
             self._orchestrator.continue_thread(work)
             return
@@ -98,7 +98,7 @@ class ThreadRebuild:
         return classify(event, self._rules, inflight=False).classification == "actionable"
 
     def _why_no_question(self, thread_id: str) -> str:
-        if any(record.get("thread_id") == thread_id for record in self._desk.replies.records()):
+        if any(record.get("thread_id") == thread_id for record in self._service.replies.records()):
             return "Its reply had been posted; nothing is left to do."
         return "It has no stored question: if one is still open, please ask it again, and delete that file."
 
@@ -113,11 +113,11 @@ class ThreadRebuild:
         """Return until when the thread is settled by an earlier ending, and which messages that dealt with."""
         times: list[datetime | None] = []
         messages: set[str] = set()
-        closed = self._desk.store.last_closed(thread_id)
+        closed = self._service.store.last_closed(thread_id)
         if closed is not None:
             times.append(closed.started_at)
             messages |= closed.message_ids
-        for record in self._desk.replies.records():
+        for record in self._service.replies.records():
             if record.get("thread_id") == thread_id:
                 times.append(_time(record.get("posted_at")))
                 messages.add(str(record.get("reply_to_message_id")))
@@ -126,10 +126,10 @@ class ThreadRebuild:
 
     def _obstacle(self, question: Event) -> str | None:
         """Return why the question must not be answered anew: it is gone, or a reply of ours stands there unlogged."""
-        said = self._desk.workspace.thread(question.chat_id, question.thread_id or question.message_id)
+        said = self._service.workspace.thread(question.chat_id, question.thread_id or question.message_id)
         if not any(message.message_id == question.message_id for message in said):
             return "Its question is gone from the chat; nothing is left to do."
-        logged = {str(record.get("posted_message_id")) for record in self._desk.replies.records()}
+        logged = {str(record.get("posted_message_id")) for record in self._service.replies.records()}
         ours = [m for m in said if m.sender_id == self._bot_user_id and m.message_id not in logged]
         if any(float(message.message_id) > float(question.message_id) for message in ours):
             return "A reply of triage is already in its thread, but not in the log; nothing is posted again."
@@ -137,16 +137,16 @@ class ThreadRebuild:
 
     def _is_accounted_for(self, thread_id: str, damaged_at: datetime) -> bool:
         """Whether anything is known of the thread that is newer than its damaged record."""
-        if self._desk.store.get(thread_id) is not None:
+        if self._service.store.get(thread_id) is not None:
             return True
-        closed = self._desk.store.last_closed(thread_id)
+        closed = self._service.store.last_closed(thread_id)
         if closed is not None and closed.closed_at is not None and closed.closed_at > damaged_at:
             return True
-        return any(record.get("thread_id") == thread_id for record in self._desk.replies.records())
+        return any(record.get("thread_id") == thread_id for record in self._service.replies.records())
 
     def _say(self, line: str) -> None:
         log.warning(line, extra={"action": "record_rebuilt"})
-        self._desk.messenger.tell_ops(line)
+        self._service.messenger.tell_ops(line)
 
 
 def _lost(name: str) -> str:

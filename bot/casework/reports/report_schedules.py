@@ -53,7 +53,7 @@ class BriefSchedule:
 
     def __init__(
         self,
-        desk: ThreadService,
+        service: ThreadService,
         store: Store,
         settings: BriefSettings,
         stored: SingleDocument,
@@ -63,7 +63,7 @@ class BriefSchedule:
         zone: str,
         hours: ActiveHours | None,
     ) -> None:
-        self._desk, self._store, self._stored, self._zone = desk, store, stored, ZoneInfo(zone)
+        self._service, self._store, self._stored, self._zone = service, store, stored, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
         self._say_it = say
         times = {BriefKind.MORNING: settings.morning, BriefKind.EVENING: settings.evening}
@@ -71,7 +71,7 @@ class BriefSchedule:
 
     def tick(self) -> None:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
-        now, said = self._desk.clock.now(), self._stored.read()
+        now, said = self._service.clock.now(), self._stored.read()
         slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
         today = f"{now.astimezone(self._zone):%Y-%m-%d}"  # a day in the future is a wrong clock's, and covers nothing
         unsaid = {
@@ -91,7 +91,7 @@ class BriefSchedule:
             StoreError: the data directory cannot be read.
             ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
         """
-        now, rollups = self._desk.clock.now(), Rollups(self._store)
+        now, rollups = self._service.clock.now(), Rollups(self._store)
         self._pictures.show(read_week(self._store, rollups, now, self._zone, at_most=THREADS_AT_ONCE))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
@@ -117,7 +117,7 @@ class BriefSchedule:
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
             brief = build_brief(self._store, since, now, BriefKind(name))
-            self._desk.cards.guard.require()  # a brief quotes questions
+            self._service.cards.guard.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._stored.update({**days, "said_at": now.isoformat()})
             self._say_it(brief, self._title(name, due[name], now))

@@ -251,20 +251,20 @@ def _measure(
     for one in code:
         one.index.refresh()
     offline = CaseworkModels(without_model(sources))
-    hired = CaseworkModels(sources) if is_model_asked else offline
+    models = CaseworkModels(sources) if is_model_asked else offline
     try:
-        described, count = hired.described if is_model_asked else _OFFLINE, drafts if asked is None else len(asked)
+        described, count = models.described if is_model_asked else _OFFLINE, drafts if asked is None else len(asked)
         most = 2 * len(asked or ()) + JUDGED * count
         cost = f": about {most} runs of a model at most, each of several calls; Ctrl-C stops" if is_model_asked else ""
         _tell(f"measuring: {described}{cost} …")
-        scores = ask_questions(asked, question_runner(hired, sources), say=_tell) if asked is not None else None
+        scores = ask_questions(asked, question_runner(models, sources), say=_tell) if asked is not None else None
         true = scores or ask_questions(questions_on_files(code, drafts), question_runner(offline, sources), say=_tell)
-        planted = PlantedScores(code=offline.validator, model=hired.validator if is_model_asked else None)
+        planted = PlantedScores(code=offline.validator, model=models.validator if is_model_asked else None)
         for number, state in enumerate(true.right_drafts, 1):
             _tell(f"planting errors in draft {number} of {counted(len(true.right_drafts), 'draft')} …")
             planted.judge_with_errors(state, code)
     finally:
-        hired.close()
+        models.close()
     return Evaluation(
         investigator=described,
         codebases={one.name: one.repo.head() for one in code},

@@ -78,23 +78,23 @@ def _long_run(folder: EscalationFolder) -> int:
     with ExitStack() as at_end:
         answered = run_escalation(
             folder,
-            lambda request: _hire(folder, request, environment, at_end),
+            lambda request: _make_investigator(folder, request, environment, at_end),
             lambda line: print(line, flush=True),
             secrets=environment.secrets(),
         )
     return 0 if answered else 1
 
 
-def _hire(
+def _make_investigator(
     folder: EscalationFolder, request: EscalationRequest, environment: Environment, at_end: ExitStack
 ) -> tuple[Investigator, RunRecorder]:
     """Return who does it: the configured harness, else the ordinary investigator with more time."""
     sources = open_sources(_within(request), environment, is_long=True)
     command = request.settings.escalation.command
     if command is None:
-        hired = CaseworkModels(sources)
-        at_end.callback(hired.close)
-        return hired.investigator, hired.runs
+        models = CaseworkModels(sources)
+        at_end.callback(models.close)
+        return models.investigator, models.runs
     spending = Budget(sources.storage.journal(SPEND), sources.clock)
 
     def harness(codebase: Codebase) -> Investigator:

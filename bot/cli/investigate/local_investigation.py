@@ -47,22 +47,22 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     Raises:
         TriageError: as the investigator, the validator and the record do.
     """
-    hired = CaseworkModels(sources)
+    models = CaseworkModels(sources)
     try:
         for one in sources.code.codebases:
             one.index.refresh(index_progress(say))
-        say(f"investigating with {hired.described} …")
-        return question_runner(hired, sources).run(question, say=say)
+        say(f"investigating with {models.described} …")
+        return question_runner(models, sources).run(question, say=say)
     finally:
-        hired.close()
+        models.close()
 
 
-def question_runner(hired: CaseworkModels, sources: InvestigationInputs) -> QuestionRunner:
-    """Return what looks into a question with those who were hired."""
+def question_runner(models: CaseworkModels, sources: InvestigationInputs) -> QuestionRunner:
+    """Return what investigates a question with these models."""
     return QuestionRunner(
-        investigator=hired.investigator,
-        validator=hired.validator,
-        runs=hired.runs,
+        investigator=models.investigator,
+        validator=models.validator,
+        runs=models.runs,
         memory=sources.memory,
         clock=sources.clock,
         home=sources.environment.home,

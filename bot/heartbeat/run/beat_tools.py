@@ -92,17 +92,17 @@ class Note(Arguments):
     note: EntryId
 
 
-def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
+def playbook_tools(editor: PlaybookEditor) -> list[Tool]:
     """Return what edits the session's own playbook."""
     calls: dict[EditKind, tuple[type[Arguments], Callable[[Any], str]]] = {
-        EditKind.CHECK_TASK: (CheckTask, lambda given: keeper.check_task(given.task, ok=given.ok)),
-        EditKind.NOTE: (Text, lambda given: keeper.note(given.text)),
-        EditKind.ADD_TASK: (AddTask, lambda given: keeper.add_task(given.tier, given.text)),
-        EditKind.REMOVE_TASK: (RemoveTask, lambda given: keeper.remove_task(given.task, given.tier)),
-        EditKind.MOVE_TASK: (MoveTask, lambda given: keeper.move_task(given.task, given.to, given.tier)),
-        EditKind.RAISE_FLAG: (Text, lambda given: keeper.raise_flag(given.text)),
-        EditKind.CLEAR_FLAG: (Flag, lambda given: keeper.clear_flag(given.flag)),
-        EditKind.DROP_NOTE: (Note, lambda given: keeper.drop_note(given.note)),
+        EditKind.CHECK_TASK: (CheckTask, lambda given: editor.check_task(given.task, ok=given.ok)),
+        EditKind.NOTE: (Text, lambda given: editor.note(given.text)),
+        EditKind.ADD_TASK: (AddTask, lambda given: editor.add_task(given.tier, given.text)),
+        EditKind.REMOVE_TASK: (RemoveTask, lambda given: editor.remove_task(given.task, given.tier)),
+        EditKind.MOVE_TASK: (MoveTask, lambda given: editor.move_task(given.task, given.to, given.tier)),
+        EditKind.RAISE_FLAG: (Text, lambda given: editor.raise_flag(given.text)),
+        EditKind.CLEAR_FLAG: (Flag, lambda given: editor.clear_flag(given.flag)),
+        EditKind.DROP_NOTE: (Note, lambda given: editor.drop_note(given.note)),
     }
     return [Tool(name=kind, description=_SAID[kind], arguments=of, call=call) for kind, (of, call) in calls.items()]
 

@@ -166,8 +166,8 @@ class Choice(Arguments):
 class SharingTools:
     """Makes the tools of one beat."""
 
-    def __init__(self, pollination: Pollination, desk: SuggestionDecisions) -> None:
-        self._pollination, self._desk = pollination, desk
+    def __init__(self, pollination: Pollination, decisions: SuggestionDecisions) -> None:
+        self._pollination, self._decisions = pollination, decisions
 
     def tools_for(self, view: BeatView) -> list[Tool]:
         """Return the tools this beat has a use for."""
@@ -189,7 +189,7 @@ class SharingTools:
         return f"Sent to {self._pollination.send(offer).to}."
 
     def _accept(self, view: BeatView, choice: Choice) -> str:
-        taken = self._desk.accept(_own(view, choice).id, _by(view), choice.reason)
+        taken = self._decisions.accept(_own(view, choice).id, _by(view), choice.reason)
         what = EditKind.MOVE_TASK if taken.moves_from else EditKind.ADD_TASK
         at = taken.decided_at or view.started_at
         view.edits.made.append(
@@ -198,7 +198,7 @@ class SharingTools:
         return "Accepted: it is in your playbook."
 
     def _reject(self, view: BeatView, choice: Choice) -> str:
-        return f"{self._desk.reject(_own(view, choice).id, _by(view), choice.reason).id} is not offered again."
+        return f"{self._decisions.reject(_own(view, choice).id, _by(view), choice.reason).id} is not offered again."
 
 
 def _answer(act: Callable[[BeatView, Choice], str], view: BeatView, choice: Choice) -> str:

@@ -115,7 +115,7 @@ class Desk:
             base=self.settings.base,
             link_to=lambda _: None,
         )
-        desk = self.office.desk
+        desk = self.office.service
         self.client = client
         self.updates = FixUpdates(
             desk, self.store, self.files, self.codebases, lambda _: client if token else None, keep=self.keep
@@ -571,7 +571,7 @@ def test_a_limited_host_does_not_hold_up_the_requests_of_another(tmp_path: Path,
     other = fix.evolve(codebase="shop", looked_at=desk.office.clock.now())
     followed.add(other.id, other)
     updates = FixUpdates(
-        desk.office.desk,
+        desk.office.service,
         followed,
         desk.files,
         both,

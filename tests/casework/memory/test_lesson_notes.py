@@ -86,7 +86,7 @@ def test_the_second_click_learns_of_the_first(tmp_path: Path) -> None:
 def test_what_must_not_be_kept_is_refused(tmp_path: Path, typed: str) -> None:
     """Secrets of any shape, nothing at all, a flood; the offer stays."""
     office, click = dismissed(tmp_path)
-    office.desk = replace(office.desk, known_secrets=frozenset({"correct-horse-battery"}))
+    office.service = replace(office.service, known_secrets=frozenset({"correct-horse-battery"}))
     office.rehire()
     with pytest.raises(InputError):
         office.lessons.remember(click, typed, by=BEN)

@@ -101,7 +101,7 @@ def test_what_must_not_be_kept_is_refused(tmp_path: Path, content: str) -> None:
 def test_a_secret_of_the_process_is_known_whatever_its_shape(tmp_path: Path) -> None:
     """In a note and in a reply; the values are the environment's own."""
     office = office_with(tmp_path, "the word is correct-horse-battery")
-    office.desk = replace(office.desk, known_secrets=frozenset({"correct-horse-battery"}))
+    office.service = replace(office.service, known_secrets=frozenset({"correct-horse-battery"}))
     office.rehire()
     with pytest.raises(InputError, match="secret"):
         office.decisions.save_note(office.click(), by=BEN)

@@ -60,7 +60,7 @@ class Votings:
 
     def restart(self) -> None:
         self.store = in_memory(FEEDBACK, self.documents)
-        self.votes = FeedbackVotes(self.office.desk, self.store, self.chat, keep=self.keep)
+        self.votes = FeedbackVotes(self.office.service, self.store, self.chat, keep=self.keep)
 
     def say(self, user: str, *, helpful: bool) -> str:
         return self.votes.vote(THREAD_ID, self.reply_id, by=user, is_helpful=helpful)

@@ -27,7 +27,7 @@ def office(tmp_path: Path) -> Office:
 
 
 def changes(office: Office) -> list[tuple[str, bool]]:
-    found = find_changes(office.desk, office.state, lambda ref: ref.ref not in office.changed_refs)
+    found = find_changes(office.service, office.state, lambda ref: ref.ref not in office.changed_refs)
     return [(change.text, change.is_hard) for change in found]
 
 

@@ -207,7 +207,7 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     """Killed while Slack still worked on the request: not finding it at once proves nothing."""
     office = Office(tmp_path).asked()
     die_while_posting(office)
-    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
+    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
     assert recovery.recover() == []
     assert recovery.settle_late() == []
     assert (office.messenger.posts, recovery.is_due()) == ([], False)
@@ -224,7 +224,7 @@ def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_pos
     office = Office(tmp_path).asked()
     die_while_posting(office)
     office.clock.advance(12)
-    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
+    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
     assert recovery.recover() == []
     for _ in range(2):
         office.clock.advance(IN_FLIGHT.total_seconds())
@@ -241,7 +241,7 @@ def test_a_reply_whose_sender_died_is_posted_once_no_post_can_come_any_more(tmp_
     """Not before."""
     office = Office(tmp_path).asked()
     die_while_posting(office)
-    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
+    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
     office.clock.advance(SLOW_IN_FLIGHT.total_seconds() - 1)
     assert recovery.recover() == []
     assert office.messenger.posts == []
@@ -257,7 +257,7 @@ def test_a_reply_that_was_not_sent_yet_when_its_sender_died_is_posted_at_the_sta
     intent = PostIntent(at=office.clock.now(), draft_hash=hashed, is_unsent=True)
     claims = {"approved_by": BEN, "user_approved_at": office.clock.now()}
     office.store.put(office.state.evolve(post_intent=intent, **claims))
-    assert CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
+    assert CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover() == []
     posted_once(office)
 
 
@@ -273,8 +273,8 @@ def test_each_start_counts_from_the_last_post_that_may_be_on_its_way(tmp_path: P
 
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
-        CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover()
-    assert CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
+        CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover()
+    assert CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover() == []
     assert office.messenger.posts == []
 
 
@@ -283,7 +283,7 @@ def test_an_intent_from_the_future_is_given_back_at_once(tmp_path: Path) -> None
     office = Office(tmp_path).asked()
     intent = PostIntent(at=office.clock.now() + timedelta(hours=1), draft_hash=office.state.draft_hash or "")
     office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
-    [line] = CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover()
+    [line] = CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover()
     assert "Not posted" in line
     assert (office.messenger.posts, office.state.post_intent) == ([], None)
 
@@ -305,7 +305,7 @@ class TestLate:
     def settle(office: Office, *, after_s: float = IN_FLIGHT.total_seconds()) -> list[str]:
         """Let the running bot settle what is due after some time."""
         office.clock.advance(after_s)
-        recovery = CrashRecovery(office.desk, office.replies)
+        recovery = CrashRecovery(office.service, office.replies)
         return recovery.settle_late() if recovery.is_due() else []
 
     def test_the_running_bot_posts_it_within_a_minute(self, office: Office) -> None:
@@ -379,7 +379,7 @@ class TestLate:
         assert "Not posted: <@U3> wrote in the thread" in line
         assert (office.messenger.posts, office.state.post_intent, office.state.approved_by) == ([], None, None)
         assert "was not posted" in office.state.stale_reasons[-1]
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.catch_up(at_once=True)
         assert office.decisions.dismiss(office.click(), by=BEN, reason=None).startswith("Dismissed")
 
     def test_a_reply_of_a_human_that_was_heard_meanwhile_counts_too(self, office: Office) -> None:
@@ -408,7 +408,7 @@ class TestLate:
         [line] = self.settle(office, after_s=360)
         assert "approved more than 5 minutes ago" in line
         assert office.messenger.posts == []
-        office.desk.cards.catch_up(at_once=True)
+        office.service.cards.catch_up(at_once=True)
         approve(office)
         posted_once(office)
 
@@ -429,7 +429,7 @@ class TestLate:
     def test_while_the_chat_is_down_it_is_tried_every_ten_seconds(self, office: Office) -> None:
         """Kept as it is until the chat can say, and told once."""
         office.messenger.unreadable = True
-        recovery = CrashRecovery(office.desk, office.replies)
+        recovery = CrashRecovery(office.service, office.replies)
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert len(recovery.settle_late()) == 1
         assert not recovery.is_due()

@@ -28,7 +28,7 @@ def test_a_thread_whose_job_waits_gets_no_second_one(tmp_path: Path) -> None:
     office = Office(tmp_path)
     office.store.put(in_status(ThreadStatus.INVESTIGATING))
     office.jobs.put(ContinueThread(thread_id=THREAD_ID))
-    CrashRecovery(office.desk, office.replies).recover()
+    CrashRecovery(office.service, office.replies).recover()
     assert len(office.jobs.waiting) == 1
 
 

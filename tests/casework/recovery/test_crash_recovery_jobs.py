@@ -33,7 +33,7 @@ def said() -> list[str]:
 @pytest.fixture
 def giving_up(office: Office, said: list[str]) -> GivingUp:
     """What is tried, over the office."""
-    return GivingUp(office.desk, office.orchestrator, said.append)
+    return GivingUp(office.service, office.orchestrator, said.append)
 
 
 @pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED])
@@ -108,7 +108,7 @@ def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: 
         a_job(ContinueThread(thread_id=THREAD_ID)).model_copy(update={"failures": ("unexpected KeyError",)})
     )
     office.messenger.card_refused = None
-    office.desk.cards.catch_up(at_once=True)
+    office.service.cards.catch_up(at_once=True)
     assert "unexpected KeyError" in office.shown.status_history[-1].why
 
 

@@ -132,7 +132,7 @@ class Days:
 
     def restart(self) -> None:
         settings = BriefSettings.model_validate(self.settings)
-        desk, store = self.office.desk, FileStore(self.office.folder)
+        desk, store = self.office.service, FileStore(self.office.folder)
         zone = "Europe/Berlin"
         self.briefs = BriefSchedule(
             desk, store, settings, self.stored, self.pictures, say=self.say, zone=zone, hours=self.hours

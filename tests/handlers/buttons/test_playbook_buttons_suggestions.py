@@ -53,7 +53,7 @@ class Edge:
             owners=OWNERS,
             sessions=works.sessions,
             store=self.store,
-            desk=SuggestionDecisions(works.sessions, self.store, MemoryDecisionLog(), works.clock),
+            decisions=SuggestionDecisions(works.sessions, self.store, MemoryDecisionLog(), works.clock),
             cards=self.cards,  # type: ignore[arg-type]
             approvers=approvers,
         )

@@ -142,7 +142,7 @@ class Everything:
         tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskCommands(
+            tasks=TaskCommands(
                 works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
             ),
             approvers=self.approvers,
@@ -152,7 +152,7 @@ class Everything:
             owners=OWNERS,
             sessions=garden.sessions,
             store=garden.suggestions,
-            desk=garden.desk,
+            decisions=garden.desk,
             cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
             approvers=self.approvers,
         )
@@ -166,7 +166,7 @@ class Everything:
             **casework.table(),
             "heartbeat": heartbeat,
             "tiers": tiers,
-            "pollinate": PollinateCommand(office=office, pollination=garden.pollination),
+            "pollinate": PollinateCommand(actions=office, pollination=garden.pollination),
         }
 
     def type(self, text: str, *, by: str, team: str = "T1") -> str:

@@ -38,11 +38,11 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
         owners=OWNERS,
         sessions=garden.sessions,
         store=garden.suggestions,
-        desk=garden.desk,
+        decisions=garden.desk,
         cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
         approvers=approvers,
     )
-    command = PollinateCommand(office=office, pollination=garden.pollination)
+    command = PollinateCommand(actions=office, pollination=garden.pollination)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
     CommandDispatcher({"pollinate": command}, team_id="T1", patience_s=600)(

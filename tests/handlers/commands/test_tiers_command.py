@@ -68,7 +68,7 @@ class Edge:
         self.tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskCommands(
+            tasks=TaskCommands(
                 works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
             ),
             approvers=self.approvers,
@@ -77,7 +77,7 @@ class Edge:
         self.buttons = TierButtons(
             works.sessions,
             OWNERS,
-            self.tiers.desk,
+            self.tiers.tasks,
             self.approvers,
             say=say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS"),
         )

@@ -71,14 +71,14 @@ class FileDocuments:
 
     def __init__(self, home: Path, *, is_reader: bool = False) -> None:
         self._home, self._is_reader, self._leases = home, is_reader, FileLeases(home)
-        shelf = {
+        kinds = {
             "overrides": OneJsonFile,
             "wakes": EmptyFiles,
             "rollups": CompactJsonFiles,
             "threads": JsonFiles if is_reader else TinyFiles,
         }
-        self._shelves: Mapping[str, JsonFiles] = {
-            name: shelf.get(name, JsonFiles)(process_home(home) if name in OF_PROCESS else home, name, pattern)
+        self._files: Mapping[str, JsonFiles] = {
+            name: kinds.get(name, JsonFiles)(process_home(home) if name in OF_PROCESS else home, name, pattern)
             for name, pattern in FILES.items()
         }
         self._archive = {"threads": FileArchive(home / "closed")}
@@ -87,46 +87,46 @@ class FileDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None; raises StoreError when the disk refuses."""
-        return self._shelves[collection].get(doc_id)
+        return self._files[collection].get(doc_id)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document, by id; raises StoreError when the disk refuses."""
-        shelf = self._shelves[collection]
-        with shelf.lock:
-            return shelf.all()
+        files = self._files[collection]
+        with files.lock:
+            return files.all()
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        with self._unchanged(collection, doc_id, version) as shelf:
-            shelf.put(doc_id, {**value, "version": version + 1})
+        with self._unchanged(collection, doc_id, version) as files:
+            files.put(doc_id, {**value, "version": version + 1})
 
     def delete(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        with self._unchanged(collection, doc_id, version) as shelf:
-            shelf.put(doc_id, None)
+        with self._unchanged(collection, doc_id, version) as files:
+            files.put(doc_id, None)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return the path of a document's file."""
-        return str(self._shelves[collection].path(doc_id))
+        return str(self._files[collection].path(doc_id))
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Rename a document's file to `*.corrupt` and return its new path; a reader leaves it where it is.
 
         A file of several documents is set aside once; for the others nothing is returned.
         """
-        shelf = self._shelves[collection]
-        path = shelf.found_at(doc_id)
+        files = self._files[collection]
+        path = files.found_at(doc_id)
         if not os.path.lexists(path):
             return ""
         if not self._is_reader:
             path = set_aside(path)
             self._aside.add(path)
-            shelf.forget(doc_id)
+            files.forget(doc_id)
         return str(path)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        shelf = self._shelves[collection]
+        files = self._files[collection]
         found = [
             DamagedDocument(
                 doc_id=path.name.partition(".json")[0],
@@ -134,23 +134,23 @@ class FileDocuments:
                 at=datetime.fromtimestamp(path.lstat().st_mtime, UTC),
                 is_new=path in self._aside,
             )
-            for path in shelf.folder.glob("*.corrupt")
+            for path in files.folder.glob("*.corrupt")
         ]
         return sorted(found, key=lambda damaged: (damaged.at, damaged.name))
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's file to closed/<yyyy-mm>/<id>.<at>.json."""
-        shelf = self._shelves[collection]
-        with shelf.lock, self._alone(shelf.folder):
-            if file_stamp(shelf.path(doc_id)) is not None:
-                self._archive[collection].take(shelf.path(doc_id), doc_id, at)
-            shelf.put(doc_id, None)
+        files = self._files[collection]
+        with files.lock, self._alone(files.folder):
+            if file_stamp(files.path(doc_id)) is not None:
+                self._archive[collection].take(files.path(doc_id), doc_id, at)
+            files.put(doc_id, None)
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
     ) -> Sequence[ArchivedDocument]:
         """Return what was archived, of all ids or of one, and since when; the newest first."""
-        with self._shelves[collection].lock:
+        with self._files[collection].lock:
             return self._archive[collection].newest_first(doc_id, since)
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
@@ -159,19 +159,19 @@ class FileDocuments:
 
     def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
         """Replace an archived document's file."""
-        shelf = self._shelves[collection]
-        with shelf.lock, self._alone(shelf.folder):
+        files = self._files[collection]
+        with files.lock, self._alone(files.folder):
             self._archive[collection].rewrite(archived, value)
 
     @contextmanager
     def _unchanged(self, collection: str, doc_id: str, version: int) -> Iterator[JsonFiles]:
         """Enter alone, where the stored version is `version`; raises Conflict where it is another."""
-        shelf = self._shelves[collection]
-        with shelf.lock, self._alone(shelf.folder):
-            stored = shelf.get(doc_id)
+        files = self._files[collection]
+        with files.lock, self._alone(files.folder):
+            stored = files.get(doc_id)
             if (stored.version if stored else 0) != version:
                 raise Conflict(f"{doc_id} was changed meanwhile; look again")
-            yield shelf
+            yield files
 
     @contextmanager
     def _alone(self, folder: Path) -> Iterator[None]:
