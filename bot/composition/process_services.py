@@ -35,7 +35,7 @@ from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import RateLimits
 from handlers.transport.slack_clients import (
     header_of,
-    patient_client,
+    history_client,
     patiently,
     posting_client,
     repeatable_client,
@@ -75,15 +75,17 @@ DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 
 
 class SlackAccess:
-    """The clients of one workspace; `client` may repeat itself, `patient` waits for
-    nobody, `posting` does not repeat itself, `poster` keeps the pace as well.
+    """The clients of one workspace.
+
+    `client` repeats failed requests and waits for rate limits, `history_client` leaves that waiting to its user,
+    `posting` sends nothing twice; `poster` keeps to the rate of posts as well.
     """
 
     def __init__(
         self, environment: Environment, bot_token: str, names: NameBook, pacing: RateLimits, clock: Clock, say: Say
     ) -> None:
-        makers = (repeatable_client, patient_client, posting_client)
-        self.client, self.patient, self.posting = (make(bot_token, environment.slack_api_url) for make in makers)
+        makers = (repeatable_client, history_client, posting_client)
+        self.client, self.history_client, self.posting = (make(bot_token, environment.slack_api_url) for make in makers)
         self.clock = ChatClock(clock, say)
         self.me = me = patiently(lambda: _identify(self.client, self.clock))
         self.poster = Poster(self.posting, pacing.posts, reader=self.client, clock=clock)
@@ -95,7 +97,7 @@ class SlackAccess:
     def check_clock(self) -> None:
         """Compare this machine's clock with Slack's; raises ProviderError where Slack does not tell its time."""
         with translate_slack_errors("tell its time"):
-            self.clock.note(header_of(self.patient.auth_test().headers, "date"))
+            self.clock.note(header_of(self.history_client.auth_test().headers, "date"))
 
 
 class ProcessServices:

@@ -248,7 +248,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
         on.settings,
         watcher,
         ChatToReadBack(
-            history=SlackHistory(on.slack.patient),
+            history=SlackHistory(on.slack.history_client),
             team_id=on.slack.me.team_id,
             clock=on.slack.clock,
             set_clock=on.slack.check_clock,

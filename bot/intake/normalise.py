@@ -19,7 +19,7 @@ from bot.domain.events import Event, MessageType, Sender
 from bot.domain.secrets import redact
 
 MAX_READ_CHARS: Final = 100_000
-MAX_CHARS: Final = 12_000
+MAX_ATTACHED_CHARS: Final = 12_000
 """Of what a bot wrote beside its text."""
 _PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share")
 _NESTED: Final = ("text", "elements", "fields")
@@ -34,70 +34,6 @@ _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _ID = re.compile(r"[A-Z0-9]{1,64}")
 _USER = re.compile(r"[UW][A-Z0-9]{1,63}")
 _TOKEN = re.compile(r"[!-~]{1,200}")
-
-
-def extract_text(message: Mapping[str, Any]) -> str:
-    """Return what a message says, without credentials; half characters are replaced, which no file can hold.
-
-    Raises:
-        ValueError: its text is no text.
-
-    >>> extract_text({"bot_id": "B1", "text": "", "attachments": [{"title": "HighLatency", "text": "p99 over 2 s"}]})
-    'HighLatency\\np99 over 2 s'
-    """
-    text = message.get("text")
-    if not isinstance(text, str | None):
-        raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
-    words = text or ""
-    if message.get("bot_id"):
-        blocks = [] if words.strip() else _lines(message.get("blocks"))
-        beside = redact("\n".join([*blocks, *_attached(message)])[:MAX_READ_CHARS])
-        words = "\n".join(filter(None, [words, beside[:MAX_CHARS]]))
-    return redact(words.encode("utf-8", "replace").decode())
-
-
-def is_edited_message(message: Mapping[str, Any], before: str | None) -> bool:
-    """Whether its words are no longer those of `before` because its author changed them.
-
-    Slack marks what was edited, but not where a bot changed its blocks; then the words have to be known from before.
-    Source: https://docs.slack.dev/reference/methods/chat.update (`blocks`)
-    """
-    is_marked = bool(message.get("edited")) or (bool(message.get("bot_id")) and before is not None)
-    return is_marked and extract_text(message) != before
-
-
-def _attached(message: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the attachments that the bot itself wrote; previews of links come and go later."""
-    attachments = message.get("attachments")
-    for one in attachments if isinstance(attachments, list) else ():
-        if not isinstance(one, Mapping) or any(one.get(mark) for mark in _PREVIEWS):
-            continue
-        written = [line for key in ("pretext", "title", "text") for line in _lines(one.get(key))]
-        written += [": ".join(pair) for pair in _pairs(one.get("fields"))]
-        written += _lines(one.get("blocks"))
-        yield from written or _lines(one.get("fallback"))
-
-
-def _pairs(fields: object) -> Iterator[list[str]]:
-    for field in fields if isinstance(fields, list) else ():
-        if isinstance(field, Mapping):
-            yield [line for key in ("title", "value") for line in _lines(field.get(key))]
-
-
-def _lines(content: object, depth: int = 0) -> list[str]:
-    """Return the texts of a string, a block or a list of blocks, a line each; the pieces of a rich text are joined."""
-    if isinstance(content, str):
-        return [content] if content.strip() else []
-    if depth > _MAX_DEPTH:
-        return []
-    if isinstance(content, list):
-        return [line for each in content for line in _lines(each, depth + 1)]
-    if not isinstance(content, Mapping):
-        return []
-    if content.get("type") == "actions":
-        return []
-    found = [line for key in _NESTED for line in _lines(content.get(key), depth + 1)]
-    return ["".join(found)] if found and str(content.get("type")) in _ONE_LINE else found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +83,70 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
     if kind is None or _is_own(message, me):
         return None
     return _incoming(body, event, message, kind, me)
+
+
+def extract_text(message: Mapping[str, Any]) -> str:
+    """Return what a message says, without credentials; half characters are replaced, which no file can hold.
+
+    Raises:
+        ValueError: its text is no text.
+
+    >>> extract_text({"bot_id": "B1", "text": "", "attachments": [{"title": "HighLatency", "text": "p99 over 2 s"}]})
+    'HighLatency\\np99 over 2 s'
+    """
+    text = message.get("text")
+    if not isinstance(text, str | None):
+        raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
+    words = text or ""
+    if message.get("bot_id"):
+        blocks = [] if words.strip() else _lines(message.get("blocks"))
+        beside = redact("\n".join([*blocks, *_attached(message)])[:MAX_READ_CHARS])
+        words = "\n".join(filter(None, [words, beside[:MAX_ATTACHED_CHARS]]))
+    return redact(words.encode("utf-8", "replace").decode())
+
+
+def is_edited_message(message: Mapping[str, Any], before: str | None) -> bool:
+    """Whether its words are no longer those of `before` because its author changed them.
+
+    Slack marks what was edited, but not where a bot changed its blocks; then the words have to be known from before.
+    Source: https://docs.slack.dev/reference/methods/chat.update (`blocks`)
+    """
+    is_marked = bool(message.get("edited")) or (bool(message.get("bot_id")) and before is not None)
+    return is_marked and extract_text(message) != before
+
+
+def _attached(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the attachments that the bot itself wrote; previews of links come and go later."""
+    attachments = message.get("attachments")
+    for one in attachments if isinstance(attachments, list) else ():
+        if not isinstance(one, Mapping) or any(one.get(mark) for mark in _PREVIEWS):
+            continue
+        written = [line for key in ("pretext", "title", "text") for line in _lines(one.get(key))]
+        written += [": ".join(pair) for pair in _pairs(one.get("fields"))]
+        written += _lines(one.get("blocks"))
+        yield from written or _lines(one.get("fallback"))
+
+
+def _pairs(fields: object) -> Iterator[list[str]]:
+    for field in fields if isinstance(fields, list) else ():
+        if isinstance(field, Mapping):
+            yield [line for key in ("title", "value") for line in _lines(field.get(key))]
+
+
+def _lines(content: object, depth: int = 0) -> list[str]:
+    """Return the texts of a string, a block or a list of blocks, a line each; the pieces of a rich text are joined."""
+    if isinstance(content, str):
+        return [content] if content.strip() else []
+    if depth > _MAX_DEPTH:
+        return []
+    if isinstance(content, list):
+        return [line for each in content for line in _lines(each, depth + 1)]
+    if not isinstance(content, Mapping):
+        return []
+    if content.get("type") == "actions":
+        return []
+    found = [line for key in _NESTED for line in _lines(content.get(key), depth + 1)]
+    return ["".join(found)] if found and str(content.get("type")) in _ONE_LINE else found
 
 
 def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Identity) -> Incoming:

@@ -157,7 +157,7 @@ def posting_client(token: str, api_url: str) -> WebClient:
     return _client(token, api_url, [RateLimitRetry()])
 
 
-def patient_client(token: str, api_url: str) -> WebClient:
+def history_client(token: str, api_url: str) -> WebClient:
     """Return a client for long readings, which leaves the waiting for a rate limit to its user."""
     return _client(token, api_url, [ConnectionErrorRetryHandler(max_retry_count=2)])
 

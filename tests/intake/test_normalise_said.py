@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import MessageType
-from bot.intake.normalise import MAX_CHARS, Identity, extract_text, normalise
+from bot.intake.normalise import MAX_ATTACHED_CHARS, Identity, extract_text, normalise
 from tests.payloads import payload
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
@@ -93,7 +93,7 @@ def test_of_a_person_the_text_alone_counts() -> None:
 
 def test_what_is_beside_the_text_is_bounded() -> None:
     """A bot's attachments do not fill the disk."""
-    assert len(extract_text(alert(text="t", attachments=[{"text": "x" * 50_000}]))) == MAX_CHARS + 2
+    assert len(extract_text(alert(text="t", attachments=[{"text": "x" * 50_000}]))) == MAX_ATTACHED_CHARS + 2
 
 
 _JSON = st.recursive(
@@ -118,7 +118,10 @@ TOKEN = "ghp" + "_" + "aB3dE5gH7jK9" * 3
     [
         ({"text": f"why is {TOKEN} refused?"}, "why is [redacted: GitHub token] refused?"),
         ({"text": "curl -u ana:hunter2 fails"}, "curl -u ana:[redacted: password] fails"),
-        (alert(attachments=[{"text": f"{'x ' * (MAX_CHARS // 2 - 8)}{TOKEN}"}]), "x " * (MAX_CHARS // 2 - 8)),
+        (
+            alert(attachments=[{"text": f"{'x ' * (MAX_ATTACHED_CHARS // 2 - 8)}{TOKEN}"}]),
+            "x " * (MAX_ATTACHED_CHARS // 2 - 8),
+        ),
     ],
 )
 def test_a_credential_in_a_message_goes_no_further(message: dict[str, Any], said: str) -> None:

@@ -56,6 +56,57 @@ _NOTES: Final = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
 _READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
 
 
+def check_return(
+    ret: InvestigatorReturn,
+    *,
+    repo: Path | Repositories,
+    ledger: Ledger | None,
+    rubric: Rubric | None = None,
+    notes: NoteStore | None = None,
+    known_secrets: Collection[str] = (),
+) -> list[Check]:
+    """Return every check of a draft, the citations' as `ref[0].resolves` and `ref[0].quote`.
+
+    Args:
+        ret: The draft with its evidence.
+        repo: A git checkout, or all that a team's drafts may cite; only commits are read.
+        ledger: What the run has read; without it no draft may call itself certain.
+        rubric: What the question asks of the answer; None asks for the least.
+        notes: The approved notes; without them a citation of one is uncheckable.
+        known_secrets: The process's own secret values, which no draft may hold.
+
+    Raises:
+        ConfigError: `repo` is no git checkout.
+        ProviderError: git cannot read it.
+    """
+    rubric = rubric or rubric_for(QuestionType.OTHER)
+    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, notes=notes)
+    proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
+    marks = [proof.ok for proof in proofs]
+    return [
+        *_shape_checks(ret),
+        to_check("required_evidence", _required(ret.evidence_refs, rubric)),
+        *_ref_checks(proofs),
+        to_check(GROUNDED, _grounded(marks)),
+        to_check("confidence.read", _read_check(ret, sources)),
+        to_check("draft.places", places_check(ret, _proved(ret, marks, sources))),
+        to_check(STATEMENTS, statements_check(ret, marks)),
+        *style_checks(ret, rubric, known_secrets),
+    ]
+
+
+def _was_opened(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool:
+    """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
+    if ref.kind is EvidenceKind.FILE:
+        cited = parse_lines(ref.ref)
+        commits = {ref.commit, sources.commit(ref.commit, _path_of(ref))} - {None} if ref.commit else set()
+        return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
+    if ref.kind is EvidenceKind.GIT_COMMIT:
+        commit = sources.commit(ref.ref)
+        return commit is not None and ledger.was_shown(commit)
+    return bool(ledger.asked_servers(ref.ref))
+
+
 def _shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
     """Yield one check for each cap, `schema.…` by field."""
     yield _text("draft_reply", ret.draft_reply, max_words=MAX_DRAFT_WORDS)
@@ -105,45 +156,6 @@ def _within(name: str, count: int, limit: int, unit: str) -> Check:
 
 def _shape_check(name: str, ok: bool, reason: str) -> Check:
     return Check(name=f"schema.{name}", ok=ok, reason=reason)
-
-
-def check_return(
-    ret: InvestigatorReturn,
-    *,
-    repo: Path | Repositories,
-    ledger: Ledger | None,
-    rubric: Rubric | None = None,
-    notes: NoteStore | None = None,
-    known_secrets: Collection[str] = (),
-) -> list[Check]:
-    """Return every check of a draft, the citations' as `ref[0].resolves` and `ref[0].quote`.
-
-    Args:
-        ret: The draft with its evidence.
-        repo: A git checkout, or all that a team's drafts may cite; only commits are read.
-        ledger: What the run has read; without it no draft may call itself certain.
-        rubric: What the question asks of the answer; None asks for the least.
-        notes: The approved notes; without them a citation of one is uncheckable.
-        known_secrets: The process's own secret values, which no draft may hold.
-
-    Raises:
-        ConfigError: `repo` is no git checkout.
-        ProviderError: git cannot read it.
-    """
-    rubric = rubric or rubric_for(QuestionType.OTHER)
-    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, notes=notes)
-    proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
-    marks = [proof.ok for proof in proofs]
-    return [
-        *_shape_checks(ret),
-        to_check("required_evidence", _required(ret.evidence_refs, rubric)),
-        *_ref_checks(proofs),
-        to_check(GROUNDED, _grounded(marks)),
-        to_check("confidence.read", _was_read(ret, sources)),
-        to_check("draft.places", places_check(ret, _proved(ret, marks, sources))),
-        to_check(STATEMENTS, statements_check(ret, marks)),
-        *style_checks(ret, rubric, known_secrets),
-    ]
 
 
 def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
@@ -202,7 +214,7 @@ def _path_of(ref: EvidenceRef) -> str:
     return cited.path if cited else ""
 
 
-def _was_read(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:
+def _read_check(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:
     """`high` and `medium` are for what this run has seen with its own eyes."""
     if ret.confidence == "low":
         return CitationResult(True, "confidence low asks for no proof of reading")
@@ -212,22 +224,10 @@ def _was_read(ret: InvestigatorReturn, sources: CitationSources) -> CitationResu
             False if is_high else None, f"{ret.confidence} confidence without a record of what was read"
         )
     to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
-    unread = [ref.ref[:80] for ref in to_read if not was_read(ref, sources.ledger, sources)]
+    unread = [ref.ref[:80] for ref in to_read if not _was_opened(ref, sources.ledger, sources)]
     if unread or (ret.confidence == "high" and not to_read):
         named = ", ".join(unread) or "anything it rests on"
         return CitationResult(
             False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
         )
     return CitationResult(True, f"all that {ret.confidence} confidence rests on was read in this run")
-
-
-def was_read(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool:
-    """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
-    if ref.kind is EvidenceKind.FILE:
-        cited = parse_lines(ref.ref)
-        commits = {ref.commit, sources.commit(ref.commit, _path_of(ref))} - {None} if ref.commit else set()
-        return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
-    if ref.kind is EvidenceKind.GIT_COMMIT:
-        commit = sources.commit(ref.ref)
-        return commit is not None and ledger.was_shown(commit)
-    return bool(ledger.asked_servers(ref.ref))

@@ -29,14 +29,14 @@ from bot.ports.code import CloneStanding, CodebaseStanding, read_clones, read_in
 THREADS = 8
 
 
-def clones(patient: DoctorContext) -> HealthCheck:
+def clones(context: DoctorContext) -> HealthCheck:
     """Whether every codebase with an address can be fetched by whoever runs this.
 
     Raises:
         ConfigError: git is not installed.
         StoreError: what is known of the clones cannot be read.
     """
-    home, codebases = process_home(patient.home), patient.settings().all_codebases
+    home, codebases = process_home(context.home), context.settings().all_codebases
     network = GitNetwork(stall_s=PATIENCE_S, limit_s=PATIENCE_S)
     asked = {
         codebase: Clone(clone_path(home / "codebases", codebase), one.url, one.branch, network)
@@ -47,9 +47,9 @@ def clones(patient: DoctorContext) -> HealthCheck:
         return well("none: every codebase is a path")
     with ThreadPoolExecutor(THREADS) as threads:
         problems = dict(zip(asked, threads.map(_problem, asked.values()), strict=True))
-    standings = read_clones(patient.store().machine)
+    standings = read_clones(context.store().machine)
     says = "; ".join(
-        _clone_line(codebase, standings.get(codebase), problems[codebase], patient.now) for codebase in asked
+        _clone_line(codebase, standings.get(codebase), problems[codebase], context.now) for codebase in asked
     )
     failing = [asked[codebase] for codebase, problem in problems.items() if problem]
     if not failing:
@@ -70,46 +70,46 @@ def _clone_line(codebase: str, standing: CloneStanding | None, problem: str | No
     return f"{codebase} does not answer ({problem}), {known}" if problem else f"{codebase} answers, {known}"
 
 
-def code_hosts(patient: DoctorContext) -> HealthCheck:
+def code_hosts(context: DoctorContext) -> HealthCheck:
     """Say for every codebase whether a token for its host is there; none is needed to answer questions."""
-    settings = patient.settings()
+    settings = context.settings()
     places = {
-        name: _place(name, one, patient, default=settings.code_host) for name, one in settings.all_codebases.items()
+        name: _place(name, one, context, default=settings.code_host) for name, one in settings.all_codebases.items()
     }
-    return well("; ".join(_host_line(name, place, places, patient) for name, place in places.items()))
+    return well("; ".join(_host_line(name, place, places, context) for name, place in places.items()))
 
 
 def _place(
-    name: str, one: CodebaseSettings, patient: DoctorContext, *, default: CodeHost | None
+    name: str, one: CodebaseSettings, context: DoctorContext, *, default: CodeHost | None
 ) -> CodeRepository | None:
     try:
-        remote = one.url or GitRepo(checkout_path(name, one, patient.home)).remote_url()
+        remote = one.url or GitRepo(checkout_path(name, one, context.home)).remote_url()
     except (ConfigError, ProviderError):  # the check of git says why
         return None
     return code_repository(remote, one.code_host or default)
 
 
 def _host_line(
-    name: str, place: CodeRepository | None, places: dict[str, CodeRepository | None], patient: DoctorContext
+    name: str, place: CodeRepository | None, places: dict[str, CodeRepository | None], context: DoctorContext
 ) -> str:
     lead = f"{name}: " if name else ""
     wanted = host_token_name(place.kind, name if len(places) > 1 else "") if place else None
     if place is None or wanted is None:
         return f"{lead}on no host that is known, so patches are given as files"
-    found = token_variable(patient.environment, name, place, places.values())
+    found = token_variable(context.environment, name, place, places.values())
     if found is None:
         return f"{lead}{wanted} is missing for {place.origin}, so patches are given as files"
     return f"{lead}{found} is there for {place.origin}"
 
 
-def git(patient: DoctorContext) -> HealthCheck:
+def git(context: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
         return wrong("git is not installed", "apt-get install git")
-    standing = read_index_standing(patient.store().machine)
+    standing = read_index_standing(context.store().machine)
     found = [
-        _checkout(name, one, patient.home, standing.codebases.get(name, standing))
-        for name, one in patient.settings().all_codebases.items()
+        _checkout(name, one, context.home, standing.codebases.get(name, standing))
+        for name, one in context.settings().all_codebases.items()
     ]
     fixes = "; ".join(one.fix for one in found if one.fix)
     return HealthCheck(ok=all(one.ok for one in found), says="; ".join(one.says for one in found), fix=fixes)

@@ -61,12 +61,12 @@ def command(scope: Scope, as_json: bool) -> int:
         ConfigError: the environment itself cannot be used.
     """
     environment = environment_at(scope.home)
-    patient = DoctorContext(home=environment.home, config=scope.config, environment=environment, now=datetime.now(UTC))
+    context = DoctorContext(home=environment.home, config=scope.config, environment=environment, now=datetime.now(UTC))
     teams = scope.teams()
     if len(teams) == 1:
-        findings = run_checks(replace(patient, home=next(iter(teams.values()))))
+        findings = run_checks(replace(context, home=next(iter(teams.values()))))
     else:
-        findings = run_checks(patient, checks_of(teams))
+        findings = run_checks(context, checks_of(teams))
     print(_findings_json(findings) if as_json else render(findings))
     return 0 if all(finding.ok for finding in findings.values()) else 1
 
@@ -80,17 +80,17 @@ def checks_of(teams: Mapping[str, Path]) -> dict[str, Check]:
     return {**once, **each}
 
 
-def _with_home(check: Check, home: Path, patient: DoctorContext) -> HealthCheck:
-    return check(replace(patient, home=home))
+def _with_home(check: Check, home: Path, context: DoctorContext) -> HealthCheck:
+    return check(replace(context, home=home))
 
 
 def run_checks(
-    patient: DoctorContext, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
+    context: DoctorContext, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
 ) -> dict[str, HealthCheck]:
     """Return what every check found, in their order; one that fails or is slow has found that, and stops no other."""
     found: dict[str, HealthCheck] = {}
     looking = {
-        name: threading.Thread(target=_look, args=(found, name, check, patient), name=name, daemon=True)
+        name: threading.Thread(target=_look, args=(found, name, check, context), name=name, daemon=True)
         for name, check in (CHECKS if checks is None else checks).items()
     }
     until = time.monotonic() + limit_s
@@ -129,13 +129,13 @@ def _sum(findings: Mapping[str, HealthCheck], unmade: int) -> str:
     return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
 
 
-def _look(found: dict[str, HealthCheck], name: str, check: Check, patient: DoctorContext) -> None:
-    found[name] = _try(name, check, patient)
+def _look(found: dict[str, HealthCheck], name: str, check: Check, context: DoctorContext) -> None:
+    found[name] = _try(name, check, context)
 
 
-def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
+def _try(name: str, check: Check, context: DoctorContext) -> HealthCheck:
     try:
-        return check(patient)
+        return check(context)
     except NotReady as error:
         if name != error.check:
             return SkippedCheck(ok=False, says=f"not checked: {error.lacking}", fix=f"see {error.check}")
@@ -163,13 +163,13 @@ CHECKS: Mapping[str, Check] = {
     "chats": slack_checks.watched_chats,
     DATABASE: service_checks.database,
     "replicas": service_checks.replicas,
-    BOT: lambda patient: process_check(patient.store(), patient.now),
-    CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
-    "records": lambda patient: records_check(patient.store()),
-    "journals": lambda patient: journal_check(patient.store(), patient.now),
-    "classifier": lambda patient: classifier_check(patient.store(), patient.now),
+    BOT: lambda context: process_check(context.store(), context.now),
+    CONNECTION: lambda context: connection_check(context.store(), context.now),
+    "records": lambda context: records_check(context.store()),
+    "journals": lambda context: journal_check(context.store(), context.now),
+    "classifier": lambda context: classifier_check(context.store(), context.now),
     "weights": machine_checks.weights,
-    "pause": lambda patient: pause_check(patient.store()),
+    "pause": lambda context: pause_check(context.store()),
     "model": service_checks.model,
     "prices": service_checks.prices,
     "mcp servers": service_checks.mcp_servers,

@@ -32,23 +32,23 @@ LOW_BYTES: Final = 1024**3
 HELD_FOLDERS: Final = ("closed", "escalations", "memory", "queue", "queue/failed", "queue/running", "state")
 
 
-def release(patient: DoctorContext) -> HealthCheck:
+def release(context: DoctorContext) -> HealthCheck:
     """Whether this release can read what is stored; raises StoreError where it cannot."""
-    refuse_newer(patient.store().documents, ALL_COLLECTIONS)
+    refuse_newer(context.store().documents, ALL_COLLECTIONS)
     return well(f"triage {program_version()}, which writes schema {SCHEMA_VERSION}")
 
 
-def config(patient: DoctorContext) -> HealthCheck:
+def config(context: DoctorContext) -> HealthCheck:
     """Whether triage.yml can be used."""
     try:
-        settings = patient.settings()
+        settings = context.settings()
     except NotReady as error:
         fix = "fix that, or write a new one with `triage init`"
         return wrong("; ".join(error.problems), fix)
     by_team = settings.by_team().values()
     chats, sessions = sum(len(team.watched_chats) for team in by_team), len(settings.sessions)
     teams = f"{counted(len(by_team), 'team')}, " if settings.teams else ""
-    path = find_config(patient.config, process_home(patient.home))
+    path = find_config(context.config, process_home(context.home))
     return well(f"{path}: {teams}{counted(chats, 'watched chat')}, {counted(sessions, 'session')}")
 
 
@@ -63,20 +63,20 @@ def secrets(path: Path) -> HealthCheck:
     return well("only its owner can read .env")
 
 
-def tmux(patient: DoctorContext) -> HealthCheck:
+def tmux(context: DoctorContext) -> HealthCheck:
     """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
     if shutil.which("tmux") is None:
         return well("not installed; long investigations run as plain processes (tail -f)")
-    if not has_room_for_socket(patient.home):
+    if not has_room_for_socket(context.home):
         return well("TRIAGE_HOME's path is too long for its socket; plain processes are used")
     done = _run("tmux", "-V")
     fix = "reinstall tmux, or remove it: plain processes work too"
     return HealthCheck(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
 
 
-def gh(patient: DoctorContext) -> HealthCheck:
+def gh(context: DoctorContext) -> HealthCheck:
     """Whether beats can look at pull requests and issues."""
-    names = [name for name, session in patient.settings().sessions.items() if _takes_gh(session.cwd)]
+    names = [name for name, session in context.settings().sessions.items() if _takes_gh(session.cwd)]
     if not names:
         return well("not needed: no session has a task for it")
     if shutil.which("gh") is None:
@@ -97,18 +97,18 @@ def _takes_gh(cwd: Path) -> bool:
     return text is None or "`gh " in text
 
 
-def weights(patient: DoctorContext) -> HealthCheck:
+def weights(context: DoctorContext) -> HealthCheck:
     """Whether the team's own weights of the classifier can be used, if there are any."""
-    settings = patient.settings().classifier
+    settings = context.settings().classifier
     rules = Rules(**settings.model_dump())
     if rules.problem:
         return wrong(rules.problem, "run that, or take classifier.weights out of triage.yml")
     return well(f"{settings.weights or 'the shipped ones'}, rules {rules.version}")
 
 
-def disk(patient: DoctorContext) -> HealthCheck:
+def disk(context: DoctorContext) -> HealthCheck:
     """Whether the data directory can be written, has room for bytes and files, and is nobody else's to read."""
-    home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
+    home = next(path for path in (context.home, *context.home.parents) if path.exists())
     system = os.statvfs(home)
     if system.f_flag & os.ST_RDONLY:
         return wrong(f"the file system of {home} is read-only", "make it writable; `dmesg` may say why it is not")
@@ -123,25 +123,25 @@ def disk(patient: DoctorContext) -> HealthCheck:
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
         return wrong(says, fix)
-    if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
+    if home == context.home and home.stat().st_mode & stat.S_IRWXO:
         return wrong(f"other users of this machine can read {home}", f"chmod o-rwx {home}")
-    if misplaced := [path for path in _folders(patient) if is_no_folder(path)]:
-        named = ", ".join(str(path.relative_to(patient.home)) for path in misplaced)
+    if misplaced := [path for path in _folders(context) if is_no_folder(path)]:
+        named = ", ".join(str(path.relative_to(context.home)) for path in misplaced)
         fix = f"`mv {misplaced[0]} {misplaced[0]}.old`, and put the folder back from a backup"
         return wrong(f"not a folder, and it should be one: {named}", fix)
     return well(says)
 
 
-def _folders(patient: DoctorContext) -> Iterator[Path]:
+def _folders(context: DoctorContext) -> Iterator[Path]:
     """Yield what has to be a folder, where anything stands there."""
-    yield from (patient.home / name for name in (*HELD_FOLDERS, *REPLACEABLE_FOLDERS))
-    yield from (path for path in list_files(patient.home / "sessions", "*") if path.suffix != ".corrupt")
+    yield from (context.home / name for name in (*HELD_FOLDERS, *REPLACEABLE_FOLDERS))
+    yield from (path for path in list_files(context.home / "sessions", "*") if path.suffix != ".corrupt")
 
 
-def sessions(patient: DoctorContext) -> HealthCheck:
+def sessions(context: DoctorContext) -> HealthCheck:
     """Whether every session has its folder and a playbook that can be read."""
-    watched = patient.settings().sessions
-    has_telegram = patient.environment.telegram_bot_token is not None
+    watched = context.settings().sessions
+    has_telegram = context.environment.telegram_bot_token is not None
     looked = {name: _session_problem(name, one, has_telegram=has_telegram) for name, one in watched.items()}
     problems = list(filter(None, looked.values()))
     if problems:

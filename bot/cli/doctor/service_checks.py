@@ -26,9 +26,9 @@ PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25
 _CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
 
 
-def model(patient: DoctorContext) -> HealthCheck:
+def model(context: DoctorContext) -> HealthCheck:
     """Whether the models can be reached; nothing is paid for."""
-    settings, key = patient.settings(), patient.environment.anthropic_api_key
+    settings, key = context.settings(), context.environment.anthropic_api_key
     name = settings.investigator.model
     if settings.provider != "anthropic":
         module = _CLOUD_MODULES.get(settings.provider)
@@ -39,7 +39,7 @@ def model(patient: DoctorContext) -> HealthCheck:
     if key is None:
         return well("offline: no ANTHROPIC_API_KEY, a search over the code answers")
     try:
-        address = settings.base_url or patient.environment.anthropic_base_url
+        address = settings.base_url or context.environment.anthropic_base_url
         return well(probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
     except Unavailable as error:
         fix = "check the network and base_url in triage.yml or ANTHROPIC_BASE_URL; if both are right, wait"
@@ -49,10 +49,10 @@ def model(patient: DoctorContext) -> HealthCheck:
         return wrong(str(error), fix)
 
 
-def prices(patient: DoctorContext) -> HealthCheck:
+def prices(context: DoctorContext) -> HealthCheck:
     """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
-    settings = patient.settings()
-    if settings.provider == "anthropic" and patient.environment.anthropic_api_key is None:
+    settings = context.settings()
+    if settings.provider == "anthropic" and context.environment.anthropic_api_key is None:
         return well("not needed: offline")
     missing = unpriced(settings)
     if not missing:
@@ -62,13 +62,13 @@ def prices(patient: DoctorContext) -> HealthCheck:
     return wrong(says, fix)
 
 
-def mcp_servers(patient: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:
+def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:
     """Whether every configured server starts within a limit and offers something that may be used."""
-    servers = patient.settings().mcp_servers
+    servers = context.settings().mcp_servers
     if not servers:
         return well("none are configured")
     with ThreadPoolExecutor(len(servers)) as pool:
-        offers = pool.map(lambda item: _offers(patient, limit_s, *item), servers.items())
+        offers = pool.map(lambda item: _offers(context, limit_s, *item), servers.items())
         found = dict(zip(servers, offers, strict=True))
     bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
     if bad:
@@ -77,13 +77,13 @@ def mcp_servers(patient: DoctorContext, *, limit_s: float = PATIENCE_S) -> Healt
     return well(", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
 
 
-def _offers(patient: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
+def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
     """Return how many tools a server offers to a model, and why there are none."""
     from bot.adapters.mcp.mcp_tools import McpServers
     from bot.agent.run_records import Ledger
 
     brief = one.model_copy(update={"timeout_s": min(one.timeout_s, limit_s)})
-    environment = patient.environment
+    environment = context.environment
     servers = McpServers({name: brief}, environment.variables, known_secrets=environment.secrets())
     try:
         tools = servers.tools(Ledger())
@@ -98,9 +98,9 @@ MANY: Final = 0.8
 """Of the connections that the server takes."""
 
 
-def database(patient: DoctorContext) -> HealthCheck:
+def database(context: DoctorContext) -> HealthCheck:
     """Whether the database answers, has this release's tables, and takes more connections; raises NotReady."""
-    report = patient.database()
+    report = context.database()
     return (
         well("none: TRIAGE_DATABASE_URL is not set, and state is kept in files")
         if report is None
@@ -120,9 +120,9 @@ def connections(report: DatabaseReport) -> HealthCheck:
     return well(f"PostgreSQL {report.server_version}, {used}")
 
 
-def replicas(patient: DoctorContext) -> HealthCheck:
+def replicas(context: DoctorContext) -> HealthCheck:
     """Whether all that share the database are of one release and one time; raises NotReady."""
-    report = patient.database()
+    report = context.database()
     return well("none: without a database one process works alone") if report is None else agreement(report)
 
 

@@ -25,27 +25,27 @@ REACTIONS: Final = "reactions:write"
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 
 
-def check_tokens(patient: DoctorContext) -> HealthCheck:
+def check_tokens(context: DoctorContext) -> HealthCheck:
     """Whether Slack knows both tokens; the app's own only while no bot runs: Slack counts those requests."""
-    answer = _whoami(patient)
+    answer = _whoami(context)
     said = f"{answer.get('user', 'the bot')} in {answer.get('team', 'the workspace')}"
-    settings = patient.settings()
-    if patient.is_worker():
+    settings = context.settings()
+    if context.is_worker():
         lacking = "SLACK_SIGNING_SECRET" if settings.slack.mode == "http" else "SLACK_APP_TOKEN"
         return well(f"{said}; without {lacking} only `triage run --only work` starts here")
-    if settings.slack.mode == "http" or process_check(patient.store(), patient.now).ok:
+    if settings.slack.mode == "http" or process_check(context.store(), context.now).ok:
         return well(said)
-    app_token = patient.environment.slack_app_token
+    app_token = context.environment.slack_app_token
     assert app_token is not None
     with translate_slack_errors("take SLACK_APP_TOKEN"):
-        _client(patient).apps_connections_open(app_token=app_token.get_secret_value())
+        _client(context).apps_connections_open(app_token=app_token.get_secret_value())
     return well(f"{said}; Socket Mode is on")
 
 
-def scopes(patient: DoctorContext) -> HealthCheck:
+def scopes(context: DoctorContext) -> HealthCheck:
     """Whether the token has every scope of manifest.yml that the settings need."""
-    granted = header_of(_whoami(patient).headers, "x-oauth-scopes")
-    wanted = _wanted(patient.settings())
+    granted = header_of(_whoami(context).headers, "x-oauth-scopes")
+    wanted = _wanted(context.settings())
     if granted is None or wanted is None:
         why = "Slack did not list them" if granted is None else "manifest.yml was not found"
         return well(f"not compared: {why}")
@@ -58,9 +58,9 @@ def scopes(patient: DoctorContext) -> HealthCheck:
     return well(f"all {len(wanted)} of the manifest are granted{extra}")
 
 
-def clock(patient: DoctorContext) -> HealthCheck:
+def clock(context: DoctorContext) -> HealthCheck:
     """Whether this machine's clock is Slack's."""
-    return skew(header_of(_whoami(patient).headers, "date"), datetime.now(UTC))
+    return skew(header_of(_whoami(context).headers, "date"), datetime.now(UTC))
 
 
 def skew(date: str | None, now: datetime) -> HealthCheck:
@@ -75,10 +75,10 @@ def skew(date: str | None, now: datetime) -> HealthCheck:
     return wrong(f"{abs(skew_s):.0f} s {side} Slack's", "set the clock: timedatectl set-ntp true")
 
 
-def ops_channel(patient: DoctorContext) -> HealthCheck:
+def ops_channel(context: DoctorContext) -> HealthCheck:
     """Whether the ops channel is there, private, and the bot in it."""
-    channel = patient.settings().ops_channel
-    client = _client(patient)
+    channel = context.settings().ops_channel
+    client = _client(context)
     workspace = SlackWorkspace(client, team_id="")
     if not workspace.channel(channel).is_private:
         fix = "make it private, or name a private one as `ops_channel` in triage.yml"
@@ -86,16 +86,16 @@ def ops_channel(patient: DoctorContext) -> HealthCheck:
     return well(f"{channel} is private")
 
 
-def approvers(patient: DoctorContext) -> HealthCheck:
+def approvers(context: DoctorContext) -> HealthCheck:
     """Whether each configured person may decide, and the members of each configured group can be read."""
-    configured = patient.settings().approvers
+    configured = context.settings().approvers
     if configured is None:
         return well("everybody in the ops channel")
     if not configured:
         return well("nobody may decide: `approvers` is an empty list")
-    me = _whoami(patient)
+    me = _whoami(context)
     workspace = SlackWorkspace(
-        _client(patient), team_id=str(me.get("team_id") or ""), enterprise_id=me.get("enterprise_id")
+        _client(context), team_id=str(me.get("team_id") or ""), enterprise_id=me.get("enterprise_id")
     )
     with ThreadPoolExecutor(min(8, len(configured))) as pool:
         problems = [problem for problem in pool.map(partial(_why_no_approver, workspace), configured) if problem]
@@ -123,12 +123,12 @@ def _why_no_approver(workspace: SlackWorkspace, name: str) -> str | None:
     return next((f"{name} ({person.name}) is {kind}" for kind, is_so in kinds.items() if is_so), None)
 
 
-def watched_chats(patient: DoctorContext) -> HealthCheck:
+def watched_chats(context: DoctorContext) -> HealthCheck:
     """Whether the bot is in every channel whose messages it is to read."""
-    chats = patient.settings().watched_chats
+    chats = context.settings().watched_chats
     if not chats:
         return well("none are configured; only mentions are answered")
-    client = _client(patient)
+    client = _client(context)
     with ThreadPoolExecutor(min(8, len(chats))) as pool:
         problems = [problem for problem in pool.map(partial(why_unreadable, client), chats) if problem]
     if not problems:
@@ -137,13 +137,13 @@ def watched_chats(patient: DoctorContext) -> HealthCheck:
     return wrong("; ".join(problems), fix)
 
 
-def _whoami(patient: DoctorContext) -> SlackResponse:
+def _whoami(context: DoctorContext) -> SlackResponse:
     with translate_slack_errors("recognise the bot's token"):
-        return _client(patient).auth_test()
+        return _client(context).auth_test()
 
 
-def _client(patient: DoctorContext) -> WebClient:
-    return brief_client(patient.bot_token(), patient.environment.slack_api_url, timeout_s=int(PATIENCE_S))
+def _client(context: DoctorContext) -> WebClient:
+    return brief_client(context.bot_token(), context.environment.slack_api_url, timeout_s=int(PATIENCE_S))
 
 
 def _wanted(settings: Settings) -> frozenset[str] | None:

@@ -50,8 +50,8 @@ _MEMO_WORDS: Final = 40
 _MARKS: Final = tuple(message_text.MARKS)
 _WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
 
-MAX_CHARS: Final = 300
-MAX_THANKS_CHARS: Final = 60
+SETTLED_MAX_CHARS: Final = 300
+THANKS_MAX_CHARS: Final = 60
 
 
 class RuleResult(NamedTuple):
@@ -120,26 +120,6 @@ def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
     return Classification(**evaluate_rules(event, rules, inflight)._asdict(), classifier_version=rules.version)
 
 
-def asks_question(content: str, rules: Rules) -> bool:
-    """Whether the words alone ask or raise an alarm, whoever wrote them.
-
-    >>> asks_question("Why?", Rules()), asks_question("deployed", Rules())
-    (True, False)
-    """
-    found = _read(content, rules)
-    return (found.is_question or found.is_alarm) and not found.is_ack
-
-
-def is_alarm(content: str, rules: Rules) -> bool:
-    """Whether the words alone raise an alarm, whoever wrote them.
-
-    >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
-    (True, False)
-    """
-    seen = message_text.visible_text(content)
-    return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
-
-
 def evaluate_rules(event: Event | Message, rules: Rules, inflight: bool) -> RuleResult:
     """Return the verdict on one event as a plain tuple; `classify` without the model."""
     return _evaluate(event, rules, inflight)[1]
@@ -166,6 +146,47 @@ def explain(event: Event | Message, rules: Rules, *, inflight: bool) -> Reason:
         threshold=rules.scorer.threshold,
         ngrams=tuple(rules.scorer.weights.why(ngrams)),
     )
+
+
+def asks_question(content: str, rules: Rules) -> bool:
+    """Whether the words alone ask or raise an alarm, whoever wrote them.
+
+    >>> asks_question("Why?", Rules()), asks_question("deployed", Rules())
+    (True, False)
+    """
+    found = _read(content, rules)
+    return (found.is_question or found.is_alarm) and not found.is_ack
+
+
+def is_alarm(content: str, rules: Rules) -> bool:
+    """Whether the words alone raise an alarm, whoever wrote them.
+
+    >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
+    (True, False)
+    """
+    seen = message_text.visible_text(content)
+    return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
+
+
+def says_settled(content: str, rules: Rules) -> bool:
+    """Return whether a message that is no question says that its writer has what they need.
+
+    >>> says_settled("never mind, found it", Rules()), says_settled("thanks, but it still fails", Rules())
+    (True, False)
+    """
+    seen = message_text.visible_text(content)
+    words = message_text.own_words(seen)
+    if len(seen) > SETTLED_MAX_CHARS:
+        return False
+    kinds = _keywords(tuple(rules.languages)).kinds_in(words)
+    return "unsettled" not in kinds and ("settled" in kinds or _is_thanks(seen, rules.matchers))
+
+
+def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
+    """Return what the scorer sees of a message."""
+    content = message_text.visible_text(content)
+    text = message_text.own_words(content)
+    return frozenset(features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers)))
 
 
 def _evaluate(event: Event | Message, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
@@ -216,13 +237,6 @@ _remember_score = lru_cache(maxsize=2048)(_score)  # notices of bots differ in n
 def _asks(kinds: frozenset[str], text: str, matchers: Matchers) -> bool:
     """Tell whether the word lists or the marks call a text a question."""
     return "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
-
-
-def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
-    """Return what the scorer sees of a message."""
-    content = message_text.visible_text(content)
-    text = message_text.own_words(content)
-    return frozenset(features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers)))
 
 
 @cache
@@ -294,24 +308,10 @@ def _ends_asking(text: str, matchers: Matchers) -> bool:
     return closed or (len(tail) <= ACK_MAX_CHARS and re.fullmatch(matchers.thanks, tail) is not None)
 
 
-def says_settled(content: str, rules: Rules) -> bool:
-    """Return whether a message that is no question says that its writer has what they need.
-
-    >>> says_settled("never mind, found it", Rules()), says_settled("thanks, but it still fails", Rules())
-    (True, False)
-    """
-    seen = message_text.visible_text(content)
-    words = message_text.own_words(seen)
-    if len(seen) > MAX_CHARS:
-        return False
-    kinds = _keywords(tuple(rules.languages)).kinds_in(words)
-    return "unsettled" not in kinds and ("settled" in kinds or _is_thanks(seen, rules.matchers))
-
-
 def _is_thanks(seen: str, matchers: Matchers) -> bool:
     """Whether a short message is nothing but thanks, politeness aside."""
     core = message_text.without_trailer(message_text.without_names(seen).lower())
-    if len(core) > MAX_THANKS_CHARS or not matchers.ack.fullmatch(core):
+    if len(core) > THANKS_MAX_CHARS or not matchers.ack.fullmatch(core):
         return False
     return re.search(rf"(?<!\w)(?:{matchers.thanks})", core) is not None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ProviderError, Unavailable
-from handlers.transport.slack_clients import patient_client
+from handlers.transport.slack_clients import history_client
 from handlers.transport.workspace import PAGE, SlackHistory
 from tests.handlers.slack_stub import Answer, SlackStub, refusal
 
@@ -13,7 +13,7 @@ from tests.handlers.slack_stub import Answer, SlackStub, refusal
 @pytest.fixture
 def history(slack: SlackStub) -> SlackHistory:
     """The real history over the stub."""
-    return SlackHistory(patient_client("xoxb-1", slack.url))
+    return SlackHistory(history_client("xoxb-1", slack.url))
 
 
 def test_a_page_names_the_next_one(slack: SlackStub, history: SlackHistory) -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bot.domain.jobs import FollowUpArrived
-from bot.intake.classifier.classification import MAX_CHARS, classify, says_settled
+from bot.intake.classifier.classification import SETTLED_MAX_CHARS, classify, says_settled
 from bot.intake.classifier.keywords import LANGUAGES, words
 from bot.intake.classifier.rules import Rules
 from tests.builders import a_sorter, an_event
@@ -80,7 +80,7 @@ def test_only_the_languages_of_the_team_count() -> None:
 
 def test_an_essay_is_no_never_mind() -> None:
     """Who has that much to say is not done."""
-    assert not says_settled("never mind. " + "x" * MAX_CHARS, RULES)
+    assert not says_settled("never mind. " + "x" * SETTLED_MAX_CHARS, RULES)
 
 
 @pytest.mark.parametrize(
