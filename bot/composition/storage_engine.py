@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,7 +97,8 @@ def _driver() -> Iterator[None]:
         yield
     except ImportError as error:
         raise ConfigError(
-            f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; type `pip install 'triage-bot[postgres]'`"
+            f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; "
+            f"type `{sys.executable} -m pip install 'triage-bot[postgres]'`"
         ) from error
 
 

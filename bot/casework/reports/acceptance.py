@@ -144,7 +144,8 @@ def _judged(
 ) -> Measure:
     """Return a criterion; whether its value fits the target is said only where nothing is missing."""
     ok = None if missing or value is None else fits(value)
-    shown = percent(value) if shown is None else shown
+    if shown is None:  # 40.3 % is over 40 %
+        shown = f"{100 * value:.4g} %" if value is not None and ok is False else percent(value)
     return Measure(
         name=name, what=what, target=target, value=value, shown=shown, n=n, ok=ok, missing=missing, note=note
     )

@@ -60,7 +60,8 @@ def migrate_command(home: Path | None, to: str) -> int:
         from bot.adapters.storage.postgres.database import Database
         from bot.composition.state_move import to_database, to_directory
     except ImportError as error:
-        raise ConfigError(f"{error.name} is not installed; type `pip install 'triage-bot[postgres]'`") from error
+        pip = f"{sys.executable} -m pip"  # that of this installation: no index has a package of that name
+        raise ConfigError(f"{error.name} is not installed; type `{pip} install 'triage-bot[postgres]'`") from error
     database = Database(url)
     try:
         if is_up:

@@ -109,7 +109,7 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     >>> [one.code.value for one in judge_record([WeekRecord(10, 0, 0)] * 4) if not one.holds]
     []
     >>> [one.said for one in judge_record([WeekRecord(50, 2, 0)] * 4) if not one.holds]
-    ['8 of 200 drafts changed, dismissed or taken back; 4.0 % in the worst week, at most 2 %']
+    ['8 of 200 drafts changed, dismissed or taken back; 4 % in the worst week, at most 2 %']
     >>> [one.said for one in judge_record([]) if not one.holds][2:]
     ['how often they are wrong is not known yet', 'whether they touch production is not known yet']
     >>> judge_record([])[1].said
@@ -121,7 +121,7 @@ def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[C
     worst = max((rate for week in weeks if (rate := week.rate) is not None), default=0.0)
     decided = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
     every_week = f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week"
-    wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {worst:.1%} in the worst week, "
+    wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {100 * worst:.4g}% in the worst week, "
     limits = f"{wrong}at most {LIMIT:.0%}".replace("%", " %") if drafts else "how often they are wrong is not known yet"
     touching = f"{risky} of these {'touches' if risky == 1 else 'touch'} production"
     touching = touching if drafts else "whether they touch production is not known yet"

@@ -46,6 +46,9 @@ def test_actionable_is_a_share_of_a_whole_week() -> None:
     assert (seen.value, seen.n, seen.ok, seen.shown) == (0.25, 4, True, "25 %")
     young = measured("AC-01", history(heard=said, recorded_since=NOW - timedelta(days=3)))
     assert (young.value, young.ok, young.missing) == (0.25, None, "3.0 of 7 days were recorded")
+    narrow = [heard("actionable")] * 403 + [heard("ack")] * 597
+    over = measured("AC-01", history(heard=narrow, recorded_since=LONG_AGO))
+    assert (over.ok, over.shown, over.target) == (False, "40.3 %", "≤ 40 %")
     busy = measured("AC-01", history(heard=[heard("actionable")], recorded_since=LONG_AGO))
     assert busy.ok is False
 

@@ -159,11 +159,12 @@ def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "state", "queue", "queue/failed"])
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> None:
-    """Nothing counted is not the same as nothing there: the path is said, and what to give instead."""
+    """Nothing counted is not the same as nothing there: the path is said, and what to type."""
     path = tmp_path / "home" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("")
-    with pytest.raises(StoreError, match=f"cannot read {path}: Not a directory; give the data directory"):
+    advice = f"it is none: `mv {path} " if name else "give the data directory"
+    with pytest.raises(StoreError, match=f"cannot read {path}: Not a directory; {advice}"):
         overview(FileStore(tmp_path / "home", is_reader=True), NOW)
 
 
