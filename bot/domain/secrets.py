@@ -19,6 +19,7 @@ from bot.domain.credentials.secret_forms import SecretSpan, issued
 from bot.domain.credentials.secret_names import is_password, is_placeholder, is_random, is_strong, named
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern, encodable
+from bot.domain.text.sanitize import strip_hidden
 
 _MIN_CHOSEN_CHARS: Final = 3
 _MIN_BITS: Final = 3.0
@@ -135,6 +136,8 @@ def _in_manifests(text: str) -> Iterator[SecretSpan]:
 def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:
     """Return the kinds of credential in `text`, each once, in order of appearance; never a value.
 
+    One that holds characters which nobody sees, and which are left out when a text is shown, is found, too.
+
     Args:
         text: Anything that may be shown or stored.
         known: The process's own secret values; those under 8 characters are ignored.
@@ -142,7 +145,9 @@ def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:
     >>> find_secrets('password = "hG7$kq2Lz9pW"'), find_secrets("token = settings.slack_token")
     (['password'], [])
     """
-    return list(dict.fromkeys(span.kind for span in _spans(text, known)))
+    shown, hidden = strip_hidden(text)
+    spans = _spans(text, known) + (_spans(shown, known) if hidden else [])
+    return list(dict.fromkeys(span.kind for span in spans))
 
 
 def redact(text: str, known: Collection[str] = ()) -> str:

@@ -93,6 +93,13 @@ def test_what_is_found_never_holds_the_value() -> None:
         assert not any(value[8:20] in kind for kind in find_secrets(value))
 
 
+def test_characters_that_nobody_sees_hide_no_credential() -> None:
+    """They are left out of what is shown, and the credential stands there whole."""
+    assert find_secrets(f"ghp\u200b_{'a1B2' * 9}") == ["GitHub token"]
+    assert find_secrets("own-se\u2060cret-value", known=("own-secret-value",)) == ["secret of this process"]
+    assert find_secrets(f"x\u200bghp_{'a1B2' * 9}") == ["GitHub token"]
+
+
 def test_the_process_s_own_secrets_are_found_wherever_they_stand() -> None:
     """A known value needs no pattern; short ones are ignored, since they would match everywhere."""
     assert find_secrets("log: Kxqwertz!", known=["Kxqwertz", "log"]) == [OWN_SECRET]

@@ -190,7 +190,7 @@ def _risk_gate(confidence: str, risks: Sequence[str]) -> CitationResult:
 
 
 def _broadcast(draft: str, quotes: Sequence[str]) -> CitationResult:
-    found = _BROADCAST.search(without_quotes(draft, quotes).replace("\u200b", ""))
+    found = _BROADCAST.search(without_quotes(draft, quotes))
     if found:
         return CitationResult(False, f"the draft would notify many people: {found[0]!r}")
     return CitationResult(True, "no broadcast in the draft")

@@ -33,6 +33,7 @@ from bot.domain.returns import (
     InvestigatorReturn,
 )
 from bot.domain.search.files import is_secret_file
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import QuestionType
 from bot.ports import NoteStore
 
@@ -83,16 +84,23 @@ def check_return(
     sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, notes=notes)
     proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
     marks = [proof.ok for proof in proofs]
+    shown = _as_shown(ret)
     return [
         *_shape_checks(ret),
         to_check("required_evidence", _required(ret.evidence_refs, rubric)),
         *_ref_checks(proofs),
         to_check(GROUNDED, _grounded(marks)),
         to_check("confidence.read", _read_check(ret, sources)),
-        to_check("draft.places", places_check(ret, _proved(ret, marks, sources))),
-        to_check(STATEMENTS, statements_check(ret, marks)),
-        *style_checks(ret, rubric, known_secrets),
+        to_check("draft.places", places_check(shown, _proved(shown, marks, sources))),
+        to_check(STATEMENTS, statements_check(shown, marks)),
+        *style_checks(shown, rubric, known_secrets),
     ]
+
+
+def _as_shown(ret: InvestigatorReturn) -> InvestigatorReturn:
+    """Return a draft as its readers see it: without the hidden characters that are left out when it is posted."""
+    refs = tuple(ref.evolve(quote=strip_hidden(ref.quote)[0]) for ref in ret.evidence_refs)
+    return ret.evolve(draft_reply=strip_hidden(ret.draft_reply)[0], evidence_refs=refs)
 
 
 def _was_opened(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool:

@@ -15,7 +15,7 @@ from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.questions.auto_reply import has_what_it_takes
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.returns import Check, Verdict
-from bot.domain.text.sanitize import one_line
+from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
@@ -195,7 +195,7 @@ def _drafted_us(state: ThreadState) -> int | None:
 def _is_risky(first: Round) -> bool:
     """Whether a draft touches what runs: it proposes a patch, or advises what breaks things when it is wrong."""
     ret = first.investigator_return
-    return ret.proposed_patch is not None or bool(risky_advice(ret.draft_reply))
+    return ret.proposed_patch is not None or bool(risky_advice(strip_hidden(ret.draft_reply)[0]))
 
 
 def objections_to(state: ThreadState) -> list[str]:

@@ -249,6 +249,18 @@ def test_a_machine_s_manners_are_faulted(repo: Path, draft: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "check"),
+    [
+        ("Run `rm\u2060 -rf /data` now.", "risk_gate"),
+        (f"Use ghp\u200b_{'a1B2' * 9}.", "secrets"),
+    ],
+)
+def test_characters_that_nobody_sees_hide_nothing_from_the_checks(repo: Path, words: str, check: str) -> None:
+    """A draft is judged as its readers see it, and posted so."""
+    assert check in failures(repo, confidence="medium", draft_reply=f"The limit is 5. {words}")
+
+
+@pytest.mark.parametrize(
     "shout",
     ["<!channel>", "<!here|here>", "@everyone", "@Here", "<!subteam^S01|@ops>", "<!chan\u200bnel>", "@chan\u200bnel"],
 )
