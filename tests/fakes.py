@@ -424,6 +424,7 @@ class RecordingMessenger:
         self.cards: list[Card] = []
         self.posts: list[Post] = []
         self.told: list[str] = []
+        self.removed: list[tuple[str | None, str | None]] = []
         self.refuse: ProviderError | None = None
         self.refuse_in: dict[str, ProviderError] = {}
         self.lose: ProviderError | None = None
@@ -455,6 +456,9 @@ class RecordingMessenger:
 
     def has_card(self, state: ThreadState) -> bool:
         return any(card.ts == state.card_ts for card in self.cards)
+
+    def remove_card(self, state: ThreadState) -> None:
+        self.removed.append((state.card_channel, state.card_ts))
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         for card in reversed(self.cards):

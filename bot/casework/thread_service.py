@@ -51,7 +51,7 @@ class CardUpdates:
     ) -> None:
         self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
         self._restored: set[str] = set()
-        self._is_shared = is_shared
+        self._is_shared, self._ops_channel = is_shared, ops_channel
         self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
 
     def show_later(self, thread_id: str) -> None:
@@ -68,7 +68,7 @@ class CardUpdates:
         state = self._store.get(thread_id)
         if state is None or state.card_ts is None:
             return
-        is_same = state.is_open and not self.is_behind(state)
+        is_same = state.is_open and not self.is_behind(state) and not self._stands_elsewhere(state)
         if is_same and (state.status is not ThreadStatus.PENDING_USER or self._messenger.has_card(state)):
             return
         self._restored.add(thread_id)
@@ -122,6 +122,9 @@ class CardUpdates:
         if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
             self.show_later(state.twin_of)
             return
+        before, is_moving = state, self._stands_elsewhere(state)
+        if is_moving:
+            state = state.evolve(card_channel=None, card_ts=None)
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
         if state.card_ts is None:
@@ -132,6 +135,12 @@ class CardUpdates:
         self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
         if (state.card_channel, state.card_ts) != (channel, ts):
             self._store.evolve(thread_id, card_channel=channel, card_ts=ts)
+        if is_moving:
+            self._messenger.remove_card(before)
+
+    def _stands_elsewhere(self, state: ThreadState) -> bool:
+        """Whether an open thread's card stands in what was the ops channel once: others may read there now."""
+        return state.is_open and state.card_channel not in (None, self._ops_channel)
 
     def _note_shown(self, state: ThreadState) -> None:
         """Write down what an open thread's card shows; of a closed one nothing is kept."""
@@ -163,7 +172,7 @@ class CardUpdates:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
         with self.turns.exclusive(thread_id) as mine:
             state = self._store.get(thread_id) if mine else None
-            if state is None or not state.is_open or state.card_ts is None:
+            if state is None or not state.is_open or state.card_ts is None or self._stands_elsewhere(state):
                 return
             try:
                 self._shown.evolve(thread_id, digest="")

@@ -135,6 +135,9 @@ class Messenger(Protocol):
     def has_card(self, state: ThreadState) -> bool:
         """Whether the card on file still stands in the ops channel; raises ProviderError if the chat cannot say."""
 
+    def remove_card(self, state: ThreadState) -> None:
+        """Delete the card on file, which stands in another channel than the ops channel; one that cannot be stays."""
+
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
 

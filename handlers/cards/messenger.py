@@ -86,6 +86,14 @@ class SlackMessenger:
             raise
         return any(one.get("ts") == state.card_ts and one.get("subtype") != "tombstone" for one in messages)
 
+    def remove_card(self, state: ThreadState) -> None:
+        """Delete the card on file; where Slack does not let us, it stays, and the log says so."""
+        try:
+            with translate_slack_errors("delete the card in the ops channel of before"):
+                self._client.chat_delete(channel=str(state.card_channel), ts=str(state.card_ts))
+        except ProviderError as error:
+            log.warning("%s", error, extra={"action": "card_left", "thread_id": state.thread_id})
+
     def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> MessageRef:
         """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
         at = MessageRef.on_file(state.card_channel, state.card_ts)

@@ -63,6 +63,25 @@ def test_a_card_that_was_deleted_meanwhile_is_posted_again(tmp_path: Path) -> No
     assert state.card_ts == again.ts != gone.ts
 
 
+def test_an_open_card_moves_with_the_ops_channel(tmp_path: Path) -> None:
+    """Whoever reads the channel of before sees no word more of it, and who decides now finds it."""
+    office = waiting(tmp_path, 2)
+    moved, stays = (card.thread_id for card in office.messenger.cards)
+    state = office.store.get(moved)
+    assert state is not None
+    office.store.evolve(moved, card_channel="C0BEFORE", card_ts="1700000000.000009")
+    office.restart()
+    before = shows(office)
+    office.service.cards.catch_up()
+    assert shows(office) == before + 1
+    state = office.store.get(moved)
+    assert state is not None
+    assert state.card_channel == "C0OPS"
+    assert office.messenger.removed == [("C0BEFORE", "1700000000.000009")]
+    office.service.cards.show_card(stays)
+    assert len(office.messenger.removed) == 1
+
+
 def test_a_card_that_last_showed_how_far_its_run_was_is_shown(tmp_path: Path) -> None:
     """Its words are of a run that died."""
     office = waiting(tmp_path, 1)

@@ -107,11 +107,14 @@ class FeedbackVotes:
         self._store.evolve(one.id, shown=tuple(counts))
 
     def _carded(self, one: Feedback) -> ThreadState | None:
-        """Return the thread below whose card a reply is spoken of: its own, or the one it was a twin of."""
+        """Return the thread below whose card a reply is spoken of: its own, or the one it was a twin of.
+
+        None for a card in what was the ops channel once.
+        """
         state = self._state(one.thread_id, one.id)
         if state is not None and state.card_ts is None and state.twin_of is not None:
             state = self._state(state.twin_of, "")
-        return state if state is not None and state.card_ts is not None else None
+        return state if state is not None and state.card_channel == self._service.settings.ops_channel else None
 
     def _state(self, thread_id: str, reply_id: str) -> ThreadState | None:
         """Return the thread of a reply as it ended, or as it stands; a later question's where there is no other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,17 @@ def test_a_reply_that_did_not_help_comes_back_once(votings: Votings) -> None:
     votings.say(ANN, helpful=False)
     votings.wait()
     assert votings.chat.told == [votings.reply_id]
+
+
+def test_nothing_is_told_below_a_card_in_the_ops_channel_of_before(votings: Votings) -> None:
+    """Others may read there by now: the ops channel hears it in a line."""
+    service = votings.office.service
+    moved = replace(service, settings=service.settings.model_copy(update={"ops_channel": "C0NEW"}))
+    votes = FeedbackVotes(moved, votings.store, votings.chat, keep=None)
+    votings.say(ANN, helpful=False)
+    votes.tick()
+    assert votings.chat.told == []
+    assert any("its card is gone" in line for line in votings.office.messenger.told)
 
 
 def test_the_card_shows_the_votes(votings: Votings) -> None:

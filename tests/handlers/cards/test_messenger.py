@@ -93,6 +93,15 @@ class TestCard:
         assert messenger.show_card(on_card(in_status(ThreadStatus.CLOSED))) == ("C0OPS", CARD_TS)
         assert slack.of("chat.postMessage") == []
 
+    @pytest.mark.parametrize("answer", [Answer({}), refusal("channel_not_found")])
+    def test_a_card_in_the_ops_channel_of_before_is_deleted_where_slack_lets_us(
+        self, slack: SlackStub, messenger: SlackMessenger, answer: Answer
+    ) -> None:
+        """A channel that is closed to us keeps its card, and the work goes on."""
+        slack.will("chat.delete", answer)
+        messenger.remove_card(on_card(STATE).evolve(card_channel="C0BEFORE"))
+        assert [(call["channel"], call["ts"]) for call in slack.of("chat.delete")] == [("C0BEFORE", CARD_TS)]
+
     @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
     def test_a_refused_update_is_an_error_and_posts_nothing(
         self, slack: SlackStub, messenger: SlackMessenger, code: str
