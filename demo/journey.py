@@ -109,7 +109,8 @@ class Journey:
             decided, "the draft's card", timeout_s=self._card_limit_s, channel=self._place.ops.channel_id
         )
         if button is None:
-            raise ProviderError(f"the bot has no draft: {shown_text(card)}")
+            said = shown_text(card)
+            raise ProviderError(f"the bot has no draft; ask about a name in the code with --question. The card: {said}")
         return card, button
 
     def _wait_for_reply(self, thread_ts: str, thread_id: str) -> tuple[Json, Json]:

@@ -120,7 +120,7 @@ def test_an_unanswerable_question_ends_with_an_honest_no(shop: Path) -> None:
     facts = json.loads(done.stdout)
     assert done.returncode == 1
     assert not facts["ok"]
-    assert "no draft" in facts["error"]
+    assert "no draft; ask about a name in the code with --question" in facts["error"]
 
 
 def _unfolded(text: str) -> str:
