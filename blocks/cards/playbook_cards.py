@@ -186,7 +186,7 @@ def _title(suggestion: Suggestion) -> str:
     kind = "Another tier" if suggestion.moves_from else "Suggested check"
     return {
         SuggestionStatus.OPEN: kind,
-        SuggestionStatus.QUARANTINED: "Quarantined",
+        SuggestionStatus.QUARANTINED: "Quarantined suggestion",
         SuggestionStatus.ACCEPTED: "Accepted",
         SuggestionStatus.REJECTED: "Rejected",
     }[suggestion.status]

@@ -128,7 +128,8 @@ def drafted(
 
 def closed(resolution: Resolution, why: str, *, posted: bool = False, **changes: Any) -> ThreadState:
     """Return the thread as it ended."""
-    state = drafted().close(resolution, at=NOW + timedelta(minutes=4), why=why)
+    by = ANA.user_id if ANA.user_id in why else None
+    state = drafted().close(resolution, at=NOW + timedelta(minutes=4), why=why, by=by)
     return state.evolve(posted_message_id="1795165440.000200" if posted else None, **changes)
 
 

@@ -20,6 +20,8 @@ from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import TIMEOUTS
 
+EDITED = "2 s to connect, 10 s to read, 45 s for pick lists, see `config/warehouse.toml:3-7`."
+
 
 def _is_picture(path: Path) -> bool:
     return path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5_000
@@ -36,10 +38,11 @@ def test_ask_read_the_card_edit_and_post_in_the_browser(office: Office, page: Sl
     expect(card).to_contain_text("config/warehouse.toml")
     taken = [page.screenshot(pictures / "card.png")]
     page.click(card, "Edit")
+    page.fill("Reply (Markdown)", EDITED)
+    taken.append(page.screenshot(pictures / "edit.png", page.modal))
     page.fill("Reply (Markdown)", "")
     page.submit(refused=True)
-    page.fill("Reply (Markdown)", "2 s to connect, 10 s to read, 45 s for pick lists, see `config/warehouse.toml:3-7`.")
-    taken.append(page.screenshot(pictures / "edit.png", page.modal))
+    page.fill("Reply (Markdown)", EDITED)
     page.submit()
     page.message("edited and posted")
     page.open_channel("help")

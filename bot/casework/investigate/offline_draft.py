@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
+from bot.domain.citations.named_places import NamedPlace
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.questions.approval_basis import Measured
@@ -71,7 +72,7 @@ class Excerpt:
     @property
     def ref(self) -> str:
         """The citation of these lines."""
-        return f"{self.path}:{self.start}-{self.end}"
+        return str(NamedPlace(self.path, self.start, self.end))
 
     def cited_for(self, claim: str) -> EvidenceRef:
         """Return the evidence that these lines are for a claim."""

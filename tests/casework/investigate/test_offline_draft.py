@@ -34,3 +34,8 @@ def test_every_band_has_been_counted() -> None:
     assert set(COUNTS) == set(Band)
     assert all(COUNTS[band].drafts >= COUNTS[band].right > 0 for band in Band)
     assert all(COUNTS[band].drafts >= ENOUGH for band in set(Band) - {Band.FRAME})
+
+
+def test_one_line_is_cited_as_one_line() -> None:
+    """As a person writes it."""
+    assert [PLAIN.ref, replace(PLAIN, end=1).ref] == ["shop/pay.py:1-2", "shop/pay.py:1"]

@@ -45,9 +45,9 @@ def answer(tmp_path: Path, question: str, files: dict[str, str]) -> Investigatio
 def test_the_lines_that_use_a_name_are_counted_and_quoted(tmp_path: Path, question: str) -> None:
     """Not its definition, an import, a comment, a page, or a longer name; each line with what encloses it."""
     found = answer(tmp_path, question, FILES)
-    assert [ref.ref for ref in found.ret.evidence_refs] == ["shop/cart.py:9-9", "shop/pay.py:5-5"]
+    assert [ref.ref for ref in found.ret.evidence_refs] == ["shop/cart.py:9", "shop/pay.py:5"]
     assert "`make_str` stands on 2 lines in 2 files:" in found.ret.draft_reply
-    assert "`shop/cart.py:9-9`, in `Cart.total`" in found.ret.draft_reply
+    assert "`shop/cart.py:9`, in `Cart.total`" in found.ret.draft_reply
     assert not [
         check.reason
         for check in check_return(found.ret, repo=tmp_path / "code", ledger=found.ledger)
@@ -68,7 +68,7 @@ def test_a_dotted_name_is_looked_for_as_it_is_written_first(tmp_path: Path) -> N
     """`module.kms` is not every `kms`; where nothing is written so, the last part counts."""
     files = {"main.tf": 'module "kms" {\n  source = "kms/aws"\n}\n\nkey = module.kms.arn\n'}
     ret = answer(tmp_path, "where is module.kms used?", files).ret
-    assert [ref.ref for ref in ret.evidence_refs] == ["main.tf:5-5"]
+    assert [ref.ref for ref in ret.evidence_refs] == ["main.tf:5"]
     assert "Besides imports and comments, `module.kms` stands on 1 line in 1 file:" in ret.draft_reply
 
 
