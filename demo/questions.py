@@ -30,12 +30,13 @@ MAX_BYTES = 200_000
 _HEADING = re.compile(r"#{1,3} +(\S.{3,60}?)\s*#*$")
 _WORD = re.compile(r"[A-Za-z_]\w{5,}")
 MIN_CHARS = 6
+OF_COMMITS = "what changed recently?"
 
 
 def questions_for(repo: GitRepo, index: PassageIndex) -> list[str]:
     """Return questions the codebase can answer: about its types, its functions, and what its documents are headed.
 
-    Empty for a codebase in which nothing is named, or nothing that the offline answer quotes first.
+    About its commits where nothing is named, or nothing that the offline answer quotes first.
     """
     types, functions = _definitions(repo)
     offline = OfflineInvestigator(repo, index)
@@ -44,7 +45,7 @@ def questions_for(repo: GitRepo, index: PassageIndex) -> list[str]:
         *_answered(offline, "where is `{}` defined and what does it return?", functions, _defines),
         *_answered(offline, "what do we say about {}?", _headings(repo), _holds),
     ]
-    return [question for _, question in sorted(asked, key=itemgetter(0))]
+    return [question for _, question in sorted(asked, key=itemgetter(0))] or [OF_COMMITS]
 
 
 def _answered(

@@ -175,16 +175,15 @@ def _end_long_runs(home: Path) -> None:
 
 
 def _headless(args: DemoOptions, control: Control, home: Path, questions: list[str]) -> int:
-    question = questions[0] if questions else "what is this codebase about?"
     with_models = bool(os.environ.get("ANTHROPIC_API_KEY"))
     journey = Journey(control, home, quiet=args.json, card_limit_s=MODEL_CARD_LIMIT_S if with_models else CARD_LIMIT_S)
-    result = journey.approve(_addressed(question))
+    result = journey.approve(_addressed(questions[0]))
     if result["ok"]:
         limit_s = MODEL_ALERT_LIMIT_S if with_models else ALERT_LIMIT_S
         result["heartbeat"] = AlertJourney(control, home, journey.transcript, limit_s=limit_s).acknowledge()
         result["ok"] = with_models or bool(result["heartbeat"] and result["heartbeat"]["acknowledged"])
     if args.json:
-        print(json.dumps({**result, "question": question}, ensure_ascii=False))
+        print(json.dumps({**result, "question": questions[0]}, ensure_ascii=False))
     return 0 if result["ok"] else 1
 
 

@@ -26,7 +26,7 @@ from bot.cli.output import cut, index_progress, to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.search.passages import Passage
 from bot.domain.text.sanitize import one_line
-from bot.errors import ConfigError, InputError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError
 
 LIMIT: Final = 8
 SHOWN_LINES: Final = 3
@@ -56,16 +56,30 @@ def command(
     if not text.strip() and not batch:
         raise click.UsageError(f"there is no text to search for; give one, as in `{_EXAMPLE}`", this_command())
     codebases = open_codebases(codebase, home, config)
-    for one in codebases:
-        if gaps := one.index.refresh(index_progress(partial(print, file=sys.stderr))).gaps.words():
-            then = "" if codebase else "; `triage doctor` says what to do"
-            print(f"not searched: {one.prefix}{gaps}{then}", file=sys.stderr)
+    codebases = codebases.among(_refreshed(codebases, "" if codebase else "; `triage doctor` says what to do"))
     if batch:
         _answer_lines(codebases, sys.stdin.buffer, limit)
         return 0
     found = search_codebases(text, codebases, limit=limit)
     print(to_json({"text": text, "passages": [_as_json(one) for one in found]}) if as_json else _as_text(found))
     return 0
+
+
+def _refreshed(codebases: Codebases, then: str) -> list[str]:
+    """Return the ids of those that can be read, brought up to HEAD; what is not searched is named on stderr."""
+    readable = []
+    for one in codebases:
+        try:
+            gaps = one.index.refresh(index_progress(partial(print, file=sys.stderr))).gaps.words()
+        except CodebaseUnreadable as error:
+            if len(codebases) == 1:
+                raise
+            print(f"not searched: {one.id}: {error}", file=sys.stderr)
+            continue
+        readable.append(one.id)
+        if gaps:
+            print(f"not searched: {one.prefix}{gaps}{then}", file=sys.stderr)
+    return readable
 
 
 def open_codebases(codebase: Path | None, home: Path | None, config: Path | None) -> Codebases:

@@ -183,11 +183,13 @@ def open_team_code(settings: Settings, environment: Environment) -> TeamCode:
 
     Raises:
         ConfigError: a codebase is none, or was not cloned yet.
+        CodebaseUnreadable: the only codebase is damaged; one of several raises it when it is read.
     """
     home, secrets = process_home(environment.home), environment.secrets()
+    has_several = len(settings.all_codebases) > 1
 
     def opener(name: str, one: CodebaseSettings) -> OpenCodebase:
-        repo = GitRepo(checkout_path(name, one, home))
+        repo = GitRepo(checkout_path(name, one, home), may_be_damaged=has_several)
         return OpenCodebase(settings=one, repo=repo, index=SqlitePassageIndex(repo, _index_path(home, name), secrets))
 
     return ProcessCode(settings.all_codebases, opener).of_team(settings)

@@ -94,3 +94,18 @@ def test_what_is_not_searched_is_said_and_doctor_only_of_what_it_looks_at(
     commit_files(terminal.codebase, {"dump.sql": "-- a line\n" * 110_000})
     assert terminal.search(QUESTION) == 0
     assert capsys.readouterr().err == "not searched: 1 file over 1 MB, dump.sql\n"
+
+
+def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(
+    terminal: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others are searched."""
+    broken = make_repo(tmp_path / "infra", {"a.yml": "x: 1\n"})
+    (broken / ".git" / "HEAD").unlink()
+    config = tmp_path / "triage.yml"
+    paths = f"codebases: {{shop: {{path: {terminal.codebase}}}, infra: {{path: {broken}}}}}\n"
+    config.write_text(f"{paths}ops_channel: C0OPS\n")
+    assert main(["search", "--home", str(terminal.home), "--config", str(config), QUESTION]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("shop:")
+    assert err.startswith(f"not searched: infra: codebase: the .git of {broken} is damaged")

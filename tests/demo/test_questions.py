@@ -52,3 +52,13 @@ def test_what_cannot_be_quoted_is_not_asked(tmp_path: Path) -> None:
     repo = GitRepo(make_repo(tmp_path / "code", files))
     questions = questions_for(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
     assert questions == ["where is `helper_of_it` defined and what does it return?"]
+
+
+def test_a_codebase_in_which_nothing_is_named_is_asked_about_its_commits(tmp_path: Path) -> None:
+    """Two scripts and no README; git knows what changed them."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"go.py": "print(1)\n", "run.sh": "cp a b\n"}))
+    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
+    questions = questions_for(repo, index)
+    assert questions == ["what changed recently?"]
+    assignment = Assignment(question=questions[0], question_type=QuestionType.OTHER, rubric="", round=1)
+    assert OfflineInvestigator(repo, index).investigate(assignment, run_id="r1").ret.evidence_refs

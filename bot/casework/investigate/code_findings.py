@@ -270,6 +270,8 @@ def _refreshed_index(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
             raise
         if isinstance(error, NotCloned):
             return _RefreshedIndex(None, f"{codebase.prefix} all, because it is not cloned yet", is_unfinished=True)
+        if isinstance(error, CodebaseUnreadable):
+            return _RefreshedIndex(None, f"{codebase.prefix} all, because git cannot read the repository")
         log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
         return _RefreshedIndex(None, _in_codebase(codebase, NO_INDEX))
     gaps = report.gaps

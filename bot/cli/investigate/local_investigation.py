@@ -33,7 +33,7 @@ from bot.domain.returns import (
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
-from bot.errors import TriageError
+from bot.errors import CodebaseUnreadable, TriageError
 from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
@@ -50,7 +50,12 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
     models = CaseworkModels(sources)
     try:
         for one in sources.code.codebases:
-            one.index.refresh(index_progress(say))
+            try:
+                one.index.refresh(index_progress(say))
+            except CodebaseUnreadable as error:
+                if len(sources.code.codebases) == 1:
+                    raise
+                say(f"not searched: {one.id}: {error}")
         say(f"investigating with {models.described} …")
         return question_runner(models, sources).run(question, say=say)
     finally:

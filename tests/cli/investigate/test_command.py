@@ -252,3 +252,19 @@ def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
     words = "1 file whose text is in Git LFS only, docs/guide.md"
     assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
     assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words
+
+
+def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(tmp_path: Path) -> None:
+    """The others are searched; of a single codebase the command fails."""
+    terminal = Terminal(tmp_path)
+    broken = make_repo(tmp_path / "infra", {"a.yml": "x: 1\n"})
+    (broken / ".git" / "HEAD").unlink()
+    both = f"codebases: {{shop: {{path: {terminal.codebase}}}, infra: {{path: {broken}}}}}\nops_channel: C0OPS\n"
+    terminal.config.write_text(both)
+    done = terminal.ask(SESSIONS)
+    assert done.returncode == 0
+    assert "Not searched: infra: all, because git cannot read the repository" in done.stdout
+    assert f"not searched: infra: codebase: the .git of {broken} is damaged" in done.stderr
+    assert "Traceback" not in done.stderr
+    terminal.config.write_text(f"codebase: {broken}\nops_channel: C0OPS\n")
+    assert terminal.ask(SESSIONS).returncode == 1
