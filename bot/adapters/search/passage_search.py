@@ -57,7 +57,8 @@ def find(
     total, counts = own.total, own.found
     kept = _most_telling(terms, counts, total)
     if sum(counts[term] for term in kept) <= few:
-        matches = [Match(term, _scores(connection, term) if counts[term] else {}, counts[term]) for term in kept]
+        scores = {term: rows.scores(connection, rows.phrase(term.words)) for term in kept if counts[term]}
+        matches = [Match(term, scores.get(term, {}), counts[term]) for term in kept]
     else:
         matches = _matches_of_the_best(connection, kept, counts, total, few)
     matches, paths = _alive(connection, matches)
@@ -81,10 +82,6 @@ def _most_telling(terms: Sequence[Term], counts: Counts, total: int) -> list[Ter
     telling = sorted(terms, key=lambda term: -term.weight * rarity(counts[term], total) * bool(counts[term]))
     kept = frozenset(telling[:MAX_TERMS])
     return [term for term in terms if term in kept or (not counts[term] and term.about)]
-
-
-def _scores(connection: sqlite3.Connection, term: Term) -> dict[int, float]:
-    return rows.scores(connection, rows.phrase(term.words))
 
 
 def _matches_of_the_best(

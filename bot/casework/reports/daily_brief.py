@@ -80,7 +80,7 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
         drafts=seen.drafts,
         long_runs=store.runs.long_runs_since(since),
         replies=len(posted),
-        findings=tuple(_findings(beats)),
+        findings=tuple((one_line(one.session_id, 60), one_line(one.told, 120)) for one in beats if one.is_alert),
         beats=len(beats),
         failed_beats=sum(beat.is_failed for beat in beats),
         model_runs=len(spent),
@@ -125,10 +125,6 @@ def brief_cost_line(brief: DailyBrief) -> str:
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
-
-
-def _findings(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
-    return ((one_line(beat.session_id, 60), one_line(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
 def _remarks(beats: Iterable[BeatSummary]) -> Iterator[tuple[str, str]]:

@@ -133,11 +133,7 @@ class DirectoryWriter:
 
 def _content(document: StoredDocument) -> bytes:
     raw = damaged_bytes(document.text)
-    return raw if raw is not None else _lines(_with_version(document))
-
-
-def _with_version(document: StoredDocument) -> dict[str, Any]:
-    return {**json.loads(document.text), "version": document.version}
+    return raw if raw is not None else _lines({**json.loads(document.text), "version": document.version})
 
 
 def _lines(content: Mapping[str, Any]) -> bytes:
