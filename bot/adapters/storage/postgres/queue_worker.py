@@ -109,15 +109,20 @@ class QueueWorker:
         return f"triage sweep {self._namespace}"
 
     def _live(self) -> None:
-        sweep_at = time.monotonic()
+        sweep_at, is_told = time.monotonic(), False
         while not self._stopping.is_set():
             try:
                 with self._database.connect() as connection:
                     channel = sql.Identifier(tables.channel_of(self._namespace))
                     connection.execute(sql.SQL("LISTEN {}").format(channel))
+                    is_told = False
                     self._attend(connection, sweep_at)
             except (psycopg.Error, StoreError) as error:
-                log.warning("the queue's database does not answer", extra={"action": "queue_deaf", "error": str(error)})
+                if not is_told:  # once for each outage: it is tried again every second
+                    is_told = True
+                    log.warning(
+                        "the queue's database does not answer", extra={"action": "queue_deaf", "error": str(error)}
+                    )
                 self._stopping.wait(RECONNECT_S)
                 # After an outage everybody has been silent: the others need time for a sign of life, too.
                 sweep_at = time.monotonic() + self._silent_s
