@@ -35,12 +35,14 @@ RULE: Final = "rule: question"
 _UNSPACED_END: Final = "\ud7af"
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _MARKS: Final = {**dict.fromkeys(message_text.MARKS, "?"), "!": "!", "！": "!"}
-# Letters with no digit behind them, then runs in which there is one.
+# A character of a script without blanks, letters with no digit behind them, then runs in which there is one.
+_LETTER: Final = rf"[^\W\d_{_UNSPACED}]"
 _WORD = re.compile(
-    r"[^\W\d_]++(?:'[^\W\d_]++(?!\d))?(?!\d)|[^\W_]++"
+    rf"[{_UNSPACED}]|{_LETTER}++(?:'{_LETTER}++(?!\d))?(?!\d)|[^\W_{_UNSPACED}]++"
     rf"|<[a-z]+>|[{re.escape(message_text.MARKS)}]+|[!！]+|[^\w\s]"
 )
 _ASCII_WORD = re.compile(r"[a-z]++(?:'[a-z]++(?![0-9]))?(?![0-9])|[a-z0-9]++|<[a-z]+>|\?+|!+|[^\w\s]")
+_SIGNS: Final = frozenset(".,:;-/()'\"")  # most of what is no word; one of them stands for itself
 _AT = re.compile(r"(?<!\w)@[\w-]+")
 
 SHIPPED: Final = Path(__file__).with_name("weights.json")
@@ -85,10 +87,8 @@ def words_of(content: str) -> list[str]:
     text = message_text.with_placeholders(content).lower()
     if "@" in text:
         text = _AT.sub(" <at> ", text)
-    pattern = _ASCII_WORD  # the same in a third of the time
-    if not text.isascii():
-        pattern, text = _WORD, re.sub(f"[{_UNSPACED}]", r" \g<0> ", text)
-    words = [word if word.isalpha() else _named(word) for word in pattern.findall(text)]
+    pattern = _ASCII_WORD if text.isascii() else _WORD  # the same in a third of the time
+    words = [word if word.isalpha() or word in _SIGNS else _named(word) for word in pattern.findall(text)]
     return words if len(words) <= MAX_WORDS else [*words[: MAX_WORDS - _TAIL_WORDS], *words[-_TAIL_WORDS:]]
 
 
