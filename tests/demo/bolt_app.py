@@ -110,7 +110,7 @@ def _register(app: App, seen: list[dict[str, Any]]) -> None:
     @app.view("edit_view")
     def on_submit(ack: Any, body: dict[str, Any], view: dict[str, Any], client: WebClient) -> None:
         text = view["state"]["values"]["reply"]["value"]["value"]
-        if not text:
+        if not text.strip():
             ack(response_action="errors", errors={"reply": "An empty reply helps nobody."})
             return
         ack()

@@ -36,7 +36,10 @@ def test_ask_open_the_card_edit_in_the_modal_read_the_reply(
     card = page.message("How does the client retry?")
     page.click(card, "Edit")
     page.fill("Reply", "")
-    page.submit(refused=True)
+    page.submit(refused=True)  # by the page
+    page.fill("Reply", " ")
+    page.submit(refused=True)  # by the bot
+    expect(page.modal).to_contain_text("An empty reply helps nobody.")
     page.fill("Reply", "Three times, then it gives up.")
     page.check("Then", "Only save")
     shot = page.screenshot(tmp_path / "modal.png", page.modal)

@@ -13,8 +13,8 @@ from typing import Final
 from bot.domain.credentials.secret_forms import SecretSpan
 from bot.domain.credentials.secret_names import is_told, names_in
 
-_SIGNS: Final = tuple(map(re.compile, (r"\|", "\u2502", "\t", ";", r",|\"(?:[^\"\n]|\"\"){0,500}+\"", " {2,}")))
-_IN_INSERTS: Final = re.compile(r",|'(?:[^']|''){0,4000}+'")
+_SIGNS: Final = tuple(map(re.compile, (r"\|", "\u2502", "\t", ";", r",|\"(?>(?:[^\"\n]|\"\"){0,500})\"", " {2,}")))
+_IN_INSERTS: Final = re.compile(r",|'(?>(?:[^']|''){0,4000})'")
 _QUOTES: Final = ("'", '"')
 _RULE: Final = re.compile(r"[-+|:= \t\r\u2500-\u257f]+")
 _NAME: Final = re.compile(r"[\w.-]{1,40}(?: [\w.-]{1,40}){0,3}")
@@ -23,7 +23,7 @@ _MAX_HEADING_CHARS: Final = 1_000
 _INSERT: Final = re.compile(
     r"(?i:\binsert\s{1,4}into\s{1,4}[\w.\"`\[\]]{1,100}\s{0,4})\((?P<names>[^()]{1,1000})\)(?i:\s{0,4}values)"
 )
-_ROW: Final = re.compile(r"[\s,]{0,8}\((?P<cells>(?:'(?:[^']|''){0,4000}+'|[^()'])*+)\)")
+_ROW: Final = re.compile(r"[\s,]{0,8}\((?P<cells>(?>(?:'(?>(?:[^']|''){0,4000})'|[^()'])*))\)")
 
 _Cell = tuple[int, int]
 
