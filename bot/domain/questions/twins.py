@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from bot.domain.search.report_parts import readable_text
 from bot.domain.search.stack_frames import frames_in
 from bot.domain.search.tokens import stem
-from bot.domain.tables import Pattern, Words, WordSet, read_table
+from bot.domain.tables import Alternatives, Pattern, Words, WordSet, read_table
 
 MAX_CHARS: Final = 8_000
 """How much of a text is compared; two longer ones are never the same unless their beginnings are."""
@@ -26,7 +26,10 @@ LEAST_WORDS: Final = 2
 """Fewer telling words ask for what only their surroundings say."""
 LEAST_FRAMES: Final = 2
 POD_SUFFIX_CHARS: Final = 5
-"""How long the random end of a pod's name is, which may be of letters alone."""
+"""How long the random end of a pod's name is, which may be of letters alone; that of a node of GKE has one less."""
+HASH_CHARS: Final = 8
+LABEL_CHARS: Final = 32
+"""How far before an id the word is looked for that says whose id it is."""
 
 _ASKING: Final = frozenset({"why", "how", "what", "when", "where", "who", "which", "often", "many", "much"})
 _NOT: Final = "not"
@@ -37,8 +40,19 @@ _ERROR: Final = re.compile(r"\b([A-Za-z][\w.]{0,80}(?:Error|Exception|Failure|Fa
 _TIME: Final = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?)?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?"
     r"|(?<![\d.:])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?!\d)(?:\s?(?:UTC|[AaPp][Mm]\b|Z))?"
-    r"(?:\s\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
+    r"(?:\s(?:on\s)?\d{4}\.\d\d\.\d\d\b)?|\b\d{4}/\d\d/\d\d\b|\b\d{4}\.\d\d\.\d\d(?=\s\d\d:\d\d)"
     r"|(?<![\d./])\d{1,2}(?:/\d{1,2}/(?:\d{4}|\d\d)|\.\d{1,2}\.\d{4})(?![\w./])"
+)
+_DAY: Final = r"(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?"
+_MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DATE: Final = re.compile(
+    rf"\b(?:{_DAY},?\s)?(?:{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}\.?\s{_MONTH})\b(?:,?\s20\d\d\b)?"
+    rf"|\b{_DAY},?\s(?=\d{{1,2}}:\d\d)|\b(?:an?|\d{{1,4}})\s(?:second|minute|hour|day|week|month|year)s?\sago\b"
+    r"|\bjust now\b",
+    re.IGNORECASE,
 )
 
 _REGION: Final = re.compile(r"(?:us|eu|ap|sa|ca|me|af)-(?:north|south|east|west|central){1,2}-?\d")
@@ -81,6 +95,7 @@ class _TwinsTable(NamedTuple):
     environments: WordSet
     kept_parts: Pattern
     kept_labels: WordSet
+    identified: WordSet
     status_labels: WordSet
     statuses: WordSet
     duration_labels: WordSet
@@ -88,6 +103,9 @@ class _TwinsTable(NamedTuple):
     host_labels: WordSet
     id_prefixes: Words
     occurrence: WordSet
+    id_keys: WordSet
+    people_labels: Alternatives
+    states: Words
 
 
 class _Form(NamedTuple):
@@ -119,6 +137,14 @@ _ID: Final = re.compile(
 )
 _OCCURRING: Final = _LISTS.host_labels | _LISTS.machine_names | _LISTS.occurrence
 """Words whose number, of one digit too, names one machine or one occurrence: `server3`, `web1`, `attempt2`."""
+_POD_END: Final = re.compile(r"-[b-df-hj-np-tv-xz2456789]{8,10}-[b-df-hj-np-tv-xz2456789]{5}(?![\w-])")
+"""The end of a pod's name, of the letters and digits of which Kubernetes makes names: perhaps of letters alone."""
+_PERSON: Final = re.compile(
+    rf"(?:^|[·|•\n]|\s\s)[ \t*_•-]{{0,6}}(?:{_LISTS.people_labels})[ \t*_:`]{{1,6}}[^\n·|]{{1,120}}",
+    re.IGNORECASE,
+)
+"""Who looks after one occurrence."""
+_STATE: Final = re.compile(rf"\bstate\W{{1,6}}(?:{'|'.join(_LISTS.states)})\b", re.IGNORECASE)
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
 
 
@@ -198,6 +224,8 @@ def _form(text: str, is_alert: bool) -> _Form:
     beside = text.replace(found[0], " ") if found else text
     if frames:
         beside = "\n".join(line for line in beside.splitlines() if not _TRACE_LINE.match(line))
+    if is_alert:
+        text = _STATE.sub(" ", _PERSON.sub("\n", text))
     pairs, rest = _pairs(text) if is_alert else (frozenset[str](), text)
     prose = frozenset(_words(beside, is_alert=is_alert)) - _LISTS.weak
     words = tuple(_words(rest, is_alert=is_alert))
@@ -215,9 +243,8 @@ def _pairs(text: str) -> tuple[frozenset[str], str]:
     for key, value in _PAIR.findall(text):
         name = key.casefold()
         words = _words(f"{name} {value}", is_alert=True)[name not in _LISTS.occurrence :]
-        if name in _LISTS.host_labels:
-            words = [word for word in words if word in _LISTS.environments]
-        if words and name not in _LISTS.occurrence:
+        is_id = re.split(r"[_.-]", name)[-1] in _LISTS.id_keys and _label(name) not in _LISTS.identified
+        if words and not is_id:
             pairs.add(f"{name}={' '.join(words)}")
     return frozenset(pairs), _PAIR.sub(" ", text)
 
@@ -226,13 +253,32 @@ def _words(text: str, *, is_alert: bool) -> list[str]:
     """Return the telling words of a text, each in one form."""
     if is_alert:
         text = _EXIT.sub(r"exit \1", text)
-        text = _ID.sub(" ", _TIME.sub(" ", text))
+        text = _without_ids(_POD_END.sub("-0", _DATE.sub(" ", _TIME.sub(" ", text))))
     spelled = [token for found in _TOKEN.findall(text) if (token := found.strip(".:/-&_"))]
     folded = " ".join(token if is_alert and _CODE.fullmatch(token) else token.casefold() for token in spelled)
     if not is_alert:
         folded = _asked_plainly(text.casefold())
     tokens = [token for found in folded.split() if (token := found.strip(".:/-&_"))]
     return [word for token in (_masked(tokens) if is_alert else tokens) if (word := _word(token, is_alert))]
+
+
+def _without_ids(text: str) -> str:
+    """Return a text without ids, but for those of customers and of error codes (`error 0x80070005`)."""
+
+    def kept(found: re.Match[str]) -> str:
+        label = _label(text[max(0, found.start() - LABEL_CHARS) : found.start()])
+        is_kept = label in _LISTS.identified and "." not in found[0]
+        return found[0] if is_kept or (label in _LISTS.kept_labels and found[0].startswith("0x")) else " "
+
+    return _ID.sub(kept, text)
+
+
+def _label(before: str) -> str:
+    """Return of what an id or a number is that stands behind a text: `customer` behind "for customer_id="."""
+    words = [word for word in re.split(r"[^a-z]+", before.casefold()) if word]
+    if len(words) > 1 and words[-1] in _LISTS.id_keys:
+        words.pop()
+    return words[-1].removesuffix("id") if words else ""
 
 
 def _asked_plainly(text: str) -> str:
@@ -258,10 +304,12 @@ def _masked(tokens: Sequence[str]) -> list[str]:
     """Return the words of an alert without hosts and plain numbers."""
     kept: list[str] = []
     for at, token in enumerate(tokens):
-        before, after = _label(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else ""
-        if before in _LISTS.host_labels and any(letter.isdigit() for letter in token):
-            kept += [part for part in re.split(r"[-._]", token) if _ONE.get(part, part) in _LISTS.environments]
-        elif not any(letter.isdigit() for letter in token) or _is_name(token):
+        before, after = _word_before(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else ""
+        if not any(letter.isdigit() for letter in token):
+            kept.append(token)
+        elif before in _LISTS.host_labels:
+            kept += _host_parts(token, is_host=True)
+        elif _is_name(token) or token.startswith("0x") or _label(" ".join(tokens[:at][-2:])) in _LISTS.identified:
             kept.append(token)
         elif (status := _PLURAL_STATUS.fullmatch(token)) and before not in _LISTS.duration_labels:
             kept.append(status[1] or status[2])
@@ -273,7 +321,7 @@ def _masked(tokens: Sequence[str]) -> list[str]:
     return kept
 
 
-def _label(tokens: Sequence[str], at: int) -> str:
+def _word_before(tokens: Sequence[str], at: int) -> str:
     """Return the word before another one: of a number that something is or is not, the word before `==` or `!=`."""
     signs = _COMPARED_WORDS if tokens[at] in _LISTS.statuses else _EQUALITY
     if at and tokens[at - 1] in signs.values():
@@ -286,19 +334,27 @@ def _is_name(token: str) -> bool:
     return any(pattern.fullmatch(token) for pattern in (_CODE, _VERSION, _LISTS.kept_parts))
 
 
-def _host_parts(token: str) -> list[str]:
+def _host_parts(token: str, *, is_host: bool = False) -> list[str]:
     """Return what names all machines of a kind: `checkout` of `checkout-7d9f8b6c5-x2x4z`."""
     region = _REGION.search(token)
     parts = [part for part in re.split(r"[-._/:#]", _REGION.sub("", token)) if part]
     first = next((at for at, part in enumerate(parts) if any(letter.isdigit() for letter in part)), len(parts))
     behind = [
         part
-        for part in parts[first:]
-        if (part.isalpha() and len(part) != POD_SUFFIX_CHARS) or _LISTS.kept_parts.fullmatch(part)
+        for at, part in enumerate(parts[first:], first)
+        if (part.isalpha() and not _is_random_end(parts, at)) or _LISTS.kept_parts.fullmatch(part)
     ]
     numbered = _NUMBERED.fullmatch(parts[first]) if first < len(parts) else None
-    if numbered and not (first and len(parts[first]) == POD_SUFFIX_CHARS):
-        is_thing = len(numbered[2]) == 1 and numbered[1] not in _OCCURRING
+    if first and first < len(parts) and parts[first - 1] in _LISTS.identified:
+        behind.insert(0, parts[first])
+    elif numbered and not (first and len(parts[first]) == POD_SUFFIX_CHARS):
+        is_thing = not is_host and len(numbered[2]) == 1 and numbered[1] not in _OCCURRING
         behind.insert(0, parts[first] if is_thing else numbered[1])
     tag = _TAG.search(token)
     return [*parts[:first], *behind, *([region[0]] if region else []), *([tag[1]] if tag else [])]
+
+
+def _is_random_end(parts: Sequence[str], at: int) -> bool:
+    """Whether a part without a number is the random end of the name of a pod, or of a node behind a hash."""
+    is_node = at + 1 == len(parts) and at > 0 and len(parts[at - 1]) >= HASH_CHARS and not parts[at - 1].isalpha()
+    return len(parts[at]) in (POD_SUFFIX_CHARS, POD_SUFFIX_CHARS - is_node)
