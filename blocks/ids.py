@@ -47,6 +47,7 @@ PROPOSE_FIX: Final = "triage_propose_fix"
 RUN_NOW: Final = "triage_run_now"
 RUN_SESSION: Final = "triage_run_session"
 """The button of a session on App Home."""
+
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 TRIAGE_THIS: Final = "triage_this"
@@ -54,6 +55,7 @@ TRIAGE_THIS: Final = "triage_this"
 
 EDIT_TIER: Final = "triage_edit_tier"
 """Followed by `:<tier>`, for an action id stands once in a block."""
+
 ACCEPT_PROPOSAL: Final = "triage_accept_proposal"
 REJECT_PROPOSAL: Final = "triage_reject_proposal"
 CHOOSE_SESSION: Final = "triage_choose_session"

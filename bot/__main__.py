@@ -56,8 +56,12 @@ _COMMANDS = {
     "classify": ("bot.cli.classify:command", "events.ndjson on stdin, classified events on stdout"),
 }
 """Where each command stands, and what it does; a module is imported when its command is typed."""
+
 COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 """What each command does."""
+
+_READER_LEFT = 141
+"""The exit code of a program that SIGPIPE ended, as shells know it."""
 
 
 class _Commands(VerbGroup):
@@ -78,9 +82,6 @@ _TRIAGE = _Commands(
     epilog="triage <command> --help says more; triage --version says which release this is.",
     context_settings={"terminal_width": 80, "help_option_names": ["-h", "--help"]},
 )
-
-_READER_LEFT = 141
-"""The exit code of a program that SIGPIPE ended, as shells know it."""
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -33,6 +33,7 @@ LISTENER_THREADS = 16
 DISK_CHECK_S = 5
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
+
 REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
 HOME_EVERY_S = 30

@@ -40,6 +40,7 @@ RECONCILE_EVERY_S = 30
 TIDY_EVERY_S = 60
 TRACKED_CHECK_S = 600
 """A git process for each session."""
+
 BEAT_TICK_S = 5
 COUNT_EVERY_S = 5
 WATCHER_STOP_S = 2.0

@@ -32,12 +32,13 @@ from bot.team import Team
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
 
+log = logging.getLogger(__name__)
+
 EVERY: Final = timedelta(minutes=1)
 """How often a team is asked for at most; with more than ten groups in all teams its turn comes later."""
+
 GROUPS_AT_ONCE: Final = 8.0
 GROUPS_PER_S: Final = 1 / 6
-
-log = logging.getLogger(__name__)
 
 JOB_END_S = 10.0
 """How long a removed team's running jobs are waited for."""

@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 Ephemeral = Callable[[str, str, str], None]
 """Takes `(channel, user, mrkdwn)`."""
+
 Whisper = Callable[[str, str, str, str | None], None]
 """Takes `(channel, user, mrkdwn, thread_ts or None)`."""
 

@@ -35,6 +35,7 @@ RunSession = Callable[[Click], str]
 
 KEPT_FRESH: Final = timedelta(hours=1)
 """How long after it was opened or clicked a page is kept up to date; Slack does not say when it is closed."""
+
 NOTICE_KEPT: Final = timedelta(minutes=5)
 MAX_VIEWERS: Final = 50
 MAX_MARKS: Final = 500

@@ -27,6 +27,7 @@ from handlers.shortcuts import Shortcuts
 _PARTS: Final = re.compile(r"[|!]")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 """What may be the id of something; `TeamListeners.owns` is asked of nothing else."""
+
 GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 """What is told to whoever clicks on what is left of it."""
 

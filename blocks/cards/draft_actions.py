@@ -36,6 +36,9 @@ _DESPITE_OBJECTIONS = confirmation(
     no="Back",
 )
 
+REMEMBERED_CHARS = 200
+_WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
+
 
 def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> View:
     """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
@@ -179,10 +182,6 @@ def _click(state: ThreadState) -> str:
 
 def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:
     return actions(f"actions:{state.thread_id}:{state.draft_version}", *elements)
-
-
-REMEMBERED_CHARS = 200
-_WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
 
 
 def lesson_blocks(mark: LessonMark, click: DraftClick) -> list[Block]:

@@ -45,10 +45,13 @@ ALARM_CHARS = 300
 GLOSS_CHARS = 600
 FOLLOWUP_CHARS = 300
 """Shown of a message that came into the thread since."""
+
 PAGED = 10
 """How many approvers the card of an alarm names."""
+
 DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
+
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
 

@@ -28,10 +28,28 @@ from bot.domain.threads import ThreadState, Twin
 
 SHOWN: Final = 5
 """Twins with a button of their own; the others stand in a menu."""
+
 MAX_OPTIONS: Final = 100
 """Of a menu.  Source: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element"""
+
 EARLIER_CHARS: Final = 300
 NOT_SAME: Final = "Not the same"
+
+SHOWN_SUSPECTS: Final = 3
+PLACE_CHARS: Final = 100
+AUTHOR_CHARS: Final = 60
+SUBJECT_CHARS: Final = 120
+TITLE: Final = ":mag_right: *Suspect changes* where the stack trace leads; nobody has judged them"
+
+SHOWN_REFS = 8
+SHA_CHARS = 12
+REF_CHARS = 90
+CLAIM_CHARS = 120
+UNSOURCED_CHARS = 400
+LESSON_CHARS = 300
+LINE_CHARS = 100
+
+_MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 def twin_blocks(state: ThreadState) -> list[Block]:
@@ -80,13 +98,6 @@ def _value(twin: Twin) -> str:
     return ids.encode_click(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
 
 
-SHOWN_SUSPECTS: Final = 3
-PLACE_CHARS: Final = 100
-AUTHOR_CHARS: Final = 60
-SUBJECT_CHARS: Final = 120
-TITLE: Final = ":mag_right: *Suspect changes* where the stack trace leads; nobody has judged them"
-
-
 def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list[Block]:
     """Return what lately changed, one line a commit, the newest first; nothing where there is nothing.
 
@@ -107,28 +118,6 @@ def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> 
     by = f" by {author}" if author else ""
     said = f": {subject}" if subject else ""
     return f"{place} {how} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"
-
-
-SHOWN_REFS = 8
-
-
-SHA_CHARS = 12
-REF_CHARS = 90
-
-
-CLAIM_CHARS = 120
-
-
-UNSOURCED_CHARS = 400
-
-
-LESSON_CHARS = 300
-
-
-LINE_CHARS = 100
-
-
-_MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:

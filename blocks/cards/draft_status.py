@@ -32,6 +32,8 @@ WAITS_FOR_CODEBASE = (
     ":warning: *Waiting:* git cannot read the codebase; this question continues when it can, `triage status` says why"
 )
 
+EARLIER_DRAFT_CHARS = 800
+
 
 def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
@@ -135,9 +137,6 @@ def _ending(state: ThreadState) -> str:
 
 def _joined(*parts: str) -> str:
     return " · ".join(part for part in parts if part)
-
-
-EARLIER_DRAFT_CHARS = 800
 
 
 def objections(state: ThreadState) -> list[Block]:

@@ -25,6 +25,21 @@ RATIONALE_CHARS: Final = 600
 SHOWN_LINES: Final = 120
 LINES_A_SECTION: Final = 40
 
+REFUSAL_CHARS: Final = 600
+UNSEEN_CHARS: Final = 200
+
+ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
+"""What another investigation, at HEAD, may put right."""
+
+_CHECKS: Final = {
+    "none": "no checks yet",
+    "pending": ":hourglass_flowing_sand: checks are running",
+    "passed": ":white_check_mark: checks passed",
+    "failed": ":x: checks failed",
+}
+_HIDDEN: Final = "checks that triage's token may not see"
+_REVIEW: Final = {"approved": "approved", "changes_requested": ":warning: changes requested"}
+
 
 def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Block]:
     """Return the card's line that there is a patch; nothing where there is none. `is_open`: a request proposes it."""
@@ -63,20 +78,6 @@ def _diff(lines: list[str]) -> list[Block]:
 
 def _code(lines: list[str]) -> str:
     return fence("\n".join(lines))
-
-
-REFUSAL_CHARS: Final = 600
-UNSEEN_CHARS: Final = 200
-ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
-"""What another investigation, at HEAD, may put right."""
-_CHECKS: Final = {
-    "none": "no checks yet",
-    "pending": ":hourglass_flowing_sand: checks are running",
-    "passed": ":white_check_mark: checks passed",
-    "failed": ":x: checks failed",
-}
-_HIDDEN: Final = "checks that triage's token may not see"
-_REVIEW: Final = {"approved": "approved", "changes_requested": ":warning: changes requested"}
 
 
 def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -> list[Block]:

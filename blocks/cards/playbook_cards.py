@@ -33,10 +33,21 @@ from bot.domain.text.sanitize import one_line
 WORDS_CHARS: Final = 1_200
 MAX_CHOICES: Final = 100
 """Options of a menu (Slack's limit)."""
+
 _PROPOSAL_SIGNS: Final = {
     ProposalStatus.ACCEPTED: ":white_check_mark:",
     ProposalStatus.REJECTED: ":no_entry_sign:",
     ProposalStatus.FAILED: ":warning:",
+}
+
+TASK_CHARS: Final = 1_200
+MAX_WAITING: Final = 10
+_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
+_SUGGESTION_SIGNS: Final = {
+    SuggestionStatus.OPEN: ":seedling:",
+    SuggestionStatus.QUARANTINED: ":no_entry:",
+    SuggestionStatus.ACCEPTED: ":white_check_mark:",
+    SuggestionStatus.REJECTED: ":x:",
 }
 
 
@@ -104,17 +115,6 @@ def _proposal_buttons(proposal: Proposal) -> ActionsBlock:
         *([menu(ids.CHOOSE_SESSION, "Which session?", choices[:MAX_CHOICES])] if len(choices) > 1 else []),
         button("Reject", ids.REJECT_PROPOSAL, value),
     )
-
-
-TASK_CHARS: Final = 1_200
-MAX_WAITING: Final = 10
-_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
-_SUGGESTION_SIGNS: Final = {
-    SuggestionStatus.OPEN: ":seedling:",
-    SuggestionStatus.QUARANTINED: ":no_entry:",
-    SuggestionStatus.ACCEPTED: ":white_check_mark:",
-    SuggestionStatus.REJECTED: ":x:",
-}
 
 
 def suggestion_blocks(suggestion: Suggestion) -> list[Block]:

@@ -29,6 +29,24 @@ from bot.domain.threads import ThreadState
 VOTED_CHARS: Final = 400
 NAMED_NOTES: Final = 3
 
+QUESTION_CHARS: Final = 600
+AUDIT_CHARS: Final = 2_500
+WITHDRAWN: Final = (
+    ":leftwards_arrow_with_hook: <@{by}> withdrew this automatic reply. Please do not rely on it; a person will answer."
+)
+
+NOTIFICATION_CHARS: Final = 3_000
+
+MAX_SECTIONS: Final = 25
+"""Of one message: half of what Slack takes."""
+
+REPLY_CHARS: Final = MESSAGE_BLOCK_CHARS - 400
+"""Of one message; the rest is for the line that stands above it where it is shown before it is posted."""
+
+MAX_MESSAGES: Final = 10
+
+CUT_NOTE: Final = f"_{TRUNCATED}: one reply has at most {MAX_MESSAGES} messages_"
+
 
 def feedback_buttons(state: ThreadState) -> Block:
     """Return the buttons under the reply of a thread."""
@@ -80,13 +98,6 @@ def _notes(state: ThreadState) -> str:
     return f"Correct the note it rests on, or that was made of it: {shown}."
 
 
-QUESTION_CHARS: Final = 600
-AUDIT_CHARS: Final = 2_500
-WITHDRAWN: Final = (
-    ":leftwards_arrow_with_hook: <@{by}> withdrew this automatic reply. Please do not rely on it; a person will answer."
-)
-
-
 def audit_blocks(reply: AutoReply) -> list[Block]:
     """Return the card: what was asked, what was sent, and the way back; taken back, who did that."""
     link = f" · <{reply.permalink}|open thread>" if reply.permalink else ""
@@ -135,23 +146,6 @@ def _buttons(reply: AutoReply) -> ActionsBlock:
     confirm = confirmation("Take this reply back?", said, yes="Take back", no="Leave it")
     take_back = button("Take back", ids.TAKE_BACK, reply.id, style="danger", confirm=confirm)
     return actions(f"audit_actions:{reply.id}", take_back)
-
-
-NOTIFICATION_CHARS: Final = 3_000
-
-
-MAX_SECTIONS: Final = 25
-"""Of one message: half of what Slack takes."""
-
-
-REPLY_CHARS: Final = MESSAGE_BLOCK_CHARS - 400
-"""Of one message; the rest is for the line that stands above it where it is shown before it is posted."""
-
-
-MAX_MESSAGES: Final = 10
-
-
-CUT_NOTE: Final = f"_{TRUNCATED}: one reply has at most {MAX_MESSAGES} messages_"
 
 
 def reply_messages(draft: str) -> list[list[Block]]:

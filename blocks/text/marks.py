@@ -16,6 +16,7 @@ from bot.domain.threads import Round, ThreadState
 
 MAX_SPELLED: Final = 40
 """How many signs are put into words; more would make a card that fits too long."""
+
 UNSPELLED: Final = "▯"
 
 _SIGNS: Final = {

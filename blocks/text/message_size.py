@@ -22,13 +22,27 @@ from bot.domain.text.humanize import counted
 
 MIN_LINES: Final = 12
 """A text of fewer lines is prose, whose beginning tells most."""
+
 ERROR_SHARE: Final = 3
 """One part in so many of the room is for errors and what stands around them, if any are in the middle."""
+
 MAX_ERROR_CHARS: Final = 240
 AROUND: Final = 2
 """Lines before and after an error: its innermost frame."""
+
 _MARK_CHARS: Final = 40
 """A note of what is left out, and the marks of a code block that is cut there."""
+
+LEAST_CHARS: Final = 120
+"""A text is not shortened below this; blocks are left out instead."""
+
+NOTE_CHARS: Final = 140
+"""Kept free for the line that says how many blocks are left out."""
+
+REFUSED_CONTENT: Final = frozenset({"msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format", "msg_too_long"})
+"""Slack's words for blocks that it will never take as they are."""
+
+SHORT_CHARS: Final = 3_000
 
 
 def without_middle(text: str, limit: int) -> str:
@@ -105,12 +119,6 @@ def _note(count: int, *, opened: bool, is_code: bool) -> Iterator[str]:
     yield f"… ({counted(count, 'line')} left out)"
     if is_code and not opened:
         yield FENCE
-
-
-LEAST_CHARS: Final = 120
-"""A text is not shortened below this; blocks are left out instead."""
-NOTE_CHARS: Final = 140
-"""Kept free for the line that says how many blocks are left out."""
 
 
 def fit_message(
@@ -221,11 +229,6 @@ def _with_note(blocks: list[Block], left_out: int) -> list[Block]:
         end -= 1
     note = context(f"… {counted(left_out, 'more part')} left out: Slack takes no more in one message")
     return [*blocks[:end], note, *blocks[end:]]
-
-
-REFUSED_CONTENT: Final = frozenset({"msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format", "msg_too_long"})
-"""Slack's words for blocks that it will never take as they are."""
-SHORT_CHARS: Final = 3_000
 
 
 def shortened_blocks(blocks: Sequence[Block], code: str) -> list[list[Block]]:

@@ -57,12 +57,23 @@ _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:/{1,3}[^\s/]|(?<![\w.])//[^
 _PLAIN_HOST: Final = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62}\.?)*|\[[0-9a-f:.]{2,45}\]")
 _TURNED: Final = frozenset("\u202a\u202b\u202d\u202e\u2066\u2067\u2068")
 """Signs that change the order in which a label is read."""
+
 _CODE: Final = (
     "bat c cc cfg conf cpp cs css csv env ex go gradle h hpp html ini ipynb java jpg js json jsx kt lock log lua m md "
     "mjs php pl png ps1 py rb rs rst scala scss sh sql svg swift tf toml ts tsx txt vue xml yaml yml zig"
 )
 _FILE_ENDS: Final = frozenset(_CODE.split())
 """What a label may end in and be the name of a file; some are also ends of hosts, so the host stands behind it."""
+
+RULE: Final = "───"
+MAX_PADDED_CHARS: Final = 100  # of a line of a table; Slack wraps longer ones, and padding then only confuses
+UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
+
+# Noncharacters mark where emphasis opens and closes until its neighbours are known.
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+_MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
+_DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
+_MAX_NESTING: Final = 40
 
 
 def labelled_link(url: str, label: str) -> str | None:
@@ -164,17 +175,6 @@ def _ascii_host(name: str) -> str | None:
     if ":" in host and not host.startswith("["):
         host = f"[{host}]"
     return host if _PLAIN_HOST.fullmatch(host) else None
-
-
-RULE: Final = "───"
-MAX_PADDED_CHARS: Final = 100  # of a line of a table; Slack wraps longer ones, and padding then only confuses
-UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
-
-# Noncharacters mark where emphasis opens and closes until its neighbours are known.
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
-_MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
-_DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
-_MAX_NESTING: Final = 40
 
 
 def to_mrkdwn(markdown: str) -> str:

@@ -27,6 +27,22 @@ _SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone|group)(?![A-Z
 _USER_INFO = re.compile(r"(?<=https:)(?=//[^\s/@<>]{1,200}@)|(?<=http:)(?=//[^\s/@<>]{1,200}@)", re.IGNORECASE)
 _TICKS = re.compile(r"`{3,}")
 
+_OURS: Final = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|<[^<>\n]*>|^>[^\n]*$"  # code, Slack's tokens, quotations: they stay as they are
+    r"|(?<![\w:.-])(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC(?!\w)",
+    re.DOTALL | re.MULTILINE,
+)
+_FORM: Final = "{date_short_pretty} {time}"
+
+PIECE_CHARS: Final = 2_800
+"""Of one message; Slack shows some 4,000 characters of a text, and escaping makes it longer."""
+
+_TOKEN: Final = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+_ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
+
+_CODE_OR_LINE: Final = re.compile(r"^(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
+
 
 def escape_controls(text: str) -> str:
     r"""Return `text` with Slack's three control characters as entities, and without characters that nobody sees.
@@ -104,14 +120,6 @@ def prefix_lines(text: str, prefix: str, first: str | None = None) -> str:
     return "\n".join(lines)
 
 
-_OURS: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|<[^<>\n]*>|^>[^\n]*$"  # code, Slack's tokens, quotations: they stay as they are
-    r"|(?<![\w:.-])(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC(?!\w)",
-    re.DOTALL | re.MULTILINE,
-)
-_FORM: Final = "{date_short_pretty} {time}"
-
-
 def local_time(at: datetime) -> str:
     """Return a moment as the reader's clock shows it, today as a word; where Slack cannot, in UTC.
 
@@ -140,16 +148,6 @@ def _local(found: re.Match[str]) -> str:
         return local_time(datetime.fromisoformat(found[1]).replace(tzinfo=UTC))
     except (ValueError, OverflowError, OSError):
         return found[0]
-
-
-PIECE_CHARS: Final = 2_800
-"""Of one message; Slack shows some 4,000 characters of a text, and escaping makes it longer."""
-_TOKEN: Final = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
-_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-_ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
-
-
-_CODE_OR_LINE: Final = re.compile(r"^(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
 
 
 def quote_block(text: str) -> str:

@@ -22,32 +22,55 @@ from slack_sdk.models.blocks import Block
 FENCE: Final = "```"
 ZERO_WIDTH: Final = "\u200b"
 """Put between two characters, it keeps them apart for Slack and stays unseen."""
+
 SECTION_CHARS: Final = 3_000
 """Text of a section (S)."""
+
 ROOMY_SECTION_CHARS: Final = 2_900
 """Text of a section that leaves room for what is put around it."""
+
 LINK_CHARS: Final = 400
 """Address of a link within a text; a longer one is left out."""
+
 HEADER_CHARS: Final = 150
 """Text of a header, plain text only (S)."""
+
 OPTION_CHARS: Final = 75
 """Label of an option in a menu (S); its value has 150."""
+
 INPUT_CHARS: Final = 3_000
 """Text of an input in a dialogue (S)."""
+
 MESSAGE_CHARS: Final = 40_000
 """Text of a message; Slack cuts what is longer (D)."""
+
 MESSAGE_BLOCKS: Final = 50
 """Blocks of a message (D)."""
+
 MESSAGE_BLOCK_CHARS: Final = 10_000
 """Text of all blocks of one message together, as `chars_of` counts. Slack refuses (`msg_blocks_too_long`) above some
 12,000 characters less a share for each block, which it does not document; one refusal was seen at 11,341.
 Source: https://github.com/slackapi/bolt-js/issues/2509 and /2867."""
+
 BLOCK_CHARS: Final = 40
 """Counted for each block beside its text."""
+
 VIEW_BLOCKS: Final = 100
 """Blocks of a dialogue or of App Home (S)."""
+
 VIEW_BYTES: Final = 250_000
 """A whole view as JSON (D, views.publish): beyond it, `view_too_large`."""
+
+TRUNCATED: Final = "… (truncated)"
+MIN_CHARS: Final = 20
+
+LEFT_OUT_CHARS: Final = 60
+"""Kept free in a section for what says how many lines were left out."""
+
+_CLOSING: Final = len(f"\n{FENCE}")
+
+_ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
+"""What is never cut through; of a word after `@` so much that a cut makes no broadcast's name of its beginning."""
 
 
 def size_of(part: object) -> int:
@@ -77,16 +100,6 @@ def _text_units(part: object) -> int:
     text = part.get("text")
     own = utf16_units(text) if part.get("type") in ("mrkdwn", "plain_text") and isinstance(text, str) else 0
     return own + sum(map(_text_units, part.values()))
-
-
-TRUNCATED: Final = "… (truncated)"
-MIN_CHARS: Final = 20
-LEFT_OUT_CHARS: Final = 60
-"""Kept free in a section for what says how many lines were left out."""
-
-_CLOSING: Final = len(f"\n{FENCE}")
-_ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
-"""What is never cut through; of a word after `@` so much that a cut makes no broadcast's name of its beginning."""
 
 
 class _Piece(NamedTuple):

@@ -25,6 +25,15 @@ from bot.domain.threads import Resolution
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
 
+NEXT: Final = "`/triage open`, `/triage heartbeat list`"
+
+_ENDINGS: Final = {
+    Resolution.DISMISSED: "dismissed",
+    Resolution.SUPERSEDED: "answered by a person",
+    Resolution.WITHDRAWN: "deleted by the asker",
+    Resolution.EXPIRED: "closed because nobody decided",
+}
+
 
 def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer to `/triage open`."""
@@ -86,9 +95,6 @@ def _next(seen: Overview) -> str:
     return f"{others}Next: open a card and decide, or `/triage status`"
 
 
-NEXT: Final = "`/triage open`, `/triage heartbeat list`"
-
-
 def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list[Block]:
     """Return the brief as a message of a few short sections; its kind decides which."""
     parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
@@ -123,14 +129,6 @@ def _drafts(brief: DailyBrief, may_see_drafts: bool) -> str:
 def _done(brief: DailyBrief) -> str:
     runs = f" · *{brief.long_runs}* long run{'s' * (brief.long_runs != 1)} finished" if brief.long_runs else ""
     return f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted{runs}"
-
-
-_ENDINGS: Final = {
-    Resolution.DISMISSED: "dismissed",
-    Resolution.SUPERSEDED: "answered by a person",
-    Resolution.WITHDRAWN: "deleted by the asker",
-    Resolution.EXPIRED: "closed because nobody decided",
-}
 
 
 def _day(brief: DailyBrief) -> str:

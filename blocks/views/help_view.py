@@ -15,6 +15,7 @@ WORD_CHARS: Final = 40
 ECHO_FROM_CHARS: Final = 60
 ECHO_CHARS: Final = 550
 """Five times as long when escaped, and a section holds 3,000."""
+
 ECHO_SECTIONS: Final = 8
 _ASK: Final = (
     "To ask, mention me: `@triage where is the retry limit set?` In a thread Slack takes no commands: "

@@ -29,8 +29,24 @@ from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
+
 ABOUT_CHARS: Final = 120
 _USER = re.compile(r"<@(\w+)>")
+
+MAX_SESSIONS: Final = 20
+SESSION_CHARS: Final = 600
+BLOCKS_KEPT: Final = 2
+
+DRAFT_BLOCKS: Final = 6
+"""The least a draft needs: a line, its place, question, standing, words, buttons."""
+
+MADE_IN_VAIN: Final = 10
+"""After so many drafts that did not fit no further one is tried: a hundred long ones would take seconds to make."""
+
+APPROVERS_ONLY: Final = "Only approvers can see them: `/triage approve-list`"
+
+BYTES_KEPT: Final = 20_000
+"""What the line and the list of the drafts that are not shown whole may need."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,18 +71,6 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
     about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
     when = context(f"your click {local_time(notice.at)}{about}")
     return [*map(section, parts), when, DividerBlock()]
-
-
-MAX_SESSIONS: Final = 20
-SESSION_CHARS: Final = 600
-BLOCKS_KEPT: Final = 2
-DRAFT_BLOCKS: Final = 6
-"""The least a draft needs: a line, its place, question, standing, words, buttons."""
-MADE_IN_VAIN: Final = 10
-"""After so many drafts that did not fit no further one is tried: a hundred long ones would take seconds to make."""
-APPROVERS_ONLY: Final = "Only approvers can see them: `/triage approve-list`"
-BYTES_KEPT: Final = 20_000
-"""What the line and the list of the drafts that are not shown whole may need."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

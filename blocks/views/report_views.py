@@ -24,6 +24,16 @@ from bot.domain.text.humanize import counted, utc_text
 
 MAX_PEOPLE: Final = 50
 
+MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
+
+MAX_THREADS = 10
+MACHINE_CHARS: Final = 1_500
+
+MAX_SESSIONS: Final = 20
+"""Named as having open findings; a session id has at most 40 characters."""
+
+NEXT = "Next: `triage review` and `triage metrics --weeks` at the terminal, `/triage autonomy`"
+
 
 def approver_blocks(roll: ApproverList, *, is_one: bool) -> list[Block]:
     """Return the answer to `/triage approve-list`; `is_one` says whether the reader is among them."""
@@ -45,9 +55,6 @@ def _source(roll: ApproverList) -> str:
 
 def _why_nobody(roll: ApproverList) -> str:
     return "The list is empty." if roll.configured == () else "Slack has not said who they are; see the bot's log."
-
-
-MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
 
 
 def metrics_blocks(report: MetricsReport) -> list[Block]:
@@ -75,12 +82,6 @@ def _missing(each: Measure) -> str:
     so_far = f" ({each.shown} so far)" if each.n else ""
     note = f" _{each.note}_" if each.note else ""
     return f"• {each.what}{so_far}: {each.missing} [{each.name}]{note}"
-
-
-MAX_THREADS = 10
-MACHINE_CHARS: Final = 1_500
-MAX_SESSIONS: Final = 20
-"""Named as having open findings; a session id has at most 40 characters."""
 
 
 def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
@@ -120,9 +121,6 @@ def _found(overview: Overview) -> str:
 
 def _thread_link(line: ThreadLine) -> str:
     return f"<{line.permalink}|thread> in <#{line.chat_id}>" if line.permalink else f"<#{line.chat_id}>"
-
-
-NEXT = "Next: `triage review` and `triage metrics --weeks` at the terminal, `/triage autonomy`"
 
 
 def review_line(review: WeeklyReview) -> str:

@@ -32,6 +32,7 @@ from bot.domain.text.humanize import counted
 
 MAX_PARTS: Final = 7
 """How many teams have a part of their own; the rest of somebody's teams are a line each."""
+
 OF_NO_TEAM: Final = (
     "*You belong to no team of this triage*, so there is nothing to show here.\n"
     "You belong to one when you are among its approvers, or in its ops channel: ask somebody there to invite you. This "

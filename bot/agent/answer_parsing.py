@@ -17,6 +17,7 @@ from bot.domain.text.sanitize import is_deeper_than, mend
 _BEGIN: Final = re.compile(r"\{(?=[ \t\r\n]{0,1000}[\"}])")
 _MAX_DEPTH: Final = 60
 """Answers stay below 10 levels; what can be read at several hundred may not be written again."""
+
 _READ_BEFORE_CUT: Final = 65_536
 _TOO_DEEP_CHARS: Final = 1_000
 """How far to go on from an object that is nested more deeply than can be read: it nests on for longer than this."""

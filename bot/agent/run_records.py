@@ -25,14 +25,17 @@ from bot.domain.secrets import OWN_SECRET, redact, redact_values
 from bot.errors import TriageError, refused
 from bot.ports import Clock, RunFolders
 
+log = logging.getLogger(__name__)
+
 MEMORY_TOOL = "search_memory"
 """The tool whose records are no queries but the refs of what came up."""
+
 FAILED = "failed: "
 """How the record of a query begins that got no answer; older records say it by this alone."""
+
 OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
 """The tools over the codebase and the notes; what they were asked is no query of a log."""
 
-log = logging.getLogger(__name__)
 _T = TypeVar("_T", bound=BaseModel)
 
 PREVIEW_EVERY_S: Final = 3.0

@@ -30,10 +30,10 @@ from bot.ports import AskerChat, Clock
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
+log = logging.getLogger(__name__)
+
 RETRY_S: Final = 5.0
 LONGEST_S: Final = 60.0
-
-log = logging.getLogger(__name__)
 
 LOOKING: Final = "I am looking into this; a person checks the answer before it is posted."
 NO_SCOPE: Final = (

@@ -28,10 +28,9 @@ from bot.ports import Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Wo
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
-FINISH_WAIT_S: Final = 5.0
-
-
 log = logging.getLogger(__name__)
+
+FINISH_WAIT_S: Final = 5.0
 
 
 class CardUpdates:

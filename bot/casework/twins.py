@@ -30,8 +30,10 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = timedelta(minutes=1)
 """How often all open threads are looked through for twins that this process did not see come."""
+
 EARLIER_REPLIES: Final = 500
 """How many of the newest replies are looked through for an answer to the same question."""
+
 EARLIER_CHARS: Final = 1_000
 
 

@@ -25,6 +25,7 @@ LOG_TAIL_BYTES = 1024 * 1024
 
 Remind = Callable[[Sequence[ThreadLine], datetime], None]
 """Names waiting cards in the ops channel; raises ProviderError if refused, Unconfirmed if nobody can tell."""
+
 WHY = "the index is finished; the answer before was from part of the files"
 
 

@@ -22,6 +22,10 @@ from bot.ports import Store
 from bot.ports.names import NameBook, Names
 from bot.ports.threads import Threads
 
+Found = TypeVar("Found")
+_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
+_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
+
 
 def home_of(home: Path | None) -> Path:
     """Return the data directory: `--home`, else the environment's; raises ConfigError if that one leads nowhere."""
@@ -56,11 +60,6 @@ def codebases_at(home: Path, config: Path | None) -> Collection[str] | None:
         return settings_at(config, home).all_codebases
     except ConfigError:
         return None if process_home(home) == home else ()
-
-
-Found = TypeVar("Found")
-_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
-_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def store_at(home: Path, *, is_reader: bool = True) -> Store:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the ports import the whole domain, and every command import
 WIDTH: Final = 80
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
 """What a check found: yes, no, cannot be told."""
+
 _COMMAND: Final = re.compile(r"`[^`\n]{1,70}`")
 _SLASH: Final = re.compile(
     r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|open|brief|metrics|investigate|pause|resume)\b)"

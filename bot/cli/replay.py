@@ -39,6 +39,8 @@ DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000
 REFS: Final = 3
 
+MAX_DRAFTS: Final = 100
+
 
 def draft_past_questions(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[str]:
     """Return a draft for each question; one that fails says why and stops no other.
@@ -70,9 +72,6 @@ def _shown(event: Event, found: QuestionRun) -> str:
 
 def _head(event: Event) -> str:
     return f"\n{event.chat_name or event.chat_id} {event.message_id} {one_line(event.content, 46)}"
-
-
-MAX_DRAFTS: Final = 100
 
 
 @click.command("replay", help="Apply today's rules to past events; nothing is posted.")

@@ -38,6 +38,11 @@ FIELD_CHARS: Final = 200
 _OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "action"}
 """What is no field of a log call; `action` names the step for tests and says nothing the message does not."""
 
+WAKE_S = 0.5
+ENDING = {signal.SIGTERM, signal.SIGINT}
+ROOM_BYTES = 1024 * 1024
+DISK_LOOK_S = 2.0
+
 
 class _Scrubbing(logging.Formatter):
     def __init__(self, secrets: Collection[str]) -> None:
@@ -66,12 +71,6 @@ def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True
     for name in ("bot", "handlers"):
         level = logging.DEBUG if verbose else logging.INFO if steps else logging.WARNING
         logging.getLogger(name).setLevel(level)
-
-
-WAKE_S = 0.5
-ENDING = {signal.SIGTERM, signal.SIGINT}
-ROOM_BYTES = 1024 * 1024
-DISK_LOOK_S = 2.0
 
 
 @click.command("run", help="Start the bot.")

@@ -52,6 +52,7 @@ REPLACEABLE: Final = (
     "spend.ndjson",
 )
 """Files without which the bot can start; what else stands in the place of one is set aside."""
+
 REPLACEABLE_FOLDERS: Final = (
     "acknowledgements",
     "auto_replies",
@@ -67,9 +68,11 @@ REPLACEABLE_FOLDERS: Final = (
     "wakes",
 )
 """Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
+
 Say = Callable[[str], None]
 LAST_DAY: Final = datetime(9999, 12, 31, tzinfo=UTC)
 """What was archived since then is nothing: asking for it shows only whether the archive can be read."""
+
 DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 """The journals that say what was done already: without one of them, it would be done again."""
 

@@ -22,12 +22,14 @@ from bot.domain.secrets import find_secrets
 
 SHORT_FORM: Final = ""
 """The id of the codebase that `codebase: PATH` names."""
+
 REFRESH: Final = timedelta(minutes=5)
 _ID: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://[^\s\x00-\x1f]{1,2000}")
 _SCP: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}@[A-Za-z0-9_][\w.-]{0,250}:(?!/?/)[^\s:\x00-\x1f]{1,2000}")
 _LONGEST_USER: Final = 19
 """Tokens of code hosts are 20 characters and more."""
+
 _BRANCH: Final = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|[/.]$))[\w./@+#-]{1,200}")
 
 CodebaseId = Annotated[str, matching(_ID, "no id of a codebase; small letters, digits, - and _, such as shop")]

@@ -25,6 +25,7 @@ from bot.errors import ConfigError
 HOME: Final = "~/.triage"
 TEAMS: Final = "teams"
 """The folder of the data directory that holds those of the teams."""
+
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
 _TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -34,6 +35,7 @@ _TOKENS: Final = {
 }
 _CODE_HOSTS: Final = {"github": "TRIAGE_GITHUB_TOKEN", "gitlab": "TRIAGE_GITLAB_TOKEN", "gitea": "TRIAGE_GITEA_TOKEN"}
 """The variable with the token of each kind of code host; `_<CODEBASE>` behind it is that of one codebase."""
+
 _SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 

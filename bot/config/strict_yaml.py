@@ -18,6 +18,7 @@ from yaml.scanner import ScannerError
 
 MAX_NODES: Final = 20_000
 """Values and keys of a file with every alias written out."""
+
 _MERGE: Final = "tag:yaml.org,2002:merge"
 
 

@@ -40,6 +40,7 @@ from bot.domain.threads import QuestionType
 
 DEFAULT_TEAM: Final = "default"
 """What the one team of a file without `teams` is called."""
+
 _TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 RubricPoint = Annotated[str, Field(min_length=1, max_length=200)]

@@ -25,11 +25,13 @@ _BEFORE_TOKEN: Final = re.compile(
 )
 _WRAPPED_BEFORE: Final = 400
 """Markup before a token at the end is looked for in this many characters."""
+
 _BLANK_LINE: Final = re.compile(
     r"(?:\r\n|\n|\r(?!\n))[ \t]{0,99}(?:[\r\n]|(?:-{3,99}|\*{3,99}|_{3,99}|={3,99})[ \t]{0,99}[\r\n])"
     r"|[\v\f\x1c-\x1e\x85\u2028\u2029]"
 )
 """A line of nothing, a rule, or a character that ends more than a line."""
+
 _BLOCK_TAG: Final = r"</?(?:p|div|li|ul|ol|h[1-6]|hr)\b[^<>]{0,99}>|(?:<br[ \t]{0,9}/?>\s{0,9}){2}"
 _PARAGRAPH: Final = re.compile(f"{_BLANK_LINE.pattern}|{_BLOCK_TAG}", re.IGNORECASE)
 

@@ -23,6 +23,7 @@ from bot.domain.playbooks.playbook_requests import PlaybookRequest
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2
 """After so many deaths of the process a job runs alone."""
+
 DEADLY_DEATHS: Final = 3
 """After so many deaths while it ran alone a job is not run any more; whoever asked for it is told."""
 

@@ -16,8 +16,10 @@ from bot.domain.frozen_value import FrozenValue
 
 AGAIN_AFTER: Final = timedelta(minutes=15)
 """How long a page waits before it rings again, where triage.yml says nothing."""
+
 MAX_RINGS: Final = 20
 """How often a page rings again."""
+
 CHANCES: Final = 2
 """After so many rings, or as much time, `then` is told; the rings count where the clock was set back."""
 

@@ -29,11 +29,13 @@ _LEVELS: Final = re.compile(
     r"(?:severity|priority|urgency|importance|criticality|level|risk|impact|status|state|health)"
 )
 """What a key ends in whose value says how bad it is."""
+
 _TROUBLES: Final = re.compile(
     r"(?:findings?|alerts?|alarms?|issues?|problems?|errors?|failures?|failed|failing|incidents?|warnings?|urgent|critical"
     r"|blockers?|outages?|emergenc(?:y|ies)|anomal(?:y|ies)|violations?|escalations?|escalate|attention|actionrequired)"
 )
 """What a key ends in whose value is trouble, if there is any."""
+
 _HEALTHS: Final = re.compile(r"(?:ok|okay|healthy|success|successful|passed|allclear|clean|green)")
 _HIGH: Final = re.compile(
     r"(?i:critical|highest|high|urgent|emergency|fatal|blocker|blocking|severe|serious|major|page|pager|act|red|alert|alarm"

@@ -25,6 +25,7 @@ CODE_CHECKS: Final = "code-checks"
 
 STATEMENTS: Final = "draft.statements"
 """The check of facts that no citation stands beside."""
+
 _REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 
 

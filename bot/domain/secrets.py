@@ -25,6 +25,7 @@ _MIN_CHOSEN_CHARS: Final = 3
 _MIN_BITS: Final = 3.0
 _COMMON: Final = frozenset({":", "://", "pass", "pass ", " pass ", "user", "User", " config", "account", "redential"})
 """Needles that more than one source file in twenty-five holds; places with one of them are looked at by themselves."""
+
 _IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
 _MANIFEST_LINE: Final = re.compile(
     r"(?m)^(?P<indent>[ \t]{0,20})(?P<name>[\w.-]{1,100}):[ \t]{0,20}(?P<value>[^\n]{0,20000})"

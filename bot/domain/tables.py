@@ -40,13 +40,17 @@ def _as_alternatives(words: object) -> object:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Words, written with blanks between."""
+
 WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
 Alternatives = Annotated[str, BeforeValidator(_joined)]
 """A pattern, written as one text or as a list of alternatives."""
+
 Parts = dict[str, Annotated[str, BeforeValidator(_grouped)]]
 """Parts of patterns by name; a list of alternatives is put in as a group."""
+
 Pattern = Annotated[re.Pattern[str], BeforeValidator(_joined)]
 """The same, compiled."""
+
 AnyWord = Annotated[re.Pattern[str], BeforeValidator(_as_alternatives)]
 """Words with blanks between, each a pattern; the compiled pattern finds any of them."""
 

@@ -32,6 +32,7 @@ from bot.ports.threads import Threads
 
 _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""
+
 _SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
 _NO_ORDER: Final = frozenset({InstructionKind.BARE, InstructionKind.QUESTION})
 

@@ -21,6 +21,7 @@ from bot.domain.secrets import redact
 MAX_READ_CHARS: Final = 100_000
 MAX_ATTACHED_CHARS: Final = 12_000
 """Of what a bot wrote beside its text."""
+
 _PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share")
 _NESTED: Final = ("text", "elements", "fields")
 _ONE_LINE: Final = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})

@@ -36,6 +36,7 @@ REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
 SHARED_TAIL_BYTES = 1024 * 1024
 """Which message is known the database knows; here only when each channel was heard of last."""
+
 RETRY_S = 5.0
 _FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})

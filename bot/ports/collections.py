@@ -39,26 +39,37 @@ WAKES: Final = "wakes"
 # Collections of one document each (SingleDocument), as what writes them defines it.
 PAUSE: Final = "pause"
 """Who paused all work, and since when (bot/casework/pause.py)."""
+
 PRESENCE: Final = "presence"
 """Whether the process lives and hears Slack (bot/intake/presence.py)."""
+
 GAPS: Final = "gaps"
 """Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
+
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
+
 REVIEWS: Final = "reviews"
 """Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
+
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
+
 RECHECKS: Final = "rechecks"
 """Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
+
 HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
+
 INDEX: Final = "index"
 """How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
+
 CLONES: Final = "clones"
 """How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
+
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
+
 REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
 
@@ -73,6 +84,7 @@ PEOPLE: Final = "people"
 
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""
+
 ROLLUPS: Final = "rollups"
 """Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
 
@@ -82,22 +94,29 @@ MOVED: Final = "moved"
 # Journals.
 EVENTS: Final = "events"
 """Every message that counts, before it is acknowledged."""
+
 CLASSIFIED: Final = "events-classified"
 """The same with the rules' findings."""
+
 REPLIES: Final = "replies"
 """What was posted, by whom approved, on what evidence."""
+
 HEARTBEATS: Final = "heartbeats"
 """Each beat, and each due slot that was refused."""
+
 SPEND: Final = "spend"
 """What model runs cost."""
+
 REMINDERS: Final = "reminders"
 """Which cards were named as waiting."""
+
 JUDGEMENTS: Final = "judgements"
 """What people said of messages the rules left alone."""
 
 # Leases.
 HOME: Final = "home"
 """Of the one bot on a data directory."""
+
 DECISIONS: Final = "decisions"
 """Of whoever appends to decisions.md; in a database, the journal that stands for it."""
 
@@ -172,6 +191,7 @@ AUTO_REPLIES: Final = CollectionSpec(
 )
 NOTES: Final = CollectionSpec(name="notes", model=StoredNote, check_id=check_note_path, unknown="there is no note {id}")
 """The notes by their paths below memory/, where an engine is shared; in a data directory they are those files."""
+
 FEEDBACK: Final = CollectionSpec(
     name="feedback",
     model=Feedback,

@@ -16,6 +16,7 @@ from bot.ports.system import Clock
 
 SILENT: Final = timedelta(seconds=30)
 """After how long without a sign of life a replica is taken for dead or stuck; it gives one every few seconds."""
+
 MAX_SKEW: Final = timedelta(seconds=2)
 """How far a clock may be off before people are told."""
 

@@ -29,8 +29,10 @@ log = logging.getLogger(__name__)
 
 WAIT_S: Final = 30.0
 """How long an investigation waits for a fetch; then it reads what is there, and says so."""
+
 RETRY: Final = timedelta(minutes=1)
 """How long a failed fetch is not tried again for a question."""
+
 PROGRESS_EVERY: Final = timedelta(seconds=5)
 FIRST_THREADS: Final = 2
 FETCH_THREADS: Final = 4

@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 
 FINISH_S = 2.0
 """How long a stop lets running jobs come to their end."""
+
 GRACE_S = 5.0
 """How long it takes at most: so much more they have to give up in order."""
+
 PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
 MAX_PAUSE_S = 64.0

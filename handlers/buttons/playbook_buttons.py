@@ -36,14 +36,14 @@ from handlers.cards.ops_cards import SuggestionCards
 from handlers.clicks import Body, Click, field_of
 from handlers.transport.bolt_requests import wait_until_answered
 
+log = logging.getLogger(__name__)
+
 NO_PROPOSAL_OF_YOURS: Final = "Only approvers and the session's owner may decide this."
 
 Given = tuple[str, str]
 """A proposal's id, and the session it is for ("" while none is chosen)."""
 
 NO_SUGGESTION_OF_YOURS = "Only approvers and the owner of the session it is for may decide on a suggestion."
-
-log = logging.getLogger(__name__)
 
 NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
+
 MAX_REMEMBERED = 500
 """Long drafts of which is known where they stand; of another one Slack is asked."""
 

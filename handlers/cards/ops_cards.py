@@ -31,11 +31,11 @@ from handlers.transport.poster import Part, Poster, slack_time
 from handlers.transport.rate_limits import REPLY
 from handlers.transport.slack_clients import translate_slack_errors
 
+log = logging.getLogger(__name__)
+
 _STAYS: Final = GONE | {"cant_delete_message"}
 
 DONE_EVENT: Final = "triage_proposal"
-
-log = logging.getLogger(__name__)
 
 CARDS_A_TICK: Final = 3
 """Slack takes about one post a second in a channel, and the drafts' cards go there too."""

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 """Slack's words for a message that can be changed no more."""
+
 _ALL_CARDS: Final = "chat.update"
 """Slack counts updates for the whole workspace."""
 

@@ -25,9 +25,9 @@ from bot.errors import Conflict, InputError, TriageError
 from handlers.answers import respond_privately
 from handlers.clicks import NAME_CHARS
 
-SHOWN_CHARS = 80
-
 log = logging.getLogger(__name__)
+
+SHOWN_CHARS = 80
 
 Body = dict[str, Any]
 
@@ -35,8 +35,10 @@ PATIENCE_S: Final = 1.0
 """After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
 https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
 minutes: an answer that comes later uses one, a promise that failed another."""
+
 HELP_WORDS: Final = ("help", "-h", "--help")
 """After a command: what it is, instead of doing it."""
+
 NO_MEMBER: Final = "Only full members of this workspace can use /triage: no guests, nobody of another workspace."
 
 

@@ -22,6 +22,7 @@ MAX_DEPTH: int = 60
 
 ANSWERED: Final = "answered"
 """The key, in a Bolt request's context, of an event that is set once the request's answer was sent."""
+
 PATIENCE_S: Final = 3.0
 """Slack waits no longer for an answer."""
 

@@ -31,8 +31,10 @@ log = logging.getLogger(__name__)
 
 REMEMBERED_S: Final = 600.0
 """Twice the window of 5 min: a timestamp may lie that far in the future and then that far in the past."""
+
 MAX_REMEMBERED: Final = 20_000
 """More than Slack sends in 10 min (30,000 events an hour), so that only what has expired is forgotten."""
+
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
 
@@ -49,6 +51,7 @@ _KEPT_HEADERS: Final = {
 
 Answer = tuple[str, str, str]
 """Status line, content type, body."""
+
 _TEXT: Final = "text/plain; charset=utf-8"
 _HEALTHY: Final[Answer] = ("200 OK", _TEXT, "ok\n")
 _TAKEN: Final[Answer] = ("200 OK", _TEXT, "")

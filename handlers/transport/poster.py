@@ -35,6 +35,7 @@ PATIENCE_S: Final = 5.0
 PAGE: Final = 200
 CLOCKS_APART_S: Final = 60.0
 """How far our clock may be ahead of Slack's."""
+
 REMEMBERED: Final = 1_000
 """Marks of this process's own posts; where they stand is on file by the time they are forgotten."""
 

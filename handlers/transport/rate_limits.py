@@ -32,17 +32,22 @@ ASK_AGAIN_S: Final = 5.0
 
 REPLY, CARD, LINE = 0, 1, 2
 """Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
+
 POST_BURST: Final = 3
 UPDATES_PER_SECOND: Final = 50 / 60
 UPDATE_BURST: Final = 20
 REACTIONS_PER_SECOND: Final = 20 / 60
 REACTION_BURST: Final = 10
 """Slack's rate for removing them; of each method."""
+
 MAX_KEPT: Final = 1_000
 MIN_PATIENCE_S: Final = 0.1
 """For what others share: so that the milliseconds between two clocks refuse nobody."""
 
 Ticket = tuple[int, int]
+
+_call: ContextVar[tuple[RateLimiter, str] | None] = ContextVar("_call", default=None)
+"""The call that this thread makes, and its rate."""
 
 
 class PaceIfAnswered:
@@ -215,10 +220,6 @@ class RateLimits:
         self.posts = RateLimiter(Rate("posts", posts_per_second, POST_BURST), pace)
         self.updates = RateLimiter(Rate("updates", UPDATES_PER_SECOND, UPDATE_BURST), pace)
         self.reactions = RateLimiter(Rate("reactions", REACTIONS_PER_SECOND, REACTION_BURST), pace)
-
-
-_call: ContextVar[tuple[RateLimiter, str] | None] = ContextVar("_call", default=None)
-"""The call that this thread makes, and its rate."""
 
 
 @contextmanager

@@ -29,11 +29,15 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.rate_limits import hold_back
 from handlers.transport.tls import tls_context
 
+log = logging.getLogger(__name__)
+
 TIMEOUT_S = 20
 PATIENCE_S: Final = 8.0
 """How long one call may wait for Slack's leave to try again, in all; whoever clicked sees nothing happen meanwhile."""
+
 _NOT_WORTH_A_WAIT: Final = ("/chat.update", "/reactions.add", "/reactions.remove")
 """A newer state supersedes what was refused, so it is put off by who asked for it, not waited for."""
+
 _ADVICE = {
     "channel_not_found": "invite the bot to the channel, or correct its id in triage.yml",
     "not_in_channel": "invite the bot to the channel",
@@ -49,10 +53,9 @@ _ADVICE = {
 
 _LATER = frozenset({"ratelimited", "rate_limited", "accesslimited", "team_added_to_org", "temporarily_unavailable"})
 """Refusals that end by themselves; Slack sends some of them with status 200."""
+
 _PERHAPS_DONE = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 """Answers after which, says Slack, "some aspect of the operation" may have succeeded."""
-
-log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -64,6 +67,7 @@ MAX_ADVISED_S: Final = 900.0
 Sent = TypeVar("Sent")
 Members = Callable[[str], Collection[str]]
 """Returns the user ids in a user group; raises ProviderError if Slack cannot say."""
+
 MAX_MEMBERS: Final = 30
 """How many members of a user group are written to."""
 

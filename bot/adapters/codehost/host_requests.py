@@ -23,9 +23,11 @@ TIMEOUT_S: Final = 20
 MAX_BYTES: Final = 4_000_000
 MAX_DEPTH: Final = 60
 """The hosts' own answers stay below 10 levels."""
+
 SAID_CHARS: Final = 300
 LEAST_PAUSE_S: Final = 60
 """After a secondary limit of GitHub that does not say how long it lasts."""
+
 _NO_JSON: Final = " without JSON, as something between triage and the host may answer"
 _SECONDARY: Final = "secondary rate limit"
 _DIGITS: Final = re.compile(r"\d{1,12}", re.ASCII)

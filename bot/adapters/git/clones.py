@@ -23,8 +23,10 @@ from bot.errors import refused
 
 MAX_PACKS: Final = 50
 """More are packed into one; each fetch that brings something adds one."""
+
 LOCK_STALE_S: Final = 60.0
 """Git holds a lock for milliseconds, so an older one is that of a process that died."""
+
 PACK_STALE_S: Final = 600.0
 _HARMLESS: Final = (
     *("badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "missingEmail", "missingNameBeforeEmail"),
@@ -32,6 +34,7 @@ _HARMLESS: Final = (
     *("zeroPaddedFilemode", "badTagName", "multipleAuthors"),
 )
 """What old, honest repositories get wrong in names, dates and modes."""
+
 _KEPT: Final = {
     "core.logallrefupdates": "true",
     "gc.auto": "0",
@@ -43,8 +46,10 @@ _KEPT: Final = {
     "pack.threads": "1",
 }
 """Stands in the clone, so that it also counts for whoever runs git there by hand."""
+
 _PREPARING: Final = threading.Lock()
 """Git refuses to write a configuration while another git writes it: a reload opens a clone that is being fetched."""
+
 _STRICT: Final = (
     *("-c", "fetch.unpackLimit=1", "-c", "fetch.fsckObjects=true"),
     *(part for name in _HARMLESS for part in ("-c", f"fetch.fsck.{name}=ignore")),

@@ -25,6 +25,7 @@ from bot.errors import ConfigError, ProviderError
 
 STALL_S: Final = 300.0
 """How long git may print nothing; it reports its progress every second while something arrives."""
+
 LIMIT_S: Final = 6 * 3600.0
 WORDS_CHARS: Final = 240
 _POLL_S: Final = 0.2

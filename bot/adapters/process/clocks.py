@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 EXACT: Final = timedelta(seconds=5)
 """What a header of whole seconds and a slow answer explain; less is no difference."""
+
 ANSWER: Final = timedelta(seconds=1)
 """What a slow answer of the database explains."""
 

@@ -32,9 +32,11 @@ from bot.ports import Terminal
 TIMEOUT_S: Final = 20
 MAX_SOCKET_BYTES: Final = 100
 """A socket's path may have 107 bytes on Linux, 103 on macOS."""
+
 ENDING_TRIES: Final = 50
 ENDING_PAUSE_S: Final = 0.1
 """The server ends with its last session; whoever meets it in that moment asks again."""
+
 _ENDING: Final = ("server exited", "lost server")
 _NO_SERVER: Final = ("no server running", "No such file or directory", "no sessions", *_ENDING)
 TEE: Final = Path(__file__).with_name("tee.py")

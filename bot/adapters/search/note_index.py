@@ -26,6 +26,7 @@ MAX_REPLIES = 2_000
 MAX_SAME_NAME = 100
 REPLIES_BYTES = 8 * 1024 * 1024
 """How far back the log is read for every question, however long it has become."""
+
 EXCERPT_CHARS = 300
 MIN_SCORE = 0.35
 MIN_WORDS = 2

@@ -31,8 +31,10 @@ AGAIN_S = 60.0
 
 WAIT_S = 60.0
 """How long a question waits for an index that is being built; then it is answered from what is there, and says so."""
+
 AT_ONCE = 1_000
 """Up to as many changed files are indexed at once; more are left to the process beside, where there is one."""
+
 POLL_S = 0.2
 KEPT_CORPORA = 8
 

@@ -18,10 +18,12 @@ from bot.domain.search.tokens import Term, helping_terms, question_terms
 MAX_TERMS: Final = 40
 FEW: Final = 20_000
 """As many matches are all ranked; a term's passages are counted, and scored one by one, up to as many."""
+
 CANDIDATES: Final = 400
 NEAR_CANDIDATES: Final = 100
 TOP: Final = 1_000
 """Of a term with more passages than these, the others count as much as the last of these."""
+
 MIN_WORDS: Final = 3
 """As many words choose the candidates, the rarest ones; further words do only if they are rare."""
 

@@ -21,6 +21,7 @@ from bot.errors import ConfigError, DiskRefused, StoreError
 LAYOUT: Final = 8
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
+
 BUSY_S: Final = 60
 _CACHE_KIB: Final = 32 * 1024
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})

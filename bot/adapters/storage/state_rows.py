@@ -22,6 +22,7 @@ from bot.ports.collections import CLONES, INDEX, MOVED, PRESENCE, ROLLUPS
 
 STAYS: Final = frozenset({CLONES, INDEX, PRESENCE, ROLLUPS, MOVED})
 """Collections that do not move: they tell of one machine, are made anew, or are the mark of a move."""
+
 CLOSED: Final = "closed threads"
 SET_ASIDE: Final = "set aside"
 JOBS: Final = "jobs"

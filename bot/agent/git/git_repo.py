@@ -30,6 +30,7 @@ _LISTING_BYTES: Final = 1 << 16
 MAX_POINTER_BYTES: Final = 1_024
 MAX_BYTES: Final = 2_000_000
 """A longer file is not read: it stays the pointer."""
+
 _POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
 _DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
 _SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)

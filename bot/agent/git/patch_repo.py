@@ -25,6 +25,7 @@ AUTHOR: Final = ("triage", "triage@bot.invalid")
 TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
+
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 _OVER_HTTP: Final = (

@@ -42,6 +42,7 @@ from bot.domain.text.sanitize import one_line
 NAMED_AT_MOST = 5
 _QUALIFIED: Final = re.compile(r"(?<![\w:/.-])[a-z][a-z0-9_-]{0,39}:[\w@+.-]{1,200}(?:/[\w@+.-]{1,200}){0,40}")
 """A path behind the id of a codebase."""
+
 _OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
 STATED_AT_MOST: Final = 3
 STATEMENT_CHARS: Final = 90

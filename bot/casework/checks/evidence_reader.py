@@ -24,6 +24,7 @@ from bot.errors import CodebaseUnreadable, ProviderError
 
 NEIGHBOURS: Final = 3
 """How many lines before and after a quotation are shown with it."""
+
 MAX_FILE_BYTES: Final = 2_000_000
 MAX_LINE_CHARS: Final = 240
 

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 ONLY_TOOL: Final = "read_file"
 MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""
+
 _SHOWN: Final = {"draft_reply", "draft_language", "gloss", "confidence", "open_questions", "proposed_patch"}
 _NO_CONTRADICTION: Final = frozenset({"consistent", "no_overlap"})
 

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 POLL_S: Final = 30
 GRACE: Final = timedelta(minutes=1)
 """How much longer than its limit a run may take to end by itself before it is ended."""
+
 LAST_WORDS_CHARS: Final = 200
 
 

@@ -31,6 +31,7 @@ from bot.ports.collections import CALIBRATION, THREADS, Collection, SingleDocume
 
 MAX_THREADS: Final = 2_000
 """Closed threads that are read, the newest first."""
+
 _BY_PEOPLE: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
 
 

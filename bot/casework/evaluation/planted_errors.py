@@ -25,6 +25,7 @@ _VALUE: Final = re.compile(
     r"^\s{0,40}([A-Za-z_]\w{3,40})(?::[ \w.\[\]]{1,30})? ?[:=] ?(\d{1,9})(?![\w.])", re.MULTILINE
 )
 """A name and its value, as code and settings state them."""
+
 _DEFINITION: Final = re.compile(
     r"^\s{0,40}(?:async |export |pub |public |static ){0,3}(?:def|class|func|function|fn|interface|struct|type)"
     r" ([A-Za-z_]\w{3,60})()\b",

@@ -31,12 +31,14 @@ _PROBE_S: Final = 10
 MAX_PROCESSES: Final = 4096
 TEMPORARY: Final = "tmp"
 """Beside the folder of a check: what it sees as /tmp."""
+
 _CREDENTIALS: Final = (
     *(".ssh", ".aws", ".azure", ".kube", ".docker", ".gnupg"),
     *(".config/gh", ".config/glab-cli", ".config/gcloud"),
 )
 _NIXOS: Final = "/run/current-system"
 """Where the programs of some machines are."""
+
 _CREDENTIAL_FILES: Final = (".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".pypirc", ".pgpass")
 
 _UNSHARE: Final = ["unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]

@@ -24,9 +24,11 @@ LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)
 LOOK_AT_CLOSED_AFTER: Final = timedelta(hours=1)
 CLOSED_FOR: Final = timedelta(days=30)
 """How long a closed request is looked at: people reopen them."""
+
 LEAST_PAUSE_S: Final = 60
 LONGEST_ADVICE_S: Final = 3_600
 """The longest pause that a host can ask for."""
+
 NO_CLIENT: Final = "triage has no token for its codebase, or that left triage.yml"
 ENDED: Final = (FixStatus.REFUSED, FixStatus.MERGED, FixStatus.CLOSED)
 LOOKS_AT_ONCE: Final = 10

@@ -32,8 +32,10 @@ FINDING_CHARS = 160
 MAX_SUMMARIES: Final = 10
 SUMMARY_TOKENS: Final = 500
 """Of the lines on other open threads together, however many are open."""
+
 STEMMED_QUESTIONS: Final = 2_000
 """Of how many open questions the stems are kept: every investigation compares its own with them all."""
+
 _ADDRESSED: Final = re.compile(r"\s*<@\w+>")
 
 

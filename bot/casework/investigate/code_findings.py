@@ -39,12 +39,16 @@ log = logging.getLogger(__name__)
 
 SHARES: Final = (1.0, 0.5, 0.25)
 """How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
+
 SIZE: Final = 0.15
 """How much less a passage counts in a larger codebase, which has more that may fit by chance: as its size to this."""
+
 MENTIONED: Final = 1.5
 """How much more a codebase counts whose id stands in the question."""
+
 DEFINES: Final = 0.7
 """The least weight of a file whose definitions tell where a name belongs."""
+
 NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
 MAX_CHARS: Final = 4_000
 _BEFORE: Final = r"\b(?:in|inside|within|of|from|im|in der|dans|en|em|del|della)\s+(?:the\s+|our\s+)?[`'\"]?"

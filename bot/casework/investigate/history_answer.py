@@ -32,12 +32,14 @@ MAX_COMMITS: Final = 4
 MAX_LINE_COMMITS: Final = 500
 MAX_TEXT_COMMITS: Final = 20
 """How many commits are looked at for what they changed in files that may be shown."""
+
 MIN_TEXT_CHARS: Final = 3
 MAX_TEXT_WORDS: Final = 3
 MAX_MESSAGE_LINES: Final = 8
 MAX_AUTHOR_CHARS: Final = 60
 LINE_HISTORY_S: Final = 10.0
 """How long git may look for the commits of single lines; after that those of the file are named."""
+
 AS_NOW: Final = "What the commits changed, as it is now."
 SHALLOW: Final = "This checkout is shallow: older commits are not in it, and its oldest one stands for all before it."
 

@@ -29,20 +29,26 @@ from bot.domain.text.sanitize import one_line
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 MAX_ATTACHED = 8
 """How many lines of comments and decorators above a definition are quoted with it."""
+
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 MAX_SIGNATURE = 12
 """Lines of a definition's head, up to the bracket that closes it, that are quoted beside the usual ones."""
+
 MIN_SHARED = 2
 """Telling words that a question of three or more shares with a passage, or nothing answers it."""
+
 NEAR_LINES = 6
 """Words further apart than so many lines may belong to two subjects."""
+
 _WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 MEDIUM_SHARE: Final = 0.85
 """Of such drafts as named a right file, for a confidence of medium; high is for what somebody reasoned about."""
+
 SPARSE: Final = 0.2
 """Of a question's telling words, that the lines hold."""
+
 QUOTED = 2
 CLAIM_CHARS = 300
 MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer

@@ -51,26 +51,34 @@ MAX_EXCERPTS = 5
 MAX_PER_FILE = 2
 MAX_FRAMES = 3
 """Frames of a stack trace that are quoted before anything else."""
+
 MAX_PASSAGES = 40
 WORTH_QUOTING = 0.5
 WORTH_QUOTING_OF_REPORT = 0.2
 """Of a report more files are worth a look: its parts seldom agree on one."""
+
 NAMED_WORTH = 1.25
 """How much more a passage counts that defines what the question names, where it asks for something else."""
+
 MAX_EARLIER_CHARS = 2_000
 MAX_OUTAGE_WORDS = 3
 """Telling words of a message that says no more than that something is wrong."""
+
 MAX_FOLLOW_UPS = 3
 """How many questions that were put later are looked into before the thread's own."""
+
 SHOWN_CHARS = 300
 _CALENDAR = re.compile(
     r"(?i)\b(?:on[- ]call|tomorrow|tonight|weekend|next (?:week|month|quarter|year|sprint|release|version))\b"
 )
 """What people's plans are asked for with; the past is left out, for faults begin there."""
+
 LEAST_PASSAGES = 100
 """A smaller codebase lacks many words that belong to what it does."""
+
 _ENGLISH = re.compile(r"(?i)\b(?:the|how|what|whats|which|where|why|when|who|does|is|are|our|my|your|with|can|there)\b")
 """Words of English questions; of others the code, written in English, does not know most words."""
+
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
 MAX_LESSONS = 2

@@ -18,6 +18,7 @@ from bot.ports import PassageIndex
 
 MAX_MANIFESTS: Final = 50
 """Manifests of one kind that are looked at."""
+
 MAX_MANIFEST_LINES: Final = 200
 
 _REST: Final = r"/(?P<rest>[^\n]{1,400})"

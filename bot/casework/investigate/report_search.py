@@ -27,18 +27,23 @@ NAMES: Final = 1.0
 ERRORS: Final = 0.5
 WORDS: Final = 1.5
 """Of the passages that share the most words with the whole report, whatever they cover of it."""
+
 FRAMES: Final = 3.0
 PATHS: Final = 2.0
 DEFINITIONS: Final = 1.0
 OUTER_FRAME: Final = 0.3
 """How much less each further frame tells, as in 1 / (1 + 0.3 n)."""
+
 SAME_FILE: Final = 0.6
 SEARCHED: Final = 50
 """Passages of one part that are compared."""
+
 MAX_DEFINING_FILES: Final = 5
 """A name that more files define says nothing about the file."""
+
 DEFINES: Final = 0.7
 """The least weight of a file whose definitions count: tests and examples define the same names."""
+
 AROUND_LINES: Final = 12
 
 Scores = Mapping[str, float]

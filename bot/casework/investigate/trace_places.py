@@ -33,20 +33,26 @@ log = logging.getLogger(__name__)
 MAX_SUSPECTS: Final = 3
 MAX_FOLLOWED: Final = 3
 """Frames whose lines are followed through history."""
+
 MAX_SHOWN_PLACES: Final = 8
 FRAME_LINES: Final = (4, 2, 1, 0)
 """Lines around a frame's own that are quoted, as many as there is room for."""
+
 AROUND_LINES: Final = 4
 """Lines before and behind a frame's own that count as changed with it."""
+
 HISTORY_S: Final = 5.0
 """How long git may look for the commits of one frame's lines."""
+
 MAX_SUBJECT_CHARS: Final = 160
 MAX_AUTHOR_CHARS: Final = 60
 MAX_LOOKED_UP: Final = 60
 """Frames; the innermost ones are looked up."""
+
 MAX_PLACES: Final = 12
 MAX_VERSIONS: Final = 10
 """Earlier versions of a file that may be the one which ran, the newest first."""
+
 OWN_CODE: Final = 0.5
 """A file whose kind weighs less (a test) comes behind those of the product itself."""
 

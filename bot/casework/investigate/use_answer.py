@@ -27,9 +27,11 @@ from bot.ports import PassageIndex
 
 MAX_HITS: Final = 400
 """A name on more lines is an ordinary word; a list of them answers nothing."""
+
 MAX_QUOTED: Final = 5
 MAX_OTHER_WORDS: Final = 1
 """A question that says more than this besides a name wants to know more than where it is used."""
+
 _USE_STEMS: Final = frozenset(map(stem, USE_WORDS))
 CAVEAT: Final = (
     "Lines were found by the name alone: a use under another name is not among them, "

@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 
 KEPT_FOR: Final = timedelta(weeks=8)
 """How long a reply can be taken back by its button; the record counts for four weeks."""
+
 REFUSED_FOR: Final = timedelta(hours=1)
 """How long to wait before a post is tried again that Slack refused for good, as in an archived channel."""
 

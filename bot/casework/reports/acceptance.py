@@ -24,6 +24,7 @@ PICKED_UP: Final = timedelta(minutes=5)
 
 ACTIONABLE_AT_MOST: Final = 0.40
 """The share of messages that may be treated as questions (AC-01)."""
+
 TOKENS_AT_MOST: Final = 2_000
 BAND: Final = (0.60, 0.90)
 BETTER_AT_LEAST: Final = 0.70

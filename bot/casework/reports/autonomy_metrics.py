@@ -30,8 +30,10 @@ from bot.ports.threads import Threads
 SINCE: Final = timedelta(weeks=WEEKS, days=1)
 A_DAY: Final = timedelta(days=1)
 """What is later than now stands on record where the clock was wrong."""
+
 NAMED: Final = 10
 """False positives and automatic replies that a report names; the rest is counted."""
+
 QUESTION_CHARS: Final = 80
 
 

@@ -25,6 +25,7 @@ from bot.ports.collections import REPLIES, THREADS, Collection
 
 MAX_LINES: Final = 8
 """Of drafts, of findings and of remarks."""
+
 WINDOW: Final = timedelta(hours=24)
 
 

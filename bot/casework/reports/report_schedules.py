@@ -33,11 +33,14 @@ log = logging.getLogger(__name__)
 STILL_WORTH_SAYING: Final = timedelta(hours=2)
 A_DAY: Final = WINDOW + timedelta(hours=1) + STILL_WORTH_SAYING
 """What a brief looks back on where nothing holds it back: a day of 25 hours, and as late as it may be said."""
+
 HELD_BACK: Final = timedelta(days=8)
 """How long a brief may wait for working hours: a week, and the day it was meant for."""
+
 Say = Callable[[DailyBrief, str], None]
 """Posts a brief under a title in the ops channel; raises ProviderError if it was refused, Unconfirmed if nobody can
 tell."""
+
 TITLES: Final[Mapping[str, str]] = {BriefKind.MORNING: "Morning brief", BriefKind.EVENING: "End-of-day report"}
 
 STILL_WORTH_SENDING: Final = timedelta(days=1)

@@ -15,6 +15,7 @@ from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
 Record = Mapping[str, Any]
 FORMAT: Final = 3
 """Of the rows of journals; days of another format are counted anew."""
+
 Row = list[Any]
 _THREAD_RUN: Final = re.compile(r"(?!terminal\.)[\w-]+\.[\w-]+\.\d+\.\d+-(?!eval$)")
 """How the run of a thread is named; a beat's is not, nor one of `triage investigate` or `triage eval`."""

@@ -38,10 +38,13 @@ log = logging.getLogger(__name__)
 
 ALL_TEAMS: Final = "all"
 """The key between kind and day in a document's id."""
+
 LATE: Final = timedelta(hours=1)
 """How long after its end a day is kept: another process, whose clock is behind, may still write into it."""
+
 THREADS_AT_ONCE: Final = 300
 """What somebody who waits lets be taken in, about 0.2 s: more is left to the ticks that follow."""
+
 _SUM: Final = "rows_crc"
 _JOURNAL_FIELDS: Final = {"format", "rows"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}

@@ -22,6 +22,7 @@ _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
 THREAD_FORMAT: Final = 5
 """Of the rows; days of another format are counted anew."""
+
 REASON_CHARS: Final = 90
 
 Pair = tuple[Round, Round]

@@ -35,6 +35,7 @@ from bot.ports.threads import Threads
 
 MAX_QUESTIONS: Final = 2_000
 """Questions of a week that are read, the newest first."""
+
 MAX_PERMALINKS: Final = 50
 """Threads that are looked at for one with a link."""
 
@@ -42,6 +43,7 @@ DAYS: Final = 7
 WEEKS: Final = 4
 MAX_LINES: Final = 8
 """Of one part; the rest is counted."""
+
 QUESTION_CHARS: Final = 90
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""
 
+CONFIG: Final = "config"
+TOKENS: Final = "tokens"
+DATABASE: Final = "database"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HealthCheck:
@@ -44,11 +48,6 @@ def wrong(says: str, fix: str) -> HealthCheck:
 
 class SkippedCheck(HealthCheck):
     """A check that was not made; `says` tells why."""
-
-
-CONFIG: Final = "config"
-TOKENS: Final = "tokens"
-DATABASE: Final = "database"
 
 
 class NotReady(ConfigError):

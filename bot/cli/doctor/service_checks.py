@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
 _CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
 
+MANY: Final = 0.8
+"""Of the connections that the server takes."""
+
 
 def model(context: DoctorContext) -> HealthCheck:
     """Whether the models can be reached; nothing is paid for."""
@@ -92,10 +95,6 @@ def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSet
     if len(tools) == 1 and tools[0].name == f"{name}__unavailable":
         return 0, "it cannot be started or reached"
     return len(tools), "it offers no tool that triage may use"
-
-
-MANY: Final = 0.8
-"""Of the connections that the server takes."""
 
 
 def database(context: DoctorContext) -> HealthCheck:

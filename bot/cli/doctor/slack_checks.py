@@ -21,6 +21,7 @@ from handlers.transport.workspace import SlackWorkspace, why_unreadable
 
 SKEW_S: Final = 60.0
 """Signed requests are refused beyond five minutes; a minute is time to act."""
+
 REACTIONS: Final = "reactions:write"
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 

@@ -40,6 +40,7 @@ SORTING_TAKES = timedelta(minutes=1)
 
 TOO_BUSY = 0.40
 """The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
+
 ENOUGH_MESSAGES = 100
 
 MAX_NAMED: Final = 5

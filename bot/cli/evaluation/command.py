@@ -47,6 +47,15 @@ _NO_QUESTIONS: Final = (
     "  Next: triage eval --questions FILE",
 )
 
+DRAFTS: Final = 20
+"""That get errors planted where no questions are given."""
+
+JUDGED: Final = 4
+"""Runs of a validator for a draft: two errors that only it can see, and unharmed, once more with a statement."""
+
+_OFFLINE: Final = "no model asked, search and code checks alone"
+_NO_CHANNEL: Final = "C0000000000"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evaluation:
@@ -173,14 +182,6 @@ def evaluation_json(done: Evaluation) -> str:
         "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)
-
-
-DRAFTS: Final = 20
-"""That get errors planted where no questions are given."""
-JUDGED: Final = 4
-"""Runs of a validator for a draft: two errors that only it can see, and unharmed, once more with a statement."""
-_OFFLINE: Final = "no model asked, search and code checks alone"
-_NO_CHANNEL: Final = "C0000000000"
 
 
 @click.command("eval", help="How good drafts, checks and validator are. Posts nothing, asks no model unless told to.")

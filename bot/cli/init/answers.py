@@ -21,6 +21,7 @@ from bot.domain.heartbeats.session_state import SESSION_ID
 
 Place = Mapping[str, str]
 """Where a codebase is: {"path": …} or {"url": …}."""
+
 NOBODY: Final = "nobody"
 _KEY: Final = re.compile(r"[A-Za-z0-9_.-]{8,200}")
 _NO_ID: Final = re.compile(r"[^a-z0-9_-]+")

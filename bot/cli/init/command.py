@@ -33,6 +33,8 @@ _SECOND: Final = f"""There is a {CONFIG}: what it says is in [brackets], and {NO
 what comes of your answers goes into {PROPOSED}.
 """
 
+_UNTIL_IT_RUNS: Final = "Until the bot runs, only `bot` and `connection` may fail."
+
 
 @click.command(
     "init",
@@ -136,9 +138,6 @@ def next_steps(folder: Path, written: list[str], answers: Answers) -> str:
         steps.insert(0, f"Install the app to the workspace and put its two tokens into {SECRETS}.")
         lines += [*_how_to_create_the_app(), ""]
     return "\n".join([*lines, "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, start=1))])
-
-
-_UNTIL_IT_RUNS: Final = "Until the bot runs, only `bot` and `connection` may fail."
 
 
 def _invitation(answers: Answers) -> str:

@@ -28,6 +28,7 @@ _HEADER: Final = """\
 _COMMENTS: Final = read_table(__file__, "config_comments.yml", dict[str, str])
 _BY_NAME: Final = ("codebases", "teams", "sessions")
 """What is in an order of its own: the first team hears what is said to nobody's."""
+
 _COMMENT_COLUMNS: Final = 110
 _INHERITED: Final = {"ops_channel": None, "approvers": None, "team_language": "en"}
 """What a team takes from the top of the file, and what holds where that says nothing."""

@@ -24,6 +24,9 @@ SECRETS: Final = ".env"
 PROPOSED: Final = "triage.yml.new"
 """Where a second run puts what it makes of the triage.yml that is there."""
 
+APPS: Final = "https://api.slack.com/apps"
+_PLACES: Final = (Path("manifest.yml"), Path(__file__).parents[3] / "manifest.yml")
+
 
 def is_there(path: Path) -> bool:
     """Whether a name is taken, be it by a link that leads nowhere."""
@@ -78,10 +81,6 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-
-
-APPS: Final = "https://api.slack.com/apps"
-_PLACES: Final = (Path("manifest.yml"), Path(__file__).parents[3] / "manifest.yml")
 
 
 def read_manifest() -> dict[str, Any] | None:

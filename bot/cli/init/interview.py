@@ -15,6 +15,7 @@ from bot.errors import InputError
 Read = Callable[[str], str]
 NONE: Final = "-"
 """What is typed for "none" where something is proposed."""
+
 _OF_THE_ONLY_TEAM: Final = {"ops": "ops_channel", "channels": "watch", "approvers": "approvers"}
 _WORD_OF_TEAM: Final = re.compile(r"([a-z]+)=(\S*)")
 

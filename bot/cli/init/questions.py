@@ -34,6 +34,9 @@ Answers = Mapping[str, Any]
 REMOTE_S: Final = 20.0
 """How long a remote may take to answer."""
 
+_APPROVERS: Final = f"ho may approve, as U0123ALICE, S0123ONCALL (empty: all in it; or {NOBODY})"
+_SAY_IT_OF_EACH: Final = "with several teams say it of each, as in --team 'payments ops=C0PAYOPS channels=C0PAY'"
+
 
 def _fits(_value: Any, _answers: Answers) -> None:
     """Find nothing wrong with an answer beside the earlier ones."""
@@ -157,8 +160,6 @@ def _leaves_drafts_alone(channel: str, answers: Answers) -> None:
             raise ValueError(f"{channel} is watched by {name}; drafts need a private channel that nobody watches")
 
 
-_APPROVERS: Final = f"ho may approve, as U0123ALICE, S0123ONCALL (empty: all in it; or {NOBODY})"
-_SAY_IT_OF_EACH: Final = "with several teams say it of each, as in --team 'payments ops=C0PAYOPS channels=C0PAY'"
 OF_ALL: Final = (
     InitQuestion(
         "codebase",

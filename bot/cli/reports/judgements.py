@@ -35,7 +35,15 @@ COUNT: Final = 20
 NO_NAMES: Final = Names()
 ASK: Final = "ask"
 """Where judgements come from if not from a file."""
+
 _ASK: Final = "right to {} it? [y]es, [n]o, [s]kip, [q]uit: "
+
+FILE_NAME: Final = "classifier-weights.json"
+
+LEAST: Final = 10
+"""How many judged messages are needed."""
+
+_WEIGHT: Final = 3.0  # what people said of this team's messages counts more than text from elsewhere
 
 
 def show_sample(home: Path, found: Sequence[Sample], *, as_json: bool) -> str:
@@ -146,12 +154,6 @@ def _keep(home: Path, judged: Sequence[Judgement]) -> Sequence[Judgement]:
 def _said(judged: Sequence[Judgement]) -> str:
     wrong = sum(not each.right for each in judged)
     return f"{len(judged)} judgements recorded, {wrong} of them wrong. Next: triage metrics"
-
-
-FILE_NAME: Final = "classifier-weights.json"
-LEAST: Final = 10
-"""How many judged messages are needed."""
-_WEIGHT: Final = 3.0  # what people said of this team's messages counts more than text from elsewhere
 
 
 def train_team_weights(home: Path, config: Path | None) -> str:

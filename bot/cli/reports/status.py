@@ -32,6 +32,8 @@ from bot.intake.presence import connection_state, own_presence
 from bot.ports.replicas import Replica
 from bot.release import program_version
 
+QUESTION_CHARS = 60
+
 
 @click.command("status", help="Open questions, queue, connection to Slack.")
 @json_option
@@ -124,9 +126,6 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         lines += [f"    {thread.watch}"] if thread.watch else []
     lines += [wrapped(unreadable_words(name), lead="  ! ", indent="    ") for name in seen.unreadable]
     return "\n".join(lines)
-
-
-QUESTION_CHARS = 60
 
 
 @click.command("open", help="The drafts that wait for a decision: pages first, then the oldest.")

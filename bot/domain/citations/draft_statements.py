@@ -30,6 +30,7 @@ _DOTTED: Final = re.compile(
 )
 _SCOPED: Final = re.compile(r"(?<=\w)::(?=[A-Za-z_]\w{0,60}(?:::[A-Za-z_]\w{0,60}){0,8}:\d)")
 """As Rust, C++ and Ruby part names, where a line stands behind them."""
+
 _SAYS_BEHIND: Final = re.compile(
     r"[`*\"']{0,3}(?:['’]s docstring)?\s{0,2}"
     r"(?:(?:itself|also|clearly|explicitly|selbst|auch|mismo|também|aussi|juga)\s)?"
@@ -47,6 +48,7 @@ _LOOK_BACK: Final = 60
 _PORTS_FROM: Final = 1024
 _KNOWN_PORTS: Final = frozenset({22, 25, 53, 80, 110, 143, 389, 443, 465, 587, 636, 993, 995})
 """What stands behind the colon of a host."""
+
 _HOST_ENDINGS: Final = "com org net io dev app internal local localhost example test de fr es br id jp cn uk eu"
 _SOURCE_ENDINGS: Final = "py pyi js mjs ts tsx jsx java kt kts scala rb php cs go rs ex exs groovy swift"
 _HOSTS: Final = frozenset(_HOST_ENDINGS.split())
@@ -54,6 +56,7 @@ _SOURCES: Final = frozenset(_SOURCE_ENDINGS.split())
 
 MAX_SAID: Final = 60
 """Sentences of a draft that are looked at."""
+
 MAX_NUMBERS: Final = 400
 
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)

@@ -23,6 +23,7 @@ _KNOWN = re.compile(r"(https?://[^/\s<>|]+)/archives/[^\s<>|]+")
 
 LinkTo = Callable[[EvidenceRef], str | None]
 """From a citation to its URL; None where it has none."""
+
 CodeHost = Literal["github", "gitlab", "bitbucket", "bitbucket-server", "gitea"]
 """A kind of web page that shows a git repository: `bitbucket` is the Cloud, one's own (Data Center) is
 `bitbucket-server`; `gitea` is Forgejo as well."""
@@ -37,16 +38,19 @@ _NAMES: Final[Sequence[tuple[str, CodeHost]]] = (
     ("codeberg.org", "gitea"),
 )
 """What in a host's name tells its kind; the first that fits."""
+
 _SSH_DOORS: Final = {
     "ssh.github.com": "github.com",
     "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
 }
 """Hosts that take SSH on port 443, and where the pages are."""
+
 _SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d+)?\]):(?P<path>[^:]*)")
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _ADDRESS: Final = re.compile(r".+\.(?:[a-z]{2,}|xn--[a-z0-9-]+|\d{1,3})")
 """A host that is no alias of somebody's ssh config, as `work` and `github.com-work` are."""
+
 _SCHEMES: Final = frozenset({"http", "https", "ssh", "git", "git+ssh", "ssh+git"})
 _PATH: Final = re.compile(r"(?:~?[\w.-]+/)+[\w.-]+", re.ASCII)
 _SHA: Final = re.compile(r"[0-9a-f]{7,64}")

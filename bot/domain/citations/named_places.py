@@ -24,6 +24,7 @@ _TOKEN: Final = re.compile(
     r"(?:[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]|(?<=/)\[[\w.-]{1,60}\]|(?<=/)\([\w.-]{1,60}\)(?=/)){1,300}"
 )
 """A word as files are named; a folder or a stem may stand in brackets below another: `app/[id].tsx`."""
+
 _URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
 _URL_LINES: Final = re.compile(
     r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
@@ -38,6 +39,7 @@ _MORE_AT_MOST: Final = 20
 _EMPHASIS: Final = re.compile(r"(?<!\w)_([\w./-]{1,200}\.\w{1,8})_(?!\w)")
 _COLONS: Final = re.compile("[\u2236\ua789\u02d0\u02f8\u05c3]")
 """Characters that look like a colon."""
+
 _LOOK_BACK: Final = 120
 
 _HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
@@ -75,6 +77,7 @@ def _pattern(said: str) -> re.Pattern[str]:
 
 ENDINGS: Final = _LISTS.endings
 """By which a bare word is the name of a file."""
+
 _ENDINGS_BELOW_A_FOLDER: Final = _LISTS.endings_below_a_folder | ENDINGS
 _NAMES: Final = frozenset(name.lower() for name in _LISTS.file_names)
 _ANY_OF_THEM: Final = re.compile(_LISTS.any_of_them, re.IGNORECASE)

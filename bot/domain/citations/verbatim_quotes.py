@@ -19,6 +19,7 @@ from bot.domain.citations.prose_spans import Span, Spans
 
 MIN_CHARS: Final = 12
 """How many characters, white space aside and repeated signs counted once, a quote of less than a line holds."""
+
 MIN_LINE_CHARS: Final = 3
 MAX_OCCURRENCES: Final = 500
 _LOOK_BACK: Final = 200
@@ -28,6 +29,7 @@ _CLAUSE_END: Final = re.compile(r"[.,;:!?()](?=\s|$)")
 _SIGNS: Final = re.compile(r"[\W_]{0,200}")
 _NEGATION_REACH: Final = 3
 """How many words before the end of a line a negation may stand and still turn the next line round."""
+
 _NEGATED_AFTER: Final = re.compile(
     r"[ \t)\]\"'`]{0,8}(?:not|never|nicht|niemals|pas|jamais|nunca|tidak)(?!\w)", re.IGNORECASE
 )
@@ -42,6 +44,7 @@ _ARITHMETIC_BEFORE: Final = re.compile(r"[\w)](?:[ \t]*(?:\*|/|[-+%^]|<<|>>))[ \
 _STRING_PREFIX: Final = re.compile(r"(?<!\w)[rbufRBUF]{1,2}$")
 _GOES_ON_AFTER: Final = re.compile(r"[\w)\]](?:\?\.|!\.|\.|->|::)(?=[A-Za-z_])|[(\[{][ \t]*[\w\"'(\[{]")
 """A name or what a bracket opens goes on behind a quotation: `order.customer` is not `order.customer.is_late()`."""
+
 _NAME_AT_END: Final = re.compile(
     r"(?:(?P<joined>(?:^|[^\w.@$])(?:[A-Za-z_]\w{0,80}(?:\?\.|!\.|\.|->)){1,8})|(?:(?:^|[^\w@$])"
     r"(?:return|yield|await|if|while|elif|assert|and|or|in|is|not)|[=,(\[+*/%<>&|?:!-])\s{0,8})[A-Za-z_]\w{0,80}$"
@@ -60,6 +63,7 @@ _STATES: Final = re.compile(
 )
 _DOES: Final = re.compile(r"(?<![\w.])(?:return|raise|throw|yield|break|continue)(?!\w)")
 """What is done under a condition, so that it is quoted with its statement."""
+
 _ASSIGNS: Final = re.compile(r"(?<![=!<>])=(?![=>~])|=>")
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}

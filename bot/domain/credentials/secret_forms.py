@@ -32,6 +32,9 @@ _KEY_BODY: Final = re.compile(
     r"[A-Za-z0-9+/=]{12}"
 )
 
+# kind, how many characters its beginning has, what follows that
+_Row = tuple[str, int, re.Pattern[str]]
+
 
 class SecretSpan(NamedTuple):
     """Where a credential stands in a text, and its kind."""
@@ -62,10 +65,6 @@ class _SecretFormsTable(NamedTuple):
     parts: Parts
     beginnings: tuple[_Begun, ...]
     shapes: tuple[_Shaped, ...]
-
-
-# kind, how many characters its beginning has, what follows that
-_Row = tuple[str, int, re.Pattern[str]]
 
 
 class _Forms:

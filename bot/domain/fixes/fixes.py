@@ -23,6 +23,7 @@ _FIX_ID: Final = re.compile(r"(?P<thread>[A-Za-z0-9_.-]+)~(?P<hash>[0-9a-f]{16})
 
 Checks = Literal["none", "pending", "passed", "failed"]
 """What the code host's checks of a pull request say together."""
+
 Review = Literal["none", "approved", "changes_requested"]
 
 

@@ -24,8 +24,10 @@ _ESCAPE: Final = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
 _ESCAPED: Final = dict(zip('abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
 MAX_DIFF_CHARS: Final = 200_000
 """A longer diff is not taken, and its files are not all named."""
+
 SHOWN_DIFF_CHARS: Final = 20_000
 """Of a diff that is shown; the lines of what is longer are counted."""
+
 MAX_LINE_CHARS: Final = 300
 SHOWN_FILES: Final = 3
 NAME_CHARS: Final = 120

@@ -25,6 +25,7 @@ MAX_NAME_BYTES: Final = 255
 SHOWN_PATH_CHARS: Final = 120
 ABSENT: Final = "000000"
 """The mode of a file that is not there."""
+
 _ORDINARY: Final = frozenset({ABSENT, "100644", "100755"})
 _BINARY: Final = ("GIT binary patch", "Binary files ")
 _KIND_WORDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
@@ -34,11 +35,14 @@ _DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(1, 10))}
 )
 """What Windows takes for devices, whatever follows behind a dot."""
+
 _UNSEEN_BREAK: Final = re.compile(r"\r(?!\n|\Z)|[\x85\u2028\u2029]")
 """A line break for some language, and none of a diff; CRLF is one."""
+
 _MIXED: Final = "mixes the letters of two alphabets in one word, so its name can be read as another"
 _ALIKE: Final = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LISU"})
 """Alphabets some of whose letters look like Latin ones, as the first word of their letters' Unicode names."""
+
 _LATIN_ALIKE: Final = str.maketrans("\u0131\u0269\u0261", "iig")
 """Latin letters without a dot or a tail, which no normal form makes plain."""
 

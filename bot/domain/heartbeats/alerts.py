@@ -39,11 +39,14 @@ FLAGS = "flags"
 MESSAGE = "message"
 EVENT = "event-"
 """Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
+
 RECEIPTS = "receipts"
 FAILING = "failing"
 """The id of the finding that a check of the team's own fails; its task is the check itself, not the task it is in."""
+
 NO_ANSWER = "no-answer"
 """Likewise that it was cut off, killed or never started."""
+
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 

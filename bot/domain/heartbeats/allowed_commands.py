@@ -44,6 +44,7 @@ _EXAMPLE: Final = 'write for example "git log --oneline {branch}" or [git, log, 
 Argv = tuple[str, ...]
 FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
 """How a playbook names its own urgent flags; code reads them, nothing is run."""
+
 MAX_COMMAND_CHARS: Final = 10_000
 _SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")

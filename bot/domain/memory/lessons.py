@@ -19,16 +19,19 @@ from bot.domain.threads import Resolution, ThreadState
 
 MAX_WORDS: Final = 300
 """Of each text; what lies behind is not compared. Comparing takes 0.4 s at worst, and a dialogue waits for it."""
+
 MAX_CHANGES: Final = 6
 SIDE_CHARS: Final = 160
 CONTEXT: Final = 2
 REWRITTEN: Final = 0.35
 """The share of words in common below which a list of changes would say nothing."""
+
 _WORD: Final = re.compile(r"\S+")
 
 
 MAX_WORDS_CHARS: Final = 3_000
 """Of a lesson's words: what Slack's text input holds."""
+
 TITLE_CHARS: Final = 100
 QUESTION_CHARS: Final = 400
 REASON_CHARS: Final = 500

@@ -32,9 +32,11 @@ _FRONT_MATTER: Final = re.compile(
 _KIND: Final = re.compile(r"^kind: ", re.MULTILINE)
 _THEIRS: Final = re.compile(r"[\w .-]+:(?: .*)?|[ \t].*|- .*|#.*|")
 """A line that people's own front matter may have."""
+
 CITES: Final = "cites"
 RETIRED: Final = "retired"
 """The folder of memory/ whose notes are neither searched nor evidence."""
+
 SHARED: Final = "shared"
 """The folder of memory/ that holds copies of what other teams share, a folder for each."""
 

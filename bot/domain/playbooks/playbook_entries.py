@@ -34,10 +34,12 @@ _TAB_COLUMNS: Final = 4
 
 PLACEHOLDER: Final = "(none)"
 """What stands in a list that holds nothing; no entry."""
+
 _SUB_ITEM_COLUMNS: Final = 2
 _NAMES: Final = re.compile(r"[\W\d_]*(timestamp|urgent|quick|hourly|daily|note)s?\b", re.IGNORECASE)
 _URGENT: Final = re.compile(r"\s*!+(?!\[)\s*")
 """The mark before a task that is to page; `![` begins a picture."""
+
 MAX_TEXT_CHARS: Final = 300
 _STRUCTURE: Final = re.compile(r"<!--|-->|```|~~~|^#{1,6}(?:\s|$)")
 

@@ -20,11 +20,13 @@ from bot.domain.threads import ThreadState
 
 ENOUGH: Final = 20
 """Drafts; fewer prove little, and the words say so."""
+
 MODEL: Final = "model_"
 """How the kinds of models' drafts begin; their confidence follows."""
 
 OFFLINE: Final = "offline"
 """The investigator that uses no model."""
+
 SEARCH_RESULT: Final = "Search result, not an answer"
 SECOND_MODEL: Final = "✓ Checked by a second model"
 CODE_ALONE: Final = "Checked by code alone, by no second model"

@@ -23,10 +23,13 @@ from bot.errors import InputError
 
 Place = tuple[int, int]
 """Where a journal was read to: the number of its file, and an offset."""
+
 STEP: Final = timedelta(minutes=10)
 """Between two looks of one process; the bot looks every minute."""
+
 ABSENCE: Final = timedelta(days=1)
 """Between the last look of a process and the first of the next."""
+
 SKEW: Final = timedelta(minutes=2)
 """Between this machine's clock and the chat's."""
 

@@ -22,9 +22,11 @@ TYPES: Final = frozenset({QuestionType.TECHNICAL_QA, QuestionType.API_CONTRACT, 
 AS_DRAFTED: Final = frozenset({Resolution.APPROVED, Resolution.AUTO})
 DECIDED: Final = AS_DRAFTED | {Resolution.EDITED, Resolution.DISMISSED}
 """How a draft ended on which somebody decided, or which was sent automatically and may be taken back."""
+
 WEEKS: Final = 4
 ENOUGH: Final = 40
 """Decided drafts in these weeks below which nothing is armed."""
+
 LIMIT: Final = 0.02
 """The share of false positives that no week may exceed."""
 

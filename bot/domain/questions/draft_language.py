@@ -16,6 +16,7 @@ from bot.domain.tables import Pattern, WordSet, read_table
 
 CODE: Final = "‹code›"
 """Stands for a piece of inline code in `own_sentences`."""
+
 _MIN_REPEATED_CHARS: Final = 12
 
 _MIN_LETTERS: Final = 12

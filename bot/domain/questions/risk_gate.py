@@ -25,6 +25,7 @@ from bot.domain.text.linear_patterns import LinearPattern, folded
 LANGUAGES: Final = ("de", "en", "es", "fr", "id", "ja", "pt", "zh")
 UNSPACED: Final = frozenset({"ja", "zh"})
 """Written without blanks between words."""
+
 _CODE_WORD: Final = " codespan "
 
 _SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
@@ -39,6 +40,7 @@ _BULLET: Final = r"^\W*(?:\d+[.)]\s+)?"
 _NEAR_CHARS: Final = 60
 _WARNING_CHARS: Final = 160
 """How far around a command its warning is looked for."""
+
 _SENTENCE_START: Final = re.compile(r"[.!?]\s|[。！？\n]")
 _INLINE_CODE: Final = re.compile(r"`[^`\n]+`")
 _LISTED: Final = r"\s*(?:codespan\s*(?:,|、|，|or|and|oder|und|ou|et|atau|dan|或|和|e|o|y)*\s*)*"

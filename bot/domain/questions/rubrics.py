@@ -41,6 +41,7 @@ class _OtherLanguages(NamedTuple):
 
 QUESTION_LISTS: Final = read_table(__file__, "question_words.yml", _OtherLanguages)
 """What each language has."""
+
 _ASK_WHERE: Final = [LinearPattern(language.locates) for language in QUESTION_LISTS.languages.values()]
 _TYPES: Final = [
     (kind, LinearPattern(fill(pattern, QUESTION_LISTS.parts)))

@@ -22,11 +22,14 @@ from bot.domain.tables import Alternatives, Pattern, Words, WordSet, read_table
 
 MAX_CHARS: Final = 8_000
 """How much of a text is compared; two longer ones are never the same unless their beginnings are."""
+
 LEAST_WORDS: Final = 2
 """Fewer telling words ask for what only their surroundings say."""
+
 LEAST_FRAMES: Final = 2
 POD_SUFFIX_CHARS: Final = 5
 """How long the random end of a pod's name is, which may be of letters alone; that of a node of GKE has one less."""
+
 HASH_CHARS: Final = 8
 LABEL_CHARS: Final = 32
 """How far before an id the word is looked for that says whose id it is."""
@@ -62,8 +65,10 @@ _CODE: Final = re.compile(r"[A-Z]{1,8}[-_]?\d{2,}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}[\w.+-]*|v\d[\w.+-]*|\d+\.\d+\.x")
 _TAG: Final = re.compile(r"[:@](v\d[\w.+-]*|\d+\.\d+[.-][\w.+-]+)$")
 """The version of an image or a package, at the end of its name; not what was measured, as in `load:4.21`."""
+
 _COMPARED: Final = re.compile(r"(?<![<>=!~-])(?:[<>]=?|[!=]=|[≤≥≠])(?=\s?[$€£+-]?\d|\s)")
 """A sign of comparison before a number, or before a space; no arrow and no tag."""
+
 _QUOTED: Final = re.compile(r"^(?:[ \t]{0,8}>(?!=))+", re.MULTILINE)
 _EQUALITY: Final = {"==": "equal", "!=": "unequal", "≠": "unequal"}
 _ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
@@ -75,6 +80,14 @@ _EXIT: Final = re.compile(r"\b[Ee]xit(?:ed)?(?: with)?(?: (?:status|code))?:? (\
 _NUMBER: Final = re.compile(r"[#$€£+-]?\d[\d.,:_]*(?:%|[a-z]{1,3}|/s|/min)?")
 
 _TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at )")
+
+_OF_US: Final = re.compile(
+    r"\b(?:do|does|did|can|could|should|must|may|will) (?:i|we|you|they)\b|\b(?:how|possible|way) to\b"
+)
+_IS: Final = re.compile(r"\b(?:is|are|was|were|be|being|been|get|gets|got)\b")
+
+_POD_END: Final = re.compile(r"-[b-df-hj-np-tv-xz2456789]{8,10}-[b-df-hj-np-tv-xz2456789]{5}(?![\w-])")
+"""The end of a pod's name, of the letters and digits of which Kubernetes makes names: perhaps of letters alone."""
 
 
 class TwinReason(StrEnum):
@@ -124,10 +137,6 @@ _LISTS: Final = read_table(__file__, "twins.yml", _TwinsTable)
 _PHRASES: Final = [(re.compile(rf"\b(?:{pattern})\b"), put) for pattern, put in _LISTS.phrases]
 _ONE: Final = {word: line[0] for line in _LISTS.same for word in line}
 _VERBS: Final = {form: line[0] for line in _LISTS.verbs for word in line for form in (word, stem(word))} | _ONE
-_OF_US: Final = re.compile(
-    r"\b(?:do|does|did|can|could|should|must|may|will) (?:i|we|you|they)\b|\b(?:how|possible|way) to\b"
-)
-_IS: Final = re.compile(r"\b(?:is|are|was|were|be|being|been|get|gets|got)\b")
 
 _ID: Final = re.compile(
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{1,16}\b"
@@ -137,13 +146,13 @@ _ID: Final = re.compile(
 )
 _OCCURRING: Final = _LISTS.host_labels | _LISTS.machine_names | _LISTS.occurrence
 """Words whose number, of one digit too, names one machine or one occurrence: `server3`, `web1`, `attempt2`."""
-_POD_END: Final = re.compile(r"-[b-df-hj-np-tv-xz2456789]{8,10}-[b-df-hj-np-tv-xz2456789]{5}(?![\w-])")
-"""The end of a pod's name, of the letters and digits of which Kubernetes makes names: perhaps of letters alone."""
+
 _PERSON: Final = re.compile(
     rf"(?:^|[·|•\n]|\s\s)[ \t*_•-]{{0,6}}(?:{_LISTS.people_labels})[ \t*_:`]{{1,6}}[^\n·|]{{1,120}}",
     re.IGNORECASE,
 )
 """Who looks after one occurrence."""
+
 _STATE: Final = re.compile(rf"\bstate\W{{1,6}}(?:{'|'.join(_LISTS.states)})\b", re.IGNORECASE)
 _PLURAL_STATUS: Final = re.compile(rf"({'|'.join(_LISTS.statuses)})s|([45]xx)")
 

@@ -16,6 +16,21 @@ from bot.domain.tables import Parts, Words, WordSet, fill, read_table
 
 MAX_NAME_CHARS: Final = 120
 
+MAX_BODY: Final = 400
+"""So many lines of a definition are looked through for its end."""
+
+_CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
+
+_ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
+
+_PYTHON_STRING: Final = re.compile(
+    r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))|\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*",
+    re.S,
+)
+_PYTHON_SUFFIXES: Final = frozenset({"py", "pyi", "pyx"})
+_OVERLOAD: Final = re.compile(r"@(?:\w+\.)?overload\b")
+_NO_SCOPE: Final = frozenset({"", "exports", "module"})
+
 
 class DefinitionKind(IntEnum):
     """What is defined; the number is what the index stores."""
@@ -45,12 +60,6 @@ class Definition:
     kind: DefinitionKind
 
 
-MAX_BODY: Final = 400
-"""So many lines of a definition are looked through for its end."""
-
-_CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
-
-
 class _Forms(NamedTuple):
     endings: Words
     forms: Words
@@ -64,7 +73,6 @@ class _DefinitionsTable(NamedTuple):
 
 
 _TABLE: Final = read_table(__file__, "definitions.yml", _DefinitionsTable)
-_ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 class _Language(NamedTuple):
@@ -89,13 +97,6 @@ def _languages() -> Iterator[tuple[str, _Language]]:
 
 
 _LANGUAGES: Final = dict(_languages())
-_PYTHON_STRING: Final = re.compile(
-    r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))|\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*",
-    re.S,
-)
-_PYTHON_SUFFIXES: Final = frozenset({"py", "pyi", "pyx"})
-_OVERLOAD: Final = re.compile(r"@(?:\w+\.)?overload\b")
-_NO_SCOPE: Final = frozenset({"", "exports", "module"})
 
 
 def definitions_in(path: str, lines: Sequence[str]) -> list[Defined]:

@@ -21,6 +21,16 @@ _SAMPLE: Final = re.compile(
     r"[._-](?:example|sample|template|dist|tpl|default)(?:\.\w{1,10})?$|(?:^|/)(?:example|sample)\.env$"
 )
 
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+_WESTERN: Final = "cp1252"  # Latin-1 with the characters that Windows puts in place of its control codes
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+
 
 class FileKind(StrEnum):
     """What a tracked file is for."""
@@ -111,17 +121,6 @@ def path_weight(path: str, question: str) -> float:
     kind = file_kind(path)
     asked = _ASKED_FOR.get(kind)
     return 1.0 if asked and asked.search(question) else _LISTS.weights[kind]
-
-
-_MARKS: Final = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
-_WESTERN: Final = "cp1252"  # Latin-1 with the characters that Windows puts in place of its control codes
-_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
 
 
 def text_of(content: bytes) -> str | None:

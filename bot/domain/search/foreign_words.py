@@ -16,6 +16,7 @@ from bot.domain.text.linear_patterns import folded
 
 LEAST_WORDS: Final = 2
 """So many words of grammar of one language make a question one of it; one does beside as many other words of it."""
+
 MAX_WORD_CHARS: Final = 60
 MAX_PHRASE_WORDS: Final = 4
 MAX_UNSPACED_CHARS: Final = 12
@@ -24,6 +25,7 @@ _PLAIN_WORD: Final = re.compile(r"[^\W\d_]+(?:[._][\w.]+|\d\w*)?")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
 """Japanese or Chinese: no blanks between words, nor beside a name of code."""
+
 _SIGN: Final = r"[\u30a0-\u30ff\u3400-\u9fff]"
 _GRAMMAR: Final = re.compile(rf"[\u3040-\u309f]+|(?<!{_SIGN})[\u3400-\u9fff](?!{_SIGN})")
 """Hiragana is mostly grammar, and of a word that is not known one sign alone tells nothing."""

@@ -47,6 +47,13 @@ _ATTACHED = re.compile(r"\s*(?:@|#|//|/?\*|--|\[\[?\w)")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`.:])\1{2,}\s*$")
 
+FIRST_LINE = 0.4
+AFTER_BLANK = 0.2
+REPEATED = 0.25
+
+_IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
+_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!|\[redacted\b", re.I)
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -152,14 +159,6 @@ def first_attached(lines: Sequence[str], at: int) -> int:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-FIRST_LINE = 0.4
-AFTER_BLANK = 0.2
-REPEATED = 0.25
-
-_IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
-_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!|\[redacted\b", re.I)
 
 
 def is_quotable(text: str) -> bool:

@@ -31,6 +31,8 @@ _NAME: Final = re.compile(r"[^\W\d][\w$]*[?!]?|\$\w+")
 _FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}|[\w@.-]+(?:/[\w@.-]+)+/?")
 _WORD: Final = re.compile(r"[^\W_][\w'’]*")
 
+_WHY: Final = re.compile(r"\bwhy\b", re.I)
+
 
 class _QuestionNamesTable(NamedTuple):
     explicit: Phrases
@@ -55,7 +57,6 @@ _USES: Final = re.compile(_TABLE.uses, re.I)
 _FIRST: Final = re.compile(rf"(?:{_TABLE.first})\b")
 _ASKS_WHAT: Final = re.compile(rf"\b(?:{_TABLE.asks_what})\b", re.I)
 _HISTORY: Final = re.compile("|".join(fill(form, _TABLE.parts) for form in _TABLE.history), re.I)
-_WHY: Final = re.compile(r"\bwhy\b", re.I)
 _ORIGIN: Final = re.compile(rf"\b(?:{_TABLE.origin})\b", re.I)
 _LATEST: Final = re.compile(rf"\b(?:{_TABLE.latest})\b", re.I)
 USE_WORDS: Final = _TABLE.use_words

@@ -20,10 +20,12 @@ from bot.domain.text.linear_patterns import LinearPattern
 
 MIN_TITLE_STEMS: Final = 2
 """Fewer telling words, and the line is a greeting."""
+
 MAX_TITLE_WORDS: Final = 40
 OPENING_WORDS: Final = 100
 REPORT_WORDS: Final = 80
 """More words than this, and a text is a report, whatever else it holds."""
+
 MAX_WORDS: Final = 4_000
 MAX_ERRORS: Final = 10
 MAX_ERROR_CHARS: Final = 300
@@ -31,6 +33,47 @@ MAX_ERROR_CHARS: Final = 300
 _FENCE: Final = "```"
 _SPAN: Final = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。？])\s")
+
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_CAUSES: Final = ("Caused by:", "[cause]:")
+
+MAX_TEXT_CHARS: Final = 200_000
+
+LEAST_WIDTH: Final = 60
+"""Narrower than this is no terminal that broke its lines."""
+
+_LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
+_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+
+_WRITTEN_END: Final = re.compile(
+    r"(?:\\r)?\\n(?:\\t|(?= {2,16}|at |#\d|[\w./*()@-]{1,300}\\n\\t"
+    r"|Caused by: |Suppressed: |Traceback |The above exception |During handling |Next |goroutine ))"
+)
+"""The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
+
+_JOINED_HEAD: Final = re.compile(
+    r"(?<=\S)[ \t]{1,40}(?=Caused by: |Suppressed: |Traceback \(most |During handling of the |The above exception was )"
+)
+
+_BREAK: Final = r"\n[ \t>|]{0,40}"
+"""A line end inside a frame, and the signs of quotation behind it."""
+
+_CALL: Final = r"^[ \t>|]{0,40}at [^\n()]{1,300}"
+
+_BROKEN: Final = (
+    (re.compile(rf'(",(?: line)?){_BREAK}(?=(?:line )?\d)'), r"\1 "),
+    (re.compile(rf'(File "[^"\n]{{1,400}}){_BREAK}(?=[^"\n]{{1,400}}", line \d)'), r"\1"),
+    (re.compile(rf"({_CALL}){_BREAK}(?=\([^\n()]{{1,300}}\d\))", re.MULTILINE), r"\1 "),
+    (re.compile(rf"({_CALL}\([^\n()]{{0,300}}){_BREAK}(?!at )(?=[^\n()]{{0,300}}\d\))", re.MULTILINE), r"\1"),
+    (re.compile(rf"({_CALL}\([^\n()]{{0,300}}\) in){_BREAK}(?=[^\n]{{1,300}}:line \d)", re.MULTILINE), r"\1 "),
+)
+"""Frames of Python, of Java and JavaScript, and of C#, broken over two lines; what stands between the two halves."""
+
+_BEGINS: Final = re.compile(r'(?:[ \t>|]{0,4}(?:\t|  )|File "|(?:at|from) |#\d|Caused by: |Traceback |goroutine |$)')
+"""How a line begins that no terminal broke off: frames are of one length, too, where a function calls itself."""
+
+_IS_WHOLE: Final = re.compile(r"""(?:\)|:\d{1,7}|line \d{1,7}|, in \S{1,200}|\+0x[0-9a-f]{1,16}|['"`’])$""")
+"""How frames end."""
 
 
 class _Lines(NamedTuple):
@@ -116,10 +159,6 @@ def _title(prose: list[str]) -> str:
     return " ".join(next(telling, prose[0] if prose else "").split()[:MAX_TITLE_WORDS])
 
 
-_TRACEBACK: Final = "Traceback (most recent call last)"
-_CAUSES: Final = ("Caused by:", "[cause]:")
-
-
 def error_lines(lines: Sequence[str]) -> list[int]:
     """Return the numbers of the lines that name an error, counted from 0, the most telling first.
 
@@ -147,37 +186,6 @@ def _ends_of_tracebacks(lines: Sequence[str]) -> Iterator[int]:
             if line.strip():
                 yield number
             margin = None
-
-
-MAX_TEXT_CHARS: Final = 200_000
-LEAST_WIDTH: Final = 60
-"""Narrower than this is no terminal that broke its lines."""
-
-_LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
-_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
-_WRITTEN_END: Final = re.compile(
-    r"(?:\\r)?\\n(?:\\t|(?= {2,16}|at |#\d|[\w./*()@-]{1,300}\\n\\t"
-    r"|Caused by: |Suppressed: |Traceback |The above exception |During handling |Next |goroutine ))"
-)
-"""The end of a line in the one line of a log, written as two characters; not the middle of a path of Windows."""
-_JOINED_HEAD: Final = re.compile(
-    r"(?<=\S)[ \t]{1,40}(?=Caused by: |Suppressed: |Traceback \(most |During handling of the |The above exception was )"
-)
-_BREAK: Final = r"\n[ \t>|]{0,40}"
-"""A line end inside a frame, and the signs of quotation behind it."""
-_CALL: Final = r"^[ \t>|]{0,40}at [^\n()]{1,300}"
-_BROKEN: Final = (
-    (re.compile(rf'(",(?: line)?){_BREAK}(?=(?:line )?\d)'), r"\1 "),
-    (re.compile(rf'(File "[^"\n]{{1,400}}){_BREAK}(?=[^"\n]{{1,400}}", line \d)'), r"\1"),
-    (re.compile(rf"({_CALL}){_BREAK}(?=\([^\n()]{{1,300}}\d\))", re.MULTILINE), r"\1 "),
-    (re.compile(rf"({_CALL}\([^\n()]{{0,300}}){_BREAK}(?!at )(?=[^\n()]{{0,300}}\d\))", re.MULTILINE), r"\1"),
-    (re.compile(rf"({_CALL}\([^\n()]{{0,300}}\) in){_BREAK}(?=[^\n]{{1,300}}:line \d)", re.MULTILINE), r"\1 "),
-)
-"""Frames of Python, of Java and JavaScript, and of C#, broken over two lines; what stands between the two halves."""
-_BEGINS: Final = re.compile(r'(?:[ \t>|]{0,4}(?:\t|  )|File "|(?:at|from) |#\d|Caused by: |Traceback |goroutine |$)')
-"""How a line begins that no terminal broke off: frames are of one length, too, where a function calls itself."""
-_IS_WHOLE: Final = re.compile(r"""(?:\)|:\d{1,7}|line \d{1,7}|, in \S{1,200}|\+0x[0-9a-f]{1,16}|['"`’])$""")
-"""How frames end."""
 
 
 def readable_text(text: str) -> str:

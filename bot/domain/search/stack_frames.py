@@ -29,14 +29,17 @@ _HOST: Final = re.compile(r"^https?://[^/\s]{1,250}/")
 _DRIVE: Final = re.compile(r"^[A-Za-z]:(?=/)")
 _MADE_OF: Final = re.compile(r"\blambda\$(\w{1,100}?)\$\d|<(\w{1,100})>[db]_")
 """What Java's and C#'s compilers make of the function that is named inside."""
+
 _MADE: Final = re.compile(r"(?:::h[0-9a-f]{16}|\.func\d[\d.]*|<[^<>]{0,100}>|(?:::)?\{\{?closure\}?\})$")
 _SEPARATOR: Final = re.compile(r"::|[.#$/]|->|\s")
 _RUNTIME: Final = re.compile(r"(?:python|jdk|jre)-?[\d.]{1,20}")
 _MAX_CALL_CHARS: Final = 1_500
 _GO_NAME: Final = re.compile(r"[\w./*()@-]{1,400}\.\w{1,200}")
 """A function as packages that keep traces in errors write it: without arguments, alone on its line."""
+
 _TIME: Final = re.compile(r"[\dT:.Z+-]{1,40}")
 """What reads like a file and its line: "at 10:30:22"."""
+
 _GO_RECOVERED: Final = re.compile(r"\s*([\w.*()]{1,200}): (\S.*)")
 """The line below a place in what gin writes of a panic: function and code."""
 

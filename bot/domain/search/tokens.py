@@ -18,6 +18,26 @@ from typing import NamedTuple
 from bot.domain.search.foreign_words import in_english, unspaced_words
 from bot.domain.tables import Words, WordSet, read_table
 
+MAX_QUESTION_CHARS = 40_000
+MAX_CANDIDATES = 64
+HELP = 0.5
+
+MIN_AKIN = 4
+"""Letters that two words of one family share at least."""
+
+_MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
+_WORD = re.compile(r"\w+(?:\.\w+)*")
+_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
+
+_COUNTED = re.compile(r"(?<=^\d\d\d)s$")
+"""The plural of a status: 404s."""
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_SIMPLE_WORD = re.compile(r"\w+")
+_CAPITALISED = re.compile(r"\b[a-z0-9_]*+[A-Z]\w*")
+_CAMEL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}[a-z]")
+_IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
+
 
 class _TokensTable(NamedTuple):
     stop: WordSet
@@ -53,24 +73,6 @@ def _near_words() -> dict[str, tuple[str, ...]]:
 
 NEAR_WORDS = _near_words()
 _NAMED = {stem(word): frozenset(map(stem, words)) for words in _LISTS.names for word in words}
-
-
-MAX_QUESTION_CHARS = 40_000
-MAX_CANDIDATES = 64
-HELP = 0.5
-MIN_AKIN = 4
-"""Letters that two words of one family share at least."""
-
-_MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
-_WORD = re.compile(r"\w+(?:\.\w+)*")
-_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
-_COUNTED = re.compile(r"(?<=^\d\d\d)s$")
-"""The plural of a status: 404s."""
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
-_SIMPLE_WORD = re.compile(r"\w+")
-_CAPITALISED = re.compile(r"\b[a-z0-9_]*+[A-Z]\w*")
-_CAMEL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}[a-z]")
-_IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ NEAR: Final = 0.6
 
 _COMMAND: Final = re.compile(r"`([^`\s]+\s[^`]*)`")
 """Two words or more in backticks; a lone one there is a name."""
+
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -41,6 +42,7 @@ DECIDED_SHOWN: Final = 5
 NO_SUGGESTIONS: Final = "No suggestions yet."
 ANYWAY: Final = "anyway"
 """The word that accepts a quarantined suggestion which somebody has read."""
+
 _MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
 
 

@@ -15,10 +15,13 @@ from bot.domain.tables import Alternatives, Parts, Words, fill, read_table
 
 WAITING_AT_LEAST: Final = 100
 """So many waiting are worth a look, unless the remark says that they are usual."""
+
 WORSE_BY: Final = 1.25
 """A measure that moved less, up or down, did not change."""
+
 FULL_FROM: Final = 0.9
 """What is used to this share is nearly used up."""
+
 LIMIT_AT_LEAST: Final = 20
 """A smaller limit is none: "3 of 3 seats used"."""
 
@@ -44,6 +47,7 @@ _SECONDS: Final = {
     "WEEKS": 604_800.0,
 }
 """How many seconds one of the units is whose spellings are the part of that name."""
+
 _KILOBYTES: Final = {"k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}
 
 

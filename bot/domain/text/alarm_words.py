@@ -33,6 +33,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SPANISH_END: Final = re.compile(r"\b[^\W\d_]{2,20}(?:os|aron|ieron|ado|ada|cion|dad)\b")
 _CLAUSE_WORDS: Final = 60
 """A clause that is longer is read in parts."""
+
 _REACH: Final = 6
 """Words a negation reaches over."""
 

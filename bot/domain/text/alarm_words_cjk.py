@@ -32,6 +32,7 @@ _NOT_SIMPLIFIED: Final = re.compile(
     "[敗遅異発応満続証認働処済検閉開変円図売読転説調問題関間時帯機動費払価領買録連絡業務員]"
 )
 """Characters of Japanese that simplified Chinese writes in another way: kanji alone may be either language."""
+
 _STALE_BACKUP: Final = re.compile(
     r"バックアップ[^。、\n]{0,10}(?:[2-9]|[1-9][0-9]|[二三四五六七八九十数]|[一1](?=週|か月|ヶ月|年))(?:日|週間|か月|ヶ月|年)前"
     r"|备份[^，。\n]{0,8}(?:[2-9]|[1-9][0-9]|[两三四五六七八九十几])(?:天|周|个月)(?:前|之前|以前)"

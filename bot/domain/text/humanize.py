@@ -10,8 +10,10 @@ from typing import Final
 
 LATE: Final = timedelta(minutes=5)
 """What is said so long after its time says so."""
+
 WRONG_CLOCK: Final = timedelta(minutes=1)
 """By how much a clock must be off for people to be told."""
+
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 

@@ -25,6 +25,7 @@ _HIDDEN: Final = re.compile(
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _UNSEEN: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols, says Unicode, that show nothing."""
+
 _UNSEEN_KINDS: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mc", "Me", "Mn", "Zl", "Zp", "Zs"})
 _LINE_ENDS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 

@@ -18,6 +18,7 @@ from bot.ports import Clock
 
 SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
 """What a finding can be snoozed for, by the words on the button."""
+
 LONGEST_SNOOZE: Final = max(SNOOZES.values())
 
 

@@ -20,6 +20,7 @@ from bot.heartbeat.sessions.session_registry import Session
 
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
+
 LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
 

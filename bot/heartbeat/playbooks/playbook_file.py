@@ -34,10 +34,22 @@ from bot.errors import StoreError, TriageError
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
 
+log = logging.getLogger(__name__)
+
 _HOSTS: Final = {"gh": "github", "glab": "gitlab"}
 _HOST: Final = re.compile(r"(?:[a-z+]{2,10}://)?(?:[^@/\s]{1,200}@)?([A-Za-z0-9.-]{1,200})[:/]")
 
 Which = Callable[[str], str | None]
+
+MAX_BYTES: Final = 1024 * 1024
+_READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+TRIES: Final = 5
+
+_ONE_AT_A_TIME: Final = threading.RLock()
+"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
+
+KEPT: Final = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,17 +106,6 @@ def _said(cwd: Path, *args: str) -> str | None:
         return GitProcess(cwd).run(*args).decode("utf-8", "replace")
     except TriageError:
         return None
-
-
-MAX_BYTES: Final = 1024 * 1024
-_READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-log = logging.getLogger(__name__)
-TRIES: Final = 5
-_ONE_AT_A_TIME: Final = threading.RLock()
-"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
-KEPT: Final = 500
 
 
 def read_plain(path: Path) -> str | None:

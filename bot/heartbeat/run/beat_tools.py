@@ -42,6 +42,7 @@ _SAID: Final = {
 }
 _SMALL: Final = frozenset({EditKind.CHECK_TASK, EditKind.NOTE})
 """What even a pre-screen may do to a playbook."""
+
 _RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 
 

@@ -37,8 +37,10 @@ from bot.ports import Clock
 log = logging.getLogger(__name__)
 THREADS: Final = 8
 """How many sessions' commands run at once."""
+
 MAX_AGE_S: Final = 600.0
 """Answers that are older say nothing of now; the beat runs the commands itself."""
+
 Answers = Mapping[Argv, ProbeResult]
 
 

@@ -30,8 +30,18 @@ from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
 
+log = logging.getLogger(__name__)
+
 OUTPUT_CHARS = 6_000
 NOTES = 20
+
+MESSAGE_CHARS: Final = 4_000
+MAX_RECEIPTS: Final = 200
+
+ToolsFor = Callable[[BeatView], Sequence[Tool]]
+
+LIMITS: Final = RunLimits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
+RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing else."
 
 
 def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSection]:
@@ -104,12 +114,6 @@ def _more(details: tuple[str, ...]) -> str:
     return "".join(f"\n    {line}" for line in details)
 
 
-MESSAGE_CHARS: Final = 4_000
-MAX_RECEIPTS: Final = 200
-
-ToolsFor = Callable[[BeatView], Sequence[Tool]]
-
-
 class BeatAnswer(BaseModel):
     """What the model returns of a beat."""
 
@@ -149,12 +153,6 @@ def rubric(session: Session) -> str:
         f"You keep watch over `{session.name}`, {role}. If nothing needs a human, the message is exactly "
         f"`{session.beat.ack_token}`."
     )
-
-
-log = logging.getLogger(__name__)
-
-LIMITS: Final = RunLimits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
-RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing else."
 
 
 class PrescreenAnswer(BaseModel):

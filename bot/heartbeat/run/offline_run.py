@@ -29,14 +29,17 @@ NO_MODEL: Final = "No model was used: code compared the output of the commands i
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
 """How the lines of branches end that never count as stale; `origin` is short for origin/HEAD."""
+
 _PENDING: Final = 8
 """How `gh pr checks` exits while checks run."""
+
 _CONFLICTS: Final = 1
 """How `git merge-tree` exits where the branches conflict."""
 
 
 USELESS: Final = "commands"
 """The id of the finding that git, gh or glab do not work here, or that a command may not be run."""
+
 LATE: Final = "late"
 """The id of the finding that a task's commands were not run for want of time."""
 

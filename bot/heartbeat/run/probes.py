@@ -36,8 +36,10 @@ TOTAL_S: Final = 180.0
 OUTPUT_BYTES: Final = 64 * 1024
 TOKEN_BYTES: Final = 4096
 """What is read beyond a limit, so that no secret ends at it."""
+
 JSON_BYTES: Final = 8 * 1024 * 1024
 """What a list of pull requests with all their checks may take; a few lines of it are kept."""
+
 _GIT_SETTINGS: Final = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -51,6 +53,7 @@ _GIT_SETTINGS: Final = {
 }
 _TERMINAL: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 """What colours a terminal; nobody reads it in an alert, and it hides the words beside it from code."""
+
 _VARYING: Final = re.compile(
     r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
     r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
@@ -63,8 +66,10 @@ _VARYING: Final = re.compile(
 
 Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
 """
+
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
+
 _NONE: Final[Mapping[Argv, Any]] = MappingProxyType({})
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME")
 _OF_PROGRAMS: Final = MappingProxyType(

@@ -53,6 +53,7 @@ from bot.intake.classifier.rules import Rules
 _CODE: Final = re.compile(r"`[^`\n]{0,400}`")
 _FOREIGN: Final = ("git", "gh", "glab")
 """What these print are titles and names, whose words say nothing of how things stand."""
+
 _shipped = cache(Rules)
 SHOWN: Final = 5
 

@@ -34,6 +34,8 @@ SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
 
+LOOK_AHEAD: Final = 1_000
+
 
 class SessionControls:
     """Switches of all sessions; every method raises InputError for an unknown session, with the near names."""
@@ -92,9 +94,6 @@ def _interval(text: str, session_id: str) -> timedelta:
             f"{text} is not between 1m and 366d;", next_step=f"to stop the beats: /triage heartbeat off {session_id}"
         )
     return every
-
-
-LOOK_AHEAD: Final = 1_000
 
 
 class SessionStatus(StrEnum):

@@ -28,13 +28,13 @@ from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 
+log = logging.getLogger(__name__)
+
 ENOUGH: Final = 2
 LONGEST_BEAT: Final = timedelta(minutes=20)
 """A beat may take longer than its session's interval; until then its silence is no reason to worry."""
+
 _REST: Final = "Its heartbeats start again by themselves after that. Other sessions are not affected."
-
-
-log = logging.getLogger(__name__)
 
 
 def missed_slots(state: SessionState, slot: datetime, every: timedelta, hours: ActiveHours) -> tuple[datetime, ...]:

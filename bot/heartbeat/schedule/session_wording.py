@@ -20,24 +20,6 @@ from bot.heartbeat.sessions.session_registry import BeatLog
 GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals of SPEC 5.2, in its order."""
 
-
-class StepMark(StrEnum):
-    """What became of a beat at one step."""
-
-    PASSED = "passed"
-    NOT_ASKED = "not checked"
-    ENDED = "ended"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepLine:
-    """One step of the way; `detail` may be empty."""
-
-    name: str
-    mark: StepMark
-    detail: str = ""
-
-
 NAMES: Final = {
     BeatStep.DISABLED: "Switch",
     BeatStep.HALTED: "Pause",
@@ -65,6 +47,40 @@ _NOT_ASKED: Final = {
     BeatStep.HOURS: frozenset(Wake) - {Wake.INTERVAL},
     BeatStep.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
 }
+
+ENDED: Final = {
+    BeatResult.SENT: "alert sent",
+    BeatResult.OK_TOKEN: "all well",
+    BeatResult.OK_EMPTY: "nothing new",
+    BeatResult.SKIPPED: "skipped",
+    BeatResult.FAILED: "failed",
+}
+"""How a beat ended, for who does not read the journal."""
+
+REMARKS_SHOWN: Final = 8
+NO_BEAT: Final = "has had no beat yet."
+NO_SESSIONS: Final = (
+    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+)
+
+STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
+
+
+class StepMark(StrEnum):
+    """What became of a beat at one step."""
+
+    PASSED = "passed"
+    NOT_ASKED = "not checked"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepLine:
+    """One step of the way; `detail` may be empty."""
+
+    name: str
+    mark: StepMark
+    detail: str = ""
 
 
 def steps_of_beat(beat: Envelope) -> tuple[StepLine, ...]:
@@ -133,23 +149,6 @@ def _place(delivered: Delivered | None) -> str:
 
 SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDED: "■"}
 """What stands before a step; the last one is where the beat ended."""
-
-ENDED: Final = {
-    BeatResult.SENT: "alert sent",
-    BeatResult.OK_TOKEN: "all well",
-    BeatResult.OK_EMPTY: "nothing new",
-    BeatResult.SKIPPED: "skipped",
-    BeatResult.FAILED: "failed",
-}
-"""How a beat ended, for who does not read the journal."""
-
-REMARKS_SHOWN: Final = 8
-NO_BEAT: Final = "has had no beat yet."
-NO_SESSIONS: Final = (
-    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
-)
-
-STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
 
 
 def status_of(row: SessionRow) -> str:

@@ -26,7 +26,17 @@ from bot.errors import InputError
 from bot.ports import Journal, Store
 from bot.ports.collections import SESSIONS, Collection, OnDamage, inbox_of, silently
 
+log = logging.getLogger(__name__)
+
 PLAYBOOK: Final = "HEARTBEAT.md"
+
+LATEST_BYTES: Final = 4 * 1024 * 1024
+
+NEWEST_LINES: Final = 150_000
+"""How far back the beats of one session are looked for; about 64 MiB."""
+
+LONGEST_BEAT: Final = timedelta(hours=1)
+"""A beat is written down when it ends, under the time at which it began."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,15 +184,6 @@ class SessionMemory:
         """Put a message into the inbox of its `to` and return once it is on disk; it wakes nobody."""
         self.load(message.to)  # what stands in the place of its folder is set aside
         self._journal(inbox_of(message.to)).append(message.model_dump(mode="json"))
-
-
-log = logging.getLogger(__name__)
-
-LATEST_BYTES: Final = 4 * 1024 * 1024
-NEWEST_LINES: Final = 150_000
-"""How far back the beats of one session are looked for; about 64 MiB."""
-LONGEST_BEAT: Final = timedelta(hours=1)
-"""A beat is written down when it ends, under the time at which it began."""
 
 
 class BeatLog:

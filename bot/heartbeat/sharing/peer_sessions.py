@@ -34,6 +34,7 @@ LINE_CHARS: Final = 160
 
 SILENT_AFTER: Final = timedelta(hours=36)
 """A daily report may wait for the morning; after this long it is missing."""
+
 OFFERS: Final = 20
 PLAYBOOKS: Final = 40
 PLAYBOOK_CHARS: Final = 4_000

@@ -35,6 +35,7 @@ from bot.ports.collections import Collection
 
 TRIAGE: Final = "triage"
 """Who speaks where there is no master session."""
+
 MAX_SET_ASIDE: Final = 3
 """How many suspicious lines a run shows to humans."""
 

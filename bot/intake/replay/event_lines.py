@@ -32,6 +32,7 @@ _LEFT_OUT: Final[dict[str, Any]] = {
     "client_msg_id": None,
 }
 """The fields that a line need not have, and what they are then; the same as in Event."""
+
 _message_fields = itemgetter(*Message._fields)
 _texts = itemgetter("platform", "team_id", "chat_id", "message_id", "msg_type", "content", "create_time")
 _texts_or_null = itemgetter("chat_name", "thread_id", "event_id", "client_msg_id")

@@ -16,6 +16,7 @@ from bot.errors import refusal, refused
 _TEMPORARY = ".tmp-"
 _OF_ONE_FILE = frozenset({errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
 """What the system says of one entry that is no readable file; the others may well be."""
+
 PROBE_BYTES = 4 * 1024
 
 

@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 FOLDERS: Final = ("runs", "escalations")
 LOOKS_PER_TICK: Final = 100
 """So many folders are looked at, and at most removed, in one tick."""
+
 REST: Final = timedelta(hours=6)
 """Between one walk over all folders and the next."""
+
 _DOOMED: Final = ".old-"
 UNFINISHED: Final = ".new-"
 """How a folder is called until it is whole."""

@@ -21,11 +21,13 @@ from bot.errors import ConfigError, DiskRefused, StoreError
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 """Of a statement."""
+
 URL: Final = "TRIAGE_DATABASE_URL"
 EXAMPLE: Final = "postgresql://user:password@host:5432/triage"
 MAX_CONNECTIONS: Final = 10
 ANSWER_S: Final = 10.0
 """How long to wait for a connection, in seconds."""
+
 _SETTINGS: Final[dict[str, Any]] = {
     "autocommit": True,
     "application_name": "triage",

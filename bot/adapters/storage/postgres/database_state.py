@@ -38,10 +38,13 @@ from bot.ports.collections import MOVED
 
 Identities: TypeAlias = Callable[[str, Mapping[str, Any]], Iterable[Sequence[str]]]
 """Returns under which names a record of a journal is known, see PostgresJournal.append_once."""
+
 BATCH: Final = 1_000
 """Rows that are in memory at once."""
+
 CHUNKS: Final = 10
 """The same of the larger ones, which files of runs are stored in."""
+
 TABLES: Final = (
     "triage_documents",
     "triage_archive",
@@ -54,6 +57,7 @@ TABLES: Final = (
     "procrastinate_jobs",
 )
 """What moves. The other tables tell of living processes, or of the tables themselves."""
+
 _STATES: Final = {"todo": JobState.WAITING, "doing": JobState.RUNNING, "failed": JobState.FAILED}
 _STATUSES: Final = {state: status for status, state in _STATES.items()}
 

@@ -17,6 +17,7 @@ from bot.ports.migrations import NewerSchema
 
 _LOCK: Final = 0x7472696167650001
 """Of the advisory lock; `triage` in ASCII, and which of its locks."""
+
 _OURS: Final = resources.files("bot.adapters.storage.postgres") / "schema"
 _QUEUE: Final = "procrastinate/"
 

@@ -16,6 +16,7 @@ from bot.ports.storage import Position
 
 PAGE: Final = 500
 """How many records one statement reads; nothing is held open between two."""
+
 _FIRST_PAGE: Final = 20
 """On the way back, whose reader often stops early; each page is twice the one before."""
 

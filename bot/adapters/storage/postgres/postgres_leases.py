@@ -23,8 +23,10 @@ log = logging.getLogger(__name__)
 
 LASTS_S: Final = 15.0
 """How long after its last sign of life a holder's lease is another's, in seconds."""
+
 RENEWALS: Final = 3
 """Signs of life in that time."""
+
 LOOK_EVERY_S: Final = (0.005, 0.25)
 """Between two looks of somebody who waits for a lease: at first, and at most."""
 

@@ -41,6 +41,7 @@ _LIST: Final = """
 
 ANSWER_S: Final = 2.0
 """How long to wait for a connection: a post is worth more than its pace."""
+
 FORGET_EVERY_S: Final = 3_600.0
 """Also how old a row must be."""
 

@@ -27,8 +27,10 @@ log = logging.getLogger(__name__)
 BEAT_EVERY_S: Final = 5.0
 SILENT_S: Final = 20.0
 """After how long without a sign of life a worker is dead, in seconds by the database's clock."""
+
 FORGOTTEN_S: Final = 86_400.0
 """After how long a dead worker that held no job is removed from the table, in seconds."""
+
 RECONNECT_S: Final = 1.0
 
 
