@@ -18,7 +18,9 @@ from bot.domain.text.humanize import utc_text
 from bot.domain.tiers import TaskHistory
 from bot.errors import InputError
 
-KEPT_FINDINGS = 200
+KEPT_FINDINGS: Final = 200
+"""How many closed findings are kept."""
+KEPT_OPEN_FINDINGS: Final = 2_000
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 PAUSE_AFTER: Final = 5
@@ -193,13 +195,17 @@ class SessionState(FrozenValue):
         return self.evolve(wakes=tuple(wake for wake in Wake if wake in asked or wake in self.wakes))
 
     def with_findings(self, *findings: OpenFinding) -> Self:
-        """Return the state with these findings as they stand; of closed ones only the newest are kept.
+        """Return the state with these findings as they stand; only the newest are kept, of open ones very many.
 
         A finding that is closed, was so until now, or became more urgent has no stamps: whatever was sent of it before
         holds nothing back.
         """
         known = {**self.findings, **{finding.key: finding for finding in findings}}
-        newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
+        by_age = sorted(known.values(), key=lambda each: each.last_at)
+        newest = [
+            *[each for each in by_age if not each.is_open][-KEPT_FINDINGS:],
+            *[each for each in by_age if each.is_open][-KEPT_OPEN_FINDINGS:],
+        ]
         news = [each.key for each in findings if not each.is_open or self._is_news(each)]
         return self.evolve(findings={each.key: each for each in newest}, sent=self.sent.without(*news))
 

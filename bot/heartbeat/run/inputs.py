@@ -29,7 +29,7 @@ from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.failed_checks import is_unreported
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import again, open_flags, standing
+from bot.heartbeat.run.receipts import again, seen_by_code, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
@@ -155,13 +155,18 @@ def still_standing(view: BeatView) -> tuple[Finding, ...]:
     """Return the open findings a beat without news still vouches for.
 
     A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed.
-    A flag stands as long as the playbook says so.
+    A flag stands as long as the playbook says so. Of a failing check, what it prints now is said; a model's words stay.
     """
     kept = standing(view.playbook)
-    flags = open_flags(view)
+    seen = {each.key: each for each in seen_by_code(view)}
     known = [each for each in view.open_findings if each.task not in (MESSAGE, ASSIGNMENTS) or each.sent_at is None]
-    tasks = [again(each) for each in known if each.task in kept - {FLAGS}]
-    return tuple({each.key: each for each in (*tasks, *flags)}.values())
+    said = {each.key: again(each) for each in known if each.task in kept - {FLAGS}}
+    now = (each for each in seen.values() if each.key not in said or _begins_alike(each.text, said[each.key].text))
+    return tuple({**said, **{each.key: each for each in now}}.values())
+
+
+def _begins_alike(text: str, other: str) -> bool:
+    return text.partition("\n")[0] == other.partition("\n")[0]
 
 
 @dataclass(slots=True)

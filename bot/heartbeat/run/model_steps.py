@@ -36,7 +36,7 @@ OUTPUT_CHARS = 6_000
 NOTES = 20
 
 MESSAGE_CHARS: Final = 4_000
-MAX_RECEIPTS: Final = 200
+MAX_RECEIPTS: Final = 1_000
 
 ToolsFor = Callable[[BeatView], Sequence[Tool]]
 

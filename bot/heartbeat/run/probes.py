@@ -67,6 +67,20 @@ _VARYING: Final = re.compile(
 Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
 """
 
+_COUNTED: Final = (
+    *("backlog", "count", "depth", "errors", "failures", "issues", "lag", "pending", "restarts", "retries"),
+    *("size", "total", "warnings"),
+)
+"""Words before a number that counts or measures."""
+
+_COUNT: Final = re.compile(
+    r"(?:^|(?<=[\n\0,;(])|(?<=[,;:(>-] )|(?<= (?:of|in) )|(?<= (?:all|and|are|got|has) )|(?<= (?:have|only|with) )"
+    r"|(?<= found ))[0-9]{1,9}(?= (?:[a-z]{2,24}s|failed|failing|not|of [0-9]|passed|pending|skipped|stuck)\b)"
+    r"|(?<![\w/.:-])[0-9]{1,9}/[0-9]{1,9}(?![\w/.-])"
+    rf"|(?:{'|'.join(f'(?<={word}[ =:])|(?<={word}[=:] )' for word in _COUNTED)})[0-9]{{1,9}}\b"
+)
+"""How many of something a failed command names, in a text of small letters: that differs too."""
+
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 
@@ -102,7 +116,7 @@ class ProbeResult:
         """The hash by which two outputs are compared; of a failure, what merely varies counts for nothing."""
         said = f"{self.problem or ''}\0{self.output}"
         if self.problem is not None:
-            said = _VARYING.sub("", normalised(said))
+            said = _VARYING.sub("", normalised(_COUNT.sub("", said.casefold())))
         return hashlib.sha256(f"{self.exit_code}\0{said}".encode()).hexdigest()[:32]
 
 

@@ -1,10 +1,11 @@
-"""Five failures of one kind in a row pause a session; each try that fails doubles the pause."""
+"""What is remembered of a session: failures in a row, which pause it, and findings, closed ones for a while."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.domain.heartbeats.session_state import Failures
+from bot.domain.heartbeats.alerts import OpenFinding
+from bot.domain.heartbeats.session_state import KEPT_FINDINGS, KEPT_OPEN_FINDINGS, Failures, SessionState
 from tests.heartbeat.clockwork import START
 
 
@@ -64,3 +65,22 @@ def test_another_kind_counts_anew() -> None:
     """What changes is not stuck."""
     failures = failed("a", "a", "a", "a", "b", "a", "a", "a", "a")
     assert (failures.count, failures.paused_until) == (4, None)
+
+
+def test_what_is_open_is_not_forgotten_for_what_is_closed_or_newer() -> None:
+    """One that was acknowledged would ring again; a runaway check floods the file no further than its limit."""
+
+    def finding(number: int, **more: object) -> OpenFinding:
+        at = START + timedelta(minutes=number)
+        return OpenFinding.model_validate(
+            {"key": f"shop/ci/{number}", "task": "ci", "text": "Red.", "first_at": at, "last_at": at, **more}
+        )
+
+    many = KEPT_FINDINGS + 50
+    first = [finding(number, acknowledged_by="U0ANN") for number in range(many)]
+    over = [finding(number, resolved_at=START) for number in range(many, 2 * many)]
+    state = SessionState().with_findings(*first, *over)
+    assert [each.key for each in state.findings.values() if each.is_open] == [each.key for each in first]
+    assert [each.key for each in state.findings.values() if not each.is_open] == [each.key for each in over[50:]]
+    more = [finding(number) for number in range(2 * many, 2 * many + KEPT_OPEN_FINDINGS)]
+    assert len(state.with_findings(*more).findings) == KEPT_FINDINGS + KEPT_OPEN_FINDINGS

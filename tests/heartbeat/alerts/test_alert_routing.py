@@ -13,7 +13,7 @@ import responses
 from bot.adapters.notify import WebhookSurface
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
-from bot.domain.heartbeats.session_state import KEPT_FINDINGS
+from bot.domain.heartbeats.session_state import KEPT_OPEN_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
@@ -341,11 +341,11 @@ def test_more_findings_than_are_kept_are_all_said(tmp_path: Path) -> None:
     """A runaway check floods the file no further than its limit; a webhook rings nobody, so it gets each."""
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": "https://example.com/hook"})
     later = {"first_at": AT, "last_at": AT + timedelta(hours=1)}
-    kept = [OpenFinding(key=f"shop/disk/n{n}", task="other", text="Full.", **later) for n in range(KEPT_FINDINGS)]
+    kept = [OpenFinding(key=f"shop/disk/n{n}", task="other", text="Full.", **later) for n in range(KEPT_OPEN_FINDINGS)]
     desk.store.save("shop", lambda state: state.with_findings(*kept))
     desk.beat(*many(20))
     assert len(desk.webhook.sent) == 20
-    assert len(desk.store.load("shop").findings) == KEPT_FINDINGS
+    assert len(desk.store.load("shop").findings) == KEPT_OPEN_FINDINGS
 
 
 FLAG = Finding(key="shop/flags/f", task="flags", text="Urgent flag: look")

@@ -19,7 +19,8 @@ from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import is_unchanged, stamps_of, still_standing
-from bot.heartbeat.run.probes import Probes
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
+from bot.heartbeat.run.receipts import seen_by_code
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo
@@ -117,3 +118,23 @@ def test_what_stands_is_said_again_by_a_beat_without_news(tmp_path: Path) -> Non
     view = a_view(tmp_path, text="## Urgent Flags\n\n- Fire\n\n## Quick\n\n- [ ] Look\n", open_findings=known)
     assert [each.key for each in still_standing(view)][:2] == ["red", "owed"]
     assert [each.task for each in still_standing(view)][2:] == [FLAGS]
+
+
+def test_a_failing_check_says_what_it_prints_now(tmp_path: Path) -> None:
+    """Though no model is asked for a change of a count; what a model said of it stays."""
+    task = parse("- The pods: `./check all`").tasks(Tier.QUICK)[0]
+
+    def printed(output: str) -> ProbeResult:
+        problem = f"`./check all` failed: {output}"
+        return ProbeResult(argv=("./check", "all"), output=output, exit_code=1, seconds=0.1, problem=problem)
+
+    def look(result: ProbeResult, *known: OpenFinding) -> BeatView:
+        probes = ProbeReport(results=(result,), wanted=((task.id, result.argv),))
+        return a_view(tmp_path, text="- The pods: `./check all`", probes=probes, open_findings=known)
+
+    [found] = seen_by_code(look(printed("3 pods not ready")))
+    for said, expected in ((found.text, "4 pods"), ("Three pods hang.", "Three pods hang.")):
+        known = OpenFinding(key=found.key, task=str(found.task), text=said, first_at=AT, last_at=AT)
+        [standing] = still_standing(look(printed("4 pods not ready"), known))
+        assert expected in standing.text
+        assert standing.key == found.key

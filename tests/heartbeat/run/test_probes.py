@@ -148,6 +148,10 @@ def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
         ("id=123e4567-e89b-12d3-a456-426614174000 failed", "id=99ee4567-e89b-12d3-a456-426614174abc failed"),
         ("disk at 97.4 % of /data, 99% of /log", "disk at 98.1 % of /data, 100% of /log"),
         ("worker[4312] pid 881 died at 1763940000", "worker[977] pid 17 died at 1763943600"),
+        ("cluster eu\n3 pods not ready, 14 restarts", "cluster eu\n4 pods not ready, 15 restarts"),
+        ("12 failed, 340 passed; errors: 17, retries=3", "9 failed, 343 passed; errors: 9, retries=12"),
+        ("queue depth 1043 > 1000 (5 of 7 workers)", "queue depth 998 > 1000 (6 of 7 workers)"),
+        ("api 2/7 ready", "api 3/7 ready"),
     ],
 )
 def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: str, after: str) -> None:
@@ -167,6 +171,11 @@ def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: st
         ("PR 1204 has conflicts", "PR 1205 has conflicts"),
         ("needs version 1.2.3", "needs version 1.2.4"),
         ("timeout after 5 s", "refused after 5 s"),
+        ("nodes 3 and 5 are down", "nodes 3 and 7 are down"),
+        ("shard 3 refuses writes", "shard 5 refuses writes"),
+        ("status: 503", "status: 401"),
+        ("postgres 5432 refused", "postgres 6379 refused"),
+        ("3 pods not ready", "3 nodes not ready"),
     ],
 )
 def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
@@ -178,7 +187,7 @@ def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
 def test_a_flood_of_digits_is_hashed_in_a_moment() -> None:
     """Each piece of a pattern is bounded."""
     began = time.process_time()
-    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0"):
+    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0", "\n1 ", "1/", "lag: 1"):
         assert failed((piece * OUTPUT_BYTES)[:OUTPUT_BYTES]).digest
     assert time.process_time() - began < 5
 
