@@ -92,6 +92,7 @@ class Team:
             (self.edge.backfill, self.edge.watcher, self.shared.service.codebases),
             learn=self.heartbeats.learn_zones,
             see=lambda settings: self.shared.code.replace(process.code.members(settings)),
+            go_by=self.shared.approvers.replace,
             unreadable=partial(why_unreadable, process.slack.client),
         )
 

@@ -164,7 +164,7 @@ def _when(path: str) -> str:
         return f"A running bot takes over {taken} at `kill -HUP`; everything else waits for a restart."
     if path == _TEAM:
         return (
-            "A running bot takes over new and removed teams at `kill -HUP`, and of the others `channels`, `codebases` "
-            "and `share`; everything else waits for a restart."
+            "A running bot takes over new and removed teams at `kill -HUP`, and of the others `approvers`, `channels`, "
+            "`codebases` and `share`; everything else waits for a restart."
         )
     return "Taken over by a running bot at `kill -HUP`." if top in TAKEN_OVER else "A change waits for a restart."

@@ -71,7 +71,7 @@ class CardFacts:
     lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
-    pages: Sequence[str] = ()
+    pages: Callable[[], Sequence[str]] = tuple
 
 
 def card_blocks(
@@ -91,7 +91,11 @@ def card_blocks(
     lesson, votes = facts.lesson(state), facts.votes(state)
     state = without_marks_in(state)
     draft = _draft(state, whole_at, is_short=refused is not None)
-    parts: list[Block] = [_question(state, facts.pages), *_shortened_note(refused), *_gloss(state, facts.team_language)]
+    parts: list[Block] = [
+        _question(state, facts.pages()),
+        *_shortened_note(refused),
+        *_gloss(state, facts.team_language),
+    ]
     parts.append(context(status_line(state, progress=progress and without_marks(progress))))
     if paused and state.is_open:
         waits = "new work starts after `/triage resume`"

@@ -36,7 +36,7 @@ from bot.casework.waiting_drafts import DraftReminders
 from bot.composition.fix_services import FixServices
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
-from bot.composition.shared_services import SharedServices, paged
+from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
@@ -158,7 +158,7 @@ class CaseworkUpkeep:
             on.slack.client,
             poster,
             ops_channel=on.ops_channel,
-            pages=paged(settings),
+            pages=lambda: on.approvers.paged,
             members=service.workspace.members,
         )
         self.pages = QuestionPages(service, pages, is_approver=on.approvers.probably, say=on.ops.say)

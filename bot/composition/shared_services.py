@@ -144,7 +144,7 @@ class SharedServices:
             offers_notes=settings.save_notes == "ask",
             paused=self.pausing.words,
             lesson=lesson_offers(self.storage.notes, switched_on=settings.save_notes != "never"),
-            pages=paged(settings),
+            pages=lambda: self.approvers.paged,
             fixes=self.fixes.marks(),
             votes=FeedbackCounts(self.feedback),
         )
@@ -191,8 +191,3 @@ class SharedServices:
             raise ConfigError(
                 f"ops_channel: {self.ops_channel} is not private; everybody could read the drafts. Name a private one"
             )
-
-
-def paged(settings: Settings) -> tuple[str, ...]:
-    """Return whom a page mentions: the listed approvers, else everybody in the ops channel."""
-    return settings.approvers or ("channel",)

@@ -214,7 +214,7 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
 
 
 def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
-    facts = replace(on.card_facts, paused=lambda: None, pages=())  # the page says it once, and notifies nobody
+    facts = replace(on.card_facts, paused=lambda: None, pages=tuple)  # the page says it once, and notifies nobody
 
     def look() -> HomeData:
         now = on.clock.now()

@@ -76,7 +76,7 @@ class TeamMatters(SettingsBlock):
 
     ops_channel: ChannelId
     """The private channel where drafts wait for approval. With `teams`, each team has its own."""
-    approvers: tuple[ApproverId, ...] | None = None
+    approvers: Annotated[tuple[ApproverId, ...] | None, InheritedValue()] = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
     """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;

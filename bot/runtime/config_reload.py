@@ -1,4 +1,4 @@
-"""Takes over a changed triage.yml while the bot runs (SIGHUP): teams, codebases, sessions and watched channels.
+"""Takes over a changed triage.yml while the bot runs (SIGHUP): teams, codebases, sessions, channels and approvers.
 
 A file that cannot be used changes nothing. `bot/teams.py` reads it and has each team take it over.
 """
@@ -25,8 +25,8 @@ class TeamReload:
     """Takes over what may change of one team under way.
 
     Of the `listeners` the first alone may refuse channels. `learn` is called when sessions have changed, `see` where
-    the team's codebases have, which are open by then. `unreadable` says, for a new channel, why it cannot be read:
-    None where it can.
+    the team's codebases have, which are open by then, and `go_by` where the approvers have. `unreadable` says, for a
+    new channel, why it cannot be read: None where it can.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class TeamReload:
         *,
         learn: Callable[[], None],
         see: Callable[[Settings], None],
+        go_by: Callable[[tuple[str, ...] | None], None],
         unreadable: Callable[[WatchedChat], str | None],
     ) -> None:
         self._settings, self._sessions, self._listeners = settings, sessions, listeners
@@ -44,7 +45,8 @@ class TeamReload:
         self._codebases = settings.all_codebases
         self.shared: Collection[str] = settings.share
         """What other teams get to see, as the file says now."""
-        self._learn, self._see, self._unreadable = learn, see, unreadable
+        self._approvers = settings.approvers
+        self._learn, self._see, self._go_by, self._unreadable = learn, see, go_by, unreadable
 
     @property
     def ops_channel(self) -> str:
@@ -60,9 +62,11 @@ class TeamReload:
         changed = self._watch(settings.watched_chats)
         changed += self._look_at(settings)
         changed += self._share(settings)
+        changed += self._have_approve(settings)
         self._sessions.replace(settings.sessions)
         self._learn()
-        rest = "" if self._same_otherwise(settings) else " Other changes apply after a restart."
+        waiting = [f"`{name}`" for name in self._changed_otherwise(settings)]
+        rest = f" After a restart only: {', '.join(waiting)}." if waiting else ""
         return f"sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}"
 
     def _look_at(self, settings: Settings) -> str:
@@ -78,6 +82,16 @@ class TeamReload:
         """Take over what is shared; return what is said of it."""
         before, self.shared = self.shared, settings.share
         return "" if before == self.shared else f" Shared with other teams now: {', '.join(self.shared) or 'nothing'}."
+
+    def _have_approve(self, settings: Settings) -> str:
+        """Take over who may approve; return what is said of it."""
+        if (wanted := settings.approvers) == self._approvers:
+            return ""
+        self._go_by(wanted)
+        self._approvers = wanted
+        listed = ", ".join(f"`{one}`" for one in wanted or ())  # no mention, which would ring
+        people = "everybody in this channel" if wanted is None else listed or "nobody"
+        return f" Approvers now: {people}."
 
     def _watch(self, chats: tuple[WatchedChat, ...]) -> str:
         """Take over the watched channels; return what is said of it."""
@@ -95,9 +109,10 @@ class TeamReload:
             said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
         return said
 
-    def _same_otherwise(self, settings: Settings) -> bool:
-        ours = {name: getattr(settings, name) for name in TAKEN_OVER}
-        return self._settings.model_copy(update=ours) == settings
+    def _changed_otherwise(self, settings: Settings) -> list[str]:
+        """Return the keys whose values wait for a restart."""
+        names = Settings.model_fields.keys() - TAKEN_OVER
+        return sorted(name for name in names if getattr(self._settings, name) != getattr(settings, name))
 
 
 def rename_refused(old: str, new: str) -> str:

@@ -33,10 +33,16 @@ from handlers.transport.slack_clients import Members, open_place, send_to_each
 
 
 class PagePosts:
-    """Speaks in one ops channel; `pages` are the users and groups a ring mentions, or `channel`."""
+    """Speaks in one ops channel; `pages` returns the users and groups a ring mentions, or `channel`."""
 
     def __init__(
-        self, client: WebClient, poster: Poster, *, ops_channel: str, pages: Sequence[str], members: Members
+        self,
+        client: WebClient,
+        poster: Poster,
+        *,
+        ops_channel: str,
+        pages: Callable[[], Sequence[str]],
+        members: Members,
     ) -> None:
         self._client, self._poster = client, poster
         self._ops_channel, self._pages, self._members = ops_channel, pages, members
@@ -50,9 +56,9 @@ class PagePosts:
     def _ring_together(self, rings: Sequence[PageRing]) -> None:
         state, number, waited = rings[0]
         if len(rings) == 1:
-            text, blocks = notice_text(state, waited), ring_blocks(state, self._pages, number=number, waited=waited)
+            text, blocks = notice_text(state, waited), ring_blocks(state, self._pages(), number=number, waited=waited)
         else:
-            text, blocks = rings_text(rings), rings_blocks(rings, self._pages)
+            text, blocks = rings_text(rings), rings_blocks(rings, self._pages())
         marks = tuple(map(_mark, rings))
         self._poster.post(self._ops_channel, text, blocks, what="ring again", rank=CARD, mark=marks)
 

@@ -168,3 +168,20 @@ def test_the_list_of_who_may_names_nobody_who_never_may() -> None:
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
     assert approvers.roll().people == {"U1", "B0UNKNOWN"}
+
+
+def test_another_list_counts_at_once_and_fails_closed(workspace: FakeWorkspace) -> None:
+    """Whoever was taken off decides nothing more and opens no dialogue, also where the chat cannot say who came."""
+    who = approvers(workspace, ("U1", "U2"))
+    who.refresh()
+    who.replace(("U2", "S0ONCALL"))
+    assert [user for user in ("U1", "U2", "U3") if who.probably(user, "T1")] == ["U2", "U3"]
+    assert not who.allow("U1", "T1")
+    assert who.allow("U3", "T1")
+    assert who.paged == ("U2", "S0ONCALL")
+    assert who.group_count == 1
+    workspace.down = True
+    who.replace(("U1", "S0ONCALL"))
+    assert not who.probably("U2", "T1")
+    workspace.down = False
+    assert who.allow("U1", "T1")

@@ -100,6 +100,7 @@ class Bench:
         self.said: list[str] = []
         self.learned: list[bool] = []
         self.seen: list[list[str]] = []
+        self.approvers: list[tuple[str, ...] | None] = []
         self.watcher, self.backfill = Listener(), Listener()
         self.say = self.said.append
         self.team = TeamReload(
@@ -108,6 +109,7 @@ class Bench:
             (self.backfill, self.watcher),
             learn=lambda: self.learned.append(True),
             see=lambda settings: self.seen.append(list(settings.all_codebases)),
+            go_by=self.approvers.append,
             unreadable=lambda chat: f"the bot is not in {chat.chat_id}" if chat.chat_id == "C0AWAY" else None,
         )
         self.teams = RecordedTeams(default=RecordedTeam(self.team, self.said))
@@ -137,10 +139,35 @@ def test_new_sessions_apply_at_once(bench: Bench) -> None:
 
 
 def test_what_else_changed_waits_for_a_restart(bench: Bench) -> None:
-    """And that is said."""
-    bench.write("shop: {cwd: shop, heartbeat: {every: 5m}}", "team_language: de")
+    """And each such key is named, until the file is as it was."""
+    bench.write("shop: {cwd: shop, heartbeat: {every: 5m}}", "team_language: de\nbudget: {per_day_usd: 3}")
     assert bench.again() == ["shop"]
-    assert bench.said[0].endswith("Other changes apply after a restart.")
+    assert bench.said.pop().endswith("After a restart only: `budget`, `team_language`.")
+    bench.write("shop: {cwd: shop}")
+    bench.again()
+    assert bench.said == ["triage.yml was read again; sessions: shop."]
+
+
+@pytest.mark.parametrize(
+    ("written", "taken", "said"),
+    [
+        ("approvers: [U0BEN, S0ONCALL]", ("U0BEN", "S0ONCALL"), "`U0BEN`, `S0ONCALL`"),
+        ("approvers: []", (), "nobody"),
+    ],
+)
+def test_who_may_approve_changes_at_once(bench: Bench, written: str, taken: tuple[str, ...], said: str) -> None:
+    """Whoever is taken off the list decides nothing more; back to the file of before, the ops channel decides."""
+    bench.write("shop: {cwd: shop}", written)
+    bench.again()
+    bench.again()
+    assert bench.said == [
+        f"triage.yml was read again; sessions: shop. Approvers now: {said}.",
+        "triage.yml was read again; sessions: shop.",
+    ]
+    bench.write("shop: {cwd: shop}")
+    bench.again()
+    assert bench.said[-1].endswith("Approvers now: everybody in this channel.")
+    assert bench.approvers == [taken, None]
 
 
 def test_a_session_without_its_folder_is_taken_over_with_the_others(bench: Bench) -> None:

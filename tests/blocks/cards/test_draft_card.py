@@ -508,14 +508,16 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
 def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     """People and groups; with no approvers listed, the channel. An ordinary question names nobody."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
-    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("U0ANA", "S0ONCALL")))[0].to_dict()["text"][
+    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=lambda: ("U0ANA", "S0ONCALL")))[0].to_dict()[
         "text"
-    ]
+    ]["text"]
     assert first.startswith("🚨 *Page:* <@U0ANA> <!subteam^S0ONCALL> ")
     assert card_text(page).startswith("🚨 *Page:* ")
-    everybody = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("channel",)))[0].to_dict()["text"]["text"]
+    everybody = card_blocks(page, CardFacts(link_to=lambda _: None, pages=lambda: ("channel",)))[0].to_dict()["text"][
+        "text"
+    ]
     assert everybody.startswith("🚨 *Page:* <!channel> ")
-    calm = card_blocks(page.evolve(severity=Severity.ACT), CardFacts(link_to=lambda _: None, pages=("U0ANA",)))
+    calm = card_blocks(page.evolve(severity=Severity.ACT), CardFacts(link_to=lambda _: None, pages=lambda: ("U0ANA",)))
     assert "Page" not in repr([block.to_dict() for block in calm])
 
 
@@ -541,7 +543,7 @@ def test_a_card_says_which_clone_could_not_be_fetched() -> None:
 def test_the_card_of_an_alarm_says_who_has_it() -> None:
     """Then it names nobody else; closed, it pages no more."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
-    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=("U0ANA",)))[0].to_dict()["text"]["text"]
+    first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=lambda: ("U0ANA",)))[0].to_dict()["text"]["text"]
     assert first.startswith(":eyes: *Page:* <@U0BEN> acknowledged it. *<@U1>* asked")
 
 

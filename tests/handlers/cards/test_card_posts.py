@@ -42,7 +42,7 @@ def posts(slack: SlackStub, clock: FakeClock) -> PagePosts:
     poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
     clock.at = NOW + WAITED
     client = WebClient(token="xoxb-1", base_url=slack.url)
-    return PagePosts(client, poster, ops_channel="C0OPS", pages=("U0ANA",), members=lambda group: GROUPS[group])
+    return PagePosts(client, poster, ops_channel="C0OPS", pages=lambda: ("U0ANA",), members=lambda group: GROUPS[group])
 
 
 def standing(ring: int | None) -> Answer:
