@@ -125,17 +125,19 @@ class App:
         """Stop listening, finish or hand back what runs, all within 10 s, then release the home.
 
         A click's post under way is waited for, however long Slack takes (about 20 s, 35 s where it asks for patience):
-        released earlier, another process would find its claim, not yet its post, and post again.
+        released earlier, another process would find its claim, not yet its post, and post again. What is asked of Slack
+        after that is given up soon.
         """
+        self.process.slack.hurry()
         self.connection.close()
         self._indexing.stop()
         self.process.code.close()
         self._pulse.stop()
         self._ticker.stop()
-        self.teams.each(Team.stop_hearing)
+        self.teams.each_at_once(Team.stop_hearing)
         self._workers.stop()
         self._listeners.shutdown(wait=True)
-        self.teams.each(Team.close)
+        self.teams.each_at_once(Team.close)
         self._life.stop()
         self.process.engine.close()
         self._lock.release()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
@@ -169,6 +169,11 @@ class Teams:
         """Do something for every team."""
         for team in list(self._teams.values()):
             do(team)
+
+    def each_at_once(self, do: Callable[[Team], object]) -> None:
+        """Do something for every team, side by side: for each it may wait for Slack."""
+        with ThreadPoolExecutor(max(1, len(self._teams))) as pool:
+            list(pool.map(do, list(self._teams.values())))
 
     def share(self) -> None:
         """Bring up to date what each team gets of those that share: copies of notes, checks to suggest.

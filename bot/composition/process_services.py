@@ -70,6 +70,8 @@ REPLACEABLE_FOLDERS: Final = (
 """Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
 
 Say = Callable[[str], None]
+STOP_TIMEOUT_S: Final = 3
+STOP_POST_TIMEOUT_S: Final = 10
 LAST_DAY: Final = datetime(9999, 12, 31, tzinfo=UTC)
 """What was archived since then is nothing: asking for it shows only whether the archive can be read."""
 
@@ -96,6 +98,12 @@ class SlackAccess:
         self.workspace = SlackWorkspace(
             self.client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
         )
+
+    def hurry(self) -> None:
+        """Wait little for a Slack that does not answer in what begins from now on: the bot stops."""
+        for client in (self.client, self.history_client):
+            client.timeout, client.retry_handlers = STOP_TIMEOUT_S, []
+        self.posting.timeout = STOP_POST_TIMEOUT_S
 
     def check_clock(self) -> None:
         """Compare this machine's clock with Slack's; raises ProviderError where Slack does not tell its time."""

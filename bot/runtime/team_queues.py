@@ -75,18 +75,20 @@ class TeamQueues:
             self._changed.notify_all()
 
     def done(self, job: Job) -> None:
-        """Forget a claimed job."""
-        self._release(job).done(job)
+        """Forget a claimed job, unless it was given back meanwhile because the bot stops."""
+        if (jobs := self._release(job)) is not None:
+            jobs.done(job)
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place in its team's queue; True if it will run again."""
-        return self._release(job).give_back(job, why=why, count=count)
+        jobs = self._release(job)
+        return jobs is None or jobs.give_back(job, why=why, count=count)
 
-    def _release(self, job: Job) -> JobQueue:
+    def _release(self, job: Job) -> JobQueue | None:
         with self._changed:
-            queue, _ = self._running.pop(job.key)
+            running = self._running.pop(job.key, None)
             self._changed.notify_all()
-            return queue.jobs
+            return running[0].jobs if running else None
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
         running = [job for _, job in self._running.values()]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +16,15 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
+from bot.errors import Unavailable
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
+from handlers.transport.slack_clients import TIMEOUT_S, translate_slack_errors
 from tests import fork_server
 from tests.fork_server import ForkedProcess
-from tests.journeys.office import environment_of, write_config
+from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
 from tests.journeys.test_crashes import _cards, _draft
@@ -98,6 +102,20 @@ def test_a_second_signal_ends_it_at_once(
         assert any(line.startswith("stopping:") for line in said)
         process.send_signal(second)
         assert process.wait(STOP_S) == -second
+
+
+def test_a_stop_waits_little_for_a_slack_that_never_answers(office: Office) -> None:
+    """A call that begins after it is given up long before one of the bot at work would be, and made once only."""
+    access = office.bot.process.slack
+    api_url = access.client.base_url
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        access.hurry()
+        access.client.base_url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        began = time.monotonic()
+        with pytest.raises(Unavailable), translate_slack_errors("tell who we are"):
+            access.client.auth_test()
+        assert time.monotonic() - began < TIMEOUT_S
+    access.client.base_url = api_url
 
 
 def _environment(slack: LocalSlack, home: Path, server: ModelServer) -> dict[str, str]:

@@ -161,3 +161,14 @@ def test_a_teams_running_jobs_can_be_waited_for() -> None:
     assert not company.queues.wait_for("pay", timeout_s=0)
     company.queues.done(job)
     assert company.queues.wait_for("pay", timeout_s=60)
+
+
+def test_a_job_given_back_at_the_stop_is_not_done_afterwards() -> None:
+    """Its worker may end a moment later; the next start takes the job up."""
+    company = Company("pay")
+    company.ask("pay", "a")
+    job = company.claim()
+    company.queues.give_back(job, why="the bot stopped", count=False)
+    company.queues.done(job)
+    assert company.queues.give_back(job, why="the chat is away", count=False)
+    assert company.work() == "pay-a"
