@@ -98,10 +98,14 @@ class Threads:
         yield from (one.doc_id for one in self._documents.archived(THREADS.name))
 
     def archive(self, thread_id: str) -> None:
-        """Move a closed thread to the archive; doing it twice is harmless."""
+        """Move a closed thread to the archive; doing it twice is harmless.
+
+        It never lies there before an earlier ending of the same thread, whose clock may have been ahead.
+        """
         state = self.get(thread_id)
         if state is not None and state.closed_at is not None:
-            self._documents.archive(THREADS.name, thread_id, at=state.closed_at)
+            earlier = (one.at for one in self._documents.archived(THREADS.name, thread_id))
+            self._documents.archive(THREADS.name, thread_id, at=max([state.closed_at, *earlier]))
 
 
 def _log_step(before: ThreadState | None, now: ThreadState) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,20 @@ def test_archiving_twice_or_something_unknown_is_harmless(reopen: Open) -> None:
     store.archive(THREAD_ID)
     store.archive("T1.C1.9.9")
     assert store.last_closed(THREAD_ID) is not None
+
+
+def test_the_last_ending_counts_though_the_clock_was_set_back_since(reopen: Open) -> None:
+    """A thread that ended, by a clock a year ahead, before it was asked again and ended again."""
+    store = reopen()
+    store.put(a_thread(version=0).close(Resolution.DISMISSED, at=NOW + timedelta(days=365), why="dismissed"))
+    store.archive(THREAD_ID)
+    for resolution in (Resolution.EXPIRED, Resolution.WITHDRAWN):
+        store.put(a_thread(version=0).close(resolution, at=NOW, why="again"))
+        store.archive(THREAD_ID)
+        for opened in (store, reopen()):
+            last = opened.last_closed(THREAD_ID)
+            assert last is not None
+            assert (last.resolution, last.closed_at) == (resolution, NOW)
 
 
 def test_an_open_thread_is_not_archived(reopen: Open) -> None:

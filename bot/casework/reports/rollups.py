@@ -45,7 +45,7 @@ LATE: Final = timedelta(hours=1)
 THREADS_AT_ONCE: Final = 300
 """What somebody who waits lets be taken in, about 0.2 s: more is left to the ticks that follow."""
 
-_SUM: Final = "rows_crc"
+_SUM: Final = "crc"
 _JOURNAL_FIELDS: Final = {"format", "rows"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}
 
@@ -240,7 +240,7 @@ class Rollups:
             self._unsaved[name] = content
             return
         stored = self._documents.get(ROLLUPS, name)
-        summed = {**content, _SUM: _sum(content["rows"])}
+        summed = {**content, _SUM: _sum(content)}
         self._documents.put(ROLLUPS, name, summed, version=stored.version if stored else 0)
 
 
@@ -249,13 +249,14 @@ def _id(kind: str, day: str) -> str:
 
 
 def _are_whole(value: Mapping[str, Any]) -> bool:
-    """Whether the rows of a day are those that were written; days of earlier releases have no sum."""
-    rows = value["rows"]
-    return isinstance(rows, str) and value.get(_SUM) in (None, _sum(rows))
+    """Whether a day is what was written; one of an earlier release has another sum, or none, and is counted anew."""
+    return bool(value.get(_SUM) == _sum(value))
 
 
-def _sum(rows: str) -> int:
-    return zlib.crc32(rows.encode())
+def _sum(content: Mapping[str, Any]) -> int:
+    """Return the checksum of the fields that are read."""
+    read = {key: content[key] for key in sorted(_THREAD_FIELDS & content.keys())}
+    return zlib.crc32(json.dumps(read).encode())
 
 
 def _packed(rows: Sequence[Any]) -> str:
