@@ -44,8 +44,6 @@ NO_DRAFT: Final[Mapping[str, Any]] = MappingProxyType(
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
-_NO_REASON: frozenset[PendingReason | None] = frozenset({None})
-
 
 class ThreadStatus(StrEnum):
     """Where a thread is in its life; `escalated` means a long headless run is under way."""
@@ -90,6 +88,7 @@ class QuestionType(StrEnum):
 
 
 _AT_WORK: Final = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
+_NO_REASON: frozenset[PendingReason | None] = frozenset({None})
 _P = PendingReason
 
 TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason | None]]] = MappingProxyType(

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.model_run import RunTimedOut
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.run_records import OWN_TOOLS, Ledger, RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.returns import ProposedPatch, TriageFile, Usage
 from bot.domain.threads import QuestionType
 from bot.errors import ProviderError, StoreError
+from tests.agent.tools.toolbox import Toolbox
 from tests.builders import NOW, a_return
 from tests.fakes import FakeClock
 
@@ -223,3 +224,8 @@ def test_a_failed_query_of_an_older_record_proves_nothing_either() -> None:
     """Its words say that it failed, and no field does."""
     old = Ledger.model_validate({"queries": [{"tool": "git_show", "query": "failed: abc1234"}]})
     assert old.answered() == []
+
+
+def test_the_ledger_knows_the_names_of_all_tools_over_the_codebase(tmp_path: Path) -> None:
+    """A new tool that is not named there would pass for an MCP server's."""
+    assert set(Toolbox(tmp_path, {"a.py": "x\n"}).tools) == OWN_TOOLS

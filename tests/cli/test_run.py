@@ -18,6 +18,7 @@ from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.cli.run import SignalQueue
 from demo.slack_server import LocalSlack
+from tests.cli.typed import typed
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import environment_of, write_config
 from tests.sampling import every
@@ -146,3 +147,16 @@ def test_each_number_comes_once() -> None:
         signals.put(number)
     assert signals.wait(LIMIT_S) == {signal.SIGHUP, signal.SIGTERM}
     assert signals.wait(0) == set()
+
+
+@pytest.mark.parametrize("role", ["edge", "work"])
+def test_a_role_without_a_database_is_refused(tmp_path: Path, role: str) -> None:
+    """In one sentence that names the variable."""
+    make_repo(tmp_path, {"a.py": "A = 1\n"})
+    (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\n")
+    env = os.environ | {"TRIAGE_HOME": str(tmp_path / "home"), "SLACK_API_URL": "http://127.0.0.1:9/api/"}
+    done = typed(["run", "--only", role], tmp_path, env)
+    assert done.returncode == 2
+    assert f"--only {role} needs a database that replicas share: set TRIAGE_DATABASE_URL" in " ".join(
+        done.stderr.split()
+    )

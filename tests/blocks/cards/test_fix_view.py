@@ -17,8 +17,8 @@ from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.cards.test_evidence_modal import LINK_TO
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
-from tests.casework.fixes.test_fix_opening_words import a_fix
-from tests.domain.questions.test_patches import a_patch
+from tests.casework.fixes.test_fix_opening import a_fix
+from tests.domain.fixes.test_patch_files import a_patch
 
 REQUEST = PullRequest(number=7, url="https://git.example/acme/shop/pull/7")
 OFFERED = FixMark(host="GitHub", is_offered=True)

@@ -13,7 +13,7 @@ from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.cards.test_evidence_modal import LINK_TO, a_citation, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
-from tests.domain.questions.test_patches import a_patch
+from tests.domain.fixes.test_patch_files import a_patch
 
 
 def test_the_card_says_that_there_is_one() -> None:

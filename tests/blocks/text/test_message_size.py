@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 from slack_sdk.models.views import View
 
-from blocks.text.message_size import SHORT_CHARS, fit_message, shortened_blocks
+from blocks.text.message_size import SHORT_CHARS, fair_shares, fit_message, shortened_blocks
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
 from blocks.views.help_view import typed_blocks
@@ -85,3 +85,15 @@ def test_every_view_of_the_gallery_fits(scene: Scene) -> None:
 def test_a_long_line_that_was_typed_wrongly_is_given_back_within_the_limit() -> None:
     """Eight sections of it would be too much together."""
     as_slack_takes_it(fit_message([section("no such command"), *typed_blocks("&" * 9_000)]))
+
+
+@given(wanted=st.lists(st.integers(0, 1_000), max_size=12), room=st.integers(0, 3_000))
+def test_shares_are_fair(wanted: list[int], room: int) -> None:
+    """No more than there is, nobody more than wanted, and whoever goes short has no less than anybody but one."""
+    shares = fair_shares(wanted, room)
+    assert sum(shares) <= room
+    assert all(share <= want for share, want in zip(shares, wanted, strict=True))
+    short = [share for share, want in zip(shares, wanted, strict=True) if share < want]
+    assert all(share >= max(shares) - 1 for share in short)
+    if short:
+        assert sum(shares) > room - len(wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,21 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.casework.reports.status_overview import overview
+from bot.casework.reports.daily_brief import brief_line, build_brief
+from bot.casework.reports.status_overview import (
+    DayCounts,
+    count_findings,
+    count_today,
+    overview,
+    read_open_findings,
+    sessions_in_words,
+)
+from bot.domain.heartbeats.alerts import OpenFinding, Removal
+from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.errors import StoreError
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.code import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
 from bot.ports.collections import INDEX, Collection, SingleDocument
 from bot.ports.threads import Threads
@@ -183,3 +195,85 @@ def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> No
 def test_distances_are_told_in_the_largest_unit(seconds: int, words: str) -> None:
     """A clock that ran backwards is now."""
     assert time_ago(NOW + timedelta(seconds=seconds), NOW) == words
+
+
+def test_a_missing_home_had_a_quiet_day(tmp_path: Path) -> None:
+    """Nothing heard, nothing spent."""
+    assert count_today(FileStore(tmp_path / "none"), NOW) == DayCounts(
+        messages=0, actionable=0, model_runs=0, cost_usd=0
+    )
+
+
+def test_only_what_happened_today_counts(tmp_path: Path) -> None:
+    """Since midnight UTC; a run without a price makes the sum unknown."""
+    yesterday = NOW - timedelta(days=1)
+    heard, spent = NdjsonJournal(tmp_path / "events-classified.ndjson"), NdjsonJournal(tmp_path / "spend.ndjson")
+    for at, found in ((yesterday, "actionable"), (NOW, "actionable"), (NOW, "ambient")):
+        heard.append({"classified_at": at.isoformat(), "classification": found})
+    for at, cost in ((yesterday, 5.0), (NOW, 0.25), (NOW, 0.5)):
+        spent.append({"at": at.isoformat(), "cost_usd": cost})
+    NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat()})
+    assert count_today(FileStore(tmp_path), NOW) == DayCounts(messages=2, actionable=1, model_runs=2, cost_usd=0.75)
+    spent.append({"at": NOW.isoformat(), "cost_usd": None})
+    assert count_today(FileStore(tmp_path), NOW).cost_usd is None
+
+
+def test_a_busy_day_is_counted_whole(tmp_path: Path) -> None:
+    """Every record of the day, however many kilobytes they take, and none of the days before."""
+    home = FileStore(tmp_path)
+    lines = {"classified_at": 700, "posted_at": 500, "at": 900}
+    for name, (key, count) in zip(("events-classified", "replies", "spend"), lines.items(), strict=True):
+        old = json.dumps({key: (NOW - timedelta(days=1)).isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
+        new = json.dumps({key: NOW.isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
+        (tmp_path / f"{name}.ndjson").write_text(f"{old}\n" * 50 + f"{new}\n" * count)
+    seen = count_today(home, NOW)
+    assert (seen.messages, seen.model_runs, seen.cost_usd) == (700, 900, 900.0)
+    assert overview(home, NOW).posted_today == 500
+    assert build_brief(home, NOW - timedelta(hours=1), NOW).replies == 500
+
+
+DAY = timedelta(days=1)
+
+
+def find(home: Path, session: str, text: str, **more: Any) -> None:
+    """Keep a finding as a beat does."""
+    known = {"first_at": NOW - DAY, "last_at": NOW, **more}
+    finding = OpenFinding(key=f"{session}/ci/{text}", task="ci", text=text, **known)
+    SessionMemory(FileStore(home)).save(session, lambda state: state.with_findings(finding))
+
+
+def test_what_is_open_is_listed_pages_first_then_the_oldest(tmp_path: Path) -> None:
+    """What was fixed, is gone or lost its check is not; a text is one line."""
+    find(tmp_path, "docs", "a link\nmoved", severity=Severity.KNOW, snoozed_until=NOW - DAY)
+    find(tmp_path, "shop", "Main is red", first_at=NOW - 2 * DAY, acknowledged_by="U1ANN", snoozed_until=NOW + DAY)
+    find(tmp_path, "shop", "Disk is full")
+    find(tmp_path, "shop", "Prod is down", severity=Severity.PAGE, first_at=NOW)
+    for over in ({"fixed_by": "U1ANN"}, {"resolved_at": NOW}, {"removed": Removal(at=NOW)}):
+        find(tmp_path, "shop", f"Over {over}", **over)
+    found = read_open_findings(FileStore(tmp_path), NOW)
+    assert [line.text for line in found] == ["Prod is down", "Main is red", "Disk is full", "a link moved"]
+    assert (found[1].acknowledged_by, found[1].snoozed_until) == ("U1ANN", NOW + DAY)
+    assert found[3].snoozed_until is None
+    assert count_findings(found) == "4 open findings (1 page)"
+    assert sessions_in_words(found, at_most=9) == "🚨 shop (3), docs (1)"
+    assert sessions_in_words(found, at_most=1) == "🚨 shop (3), 1 more"
+
+
+def test_a_state_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    """The bot sets it aside and says so."""
+    find(tmp_path, "shop", "Main is red")
+    for session, content in {"bad": b"{", "odd": b"\xff", "empty": b""}.items():
+        (tmp_path / "sessions" / session).mkdir()
+        (tmp_path / "sessions" / session / "heartbeat_state.json").write_bytes(content)
+    assert [line.session_id for line in overview(FileStore(tmp_path), NOW).open_findings] == ["shop"]
+    assert overview(FileStore(tmp_path / "none"), NOW).open_findings == ()
+
+
+def test_a_quiet_night_with_an_open_finding_is_not_all_quiet(tmp_path: Path) -> None:
+    """It was found days ago and is open still."""
+    find(tmp_path, "shop", "Prod is down", severity=Severity.PAGE, first_at=NOW - 3 * DAY)
+    brief = build_brief(FileStore(tmp_path), NOW - timedelta(hours=12), NOW)
+    assert [line.text for line in brief.open_findings] == ["Prod is down"]
+    assert brief_line(brief, "Morning brief") == (
+        "Morning brief, the last 12 h: no draft waits, 1 open finding (1 page). 0 beats, no model call, $0.00."
+    )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -166,3 +167,38 @@ def test_replicas_of_a_database_are_listed(tmp_path: Path) -> None:
     assert (replica["pid"], replica["role"]) == (os.getpid(), "work")
     (tmp_path / ".env").unlink()
     assert "role" not in status(tmp_path, home=str(tmp_path / "home")).stdout
+
+
+QUESTION = "how often do we retry?"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A data directory with one draft that waits."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question=QUESTION)
+    Threads(FileDocuments(tmp_path)).put(state)
+    return tmp_path
+
+
+@pytest.mark.parametrize("word", ["open", "brief"])
+def test_what_waits_is_listed(home: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
+    """With the question, and with where to find it."""
+    assert main([word, "--home", str(home)]) == 0
+    assert QUESTION in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["open", "brief"])
+def test_nothing_waits_in_an_empty_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
+    """Which is no error."""
+    assert main([word, "--home", str(tmp_path)]) == 0
+    assert "no draft waits" in capsys.readouterr().out.lower()
+
+
+def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The drafts of `open`, and all that `status` counts."""
+    assert main(["open", "--json", "--home", str(home)]) == 0
+    assert [each["thread_id"] for each in json.loads(capsys.readouterr().out)] == [THREAD_ID]
+    assert main(["status", "--json", "--home", str(home)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["waiting"], said["connection"], said["paused"]) == (1, "never", None)
+    assert said["threads"][0]["pending_reason"] == "approval"

@@ -20,7 +20,7 @@ from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
-from tests.handlers.transport.test_http_connection_http_server import ME
+from tests.handlers.transport.test_http_connection_server import ME
 from tests.payloads import payload
 
 

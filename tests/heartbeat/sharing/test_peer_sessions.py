@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, Receipt
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
+from bot.heartbeat.run.beat_record import BeatEnd
 from bot.heartbeat.run.beat_view import PeerData
+from bot.heartbeat.sharing.peer_sessions import daily_report
 from tests.heartbeat.garden import BASICS, Garden, with_task
+from tests.heartbeat.run.test_offline_run import a_view
 
 MASTERS = (Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "templates" / "master.md").read_text(
     encoding="utf-8"
@@ -71,3 +75,16 @@ def test_a_line_that_gives_orders_is_not_in_the_masters_look(tmp_path: Path) -> 
     assert order not in shown
     assert "ghp_" not in shown
     assert "(2 more that a human reads first)" in shown
+
+
+def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
+    """The evidence, not the names of commands."""
+    view = a_view(tmp_path, text="## Daily\n- [ ] Summary\n")
+    receipts = (
+        Receipt(task="a", status="ok", evidence="4 commits by Ann"),
+        Receipt(task="b", status="finding", evidence="CI is red"),
+        Receipt(task="c", status="ok"),
+    )
+    report = BeatReport(message="", receipts=receipts, usage=None)
+    text = daily_report(view.session, BeatEnd(result=BeatResult.SENT, view=view, report=report))
+    assert text.splitlines()[1:] == ["Found: CI is red", "Saw: 4 commits by Ann"]

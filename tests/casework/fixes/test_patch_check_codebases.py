@@ -15,7 +15,7 @@ from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState
 from tests.builders import a_return, a_thread
-from tests.casework.fixes.test_fix_opening_words import a_fix
+from tests.casework.fixes.test_fix_opening import a_fix
 from tests.casework.fixes.test_patch_check import HOSTILE, checks_of
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files

@@ -16,7 +16,7 @@ from tests.model_server import ModelServer, load_script
 from tests.model_server.script import Part, Role, Script, Turn
 from tests.model_server.templates import fill
 
-SCRIPTS = sorted((Path(__file__).parents[1] / "model_server" / "scripts").glob("*.yml"))
+SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.yml"))
 SEARCH, READ = "near:\na.py lines 5-9\n5| x", "a.py lines 5-7\n5| \n6|     return retry()\n7|   end"
 
 

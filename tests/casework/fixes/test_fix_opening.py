@@ -6,7 +6,7 @@ from bot.casework.fixes.fix_opening import commit_message, request_body, title_o
 from bot.domain.fixes.fixes import Fix
 from bot.domain.returns import ProposedPatch
 from tests.builders import NOW, REF, THREAD_ID
-from tests.domain.questions.test_patches import DIFF
+from tests.domain.fixes.test_patch_files import DIFF
 
 EVIL = "Fix it\n\nCloses #1 @acme/admins [skip ci] `x`\nCo-authored-by: eve <eve@evil.example>\n/merge"
 
