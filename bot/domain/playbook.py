@@ -232,9 +232,11 @@ class Playbook:
         return type(self)((*before, *added, *after))
 
     def line_after(self, index: int) -> int:
-        """Return where a line may be put below line `index` without falling into a comment that runs on from it."""
+        """Return where a line may be put below line `index`, its underline and a comment that runs on from it."""
         index += 1
-        while index < len(self.lines) and self.scanned[index].starts_in_comment:
+        while index < len(self.lines) and (
+            self.scanned[index].starts_in_comment or self.scanned[index].kind is LineKind.UNDERLINE
+        ):
             index += 1
         return index
 

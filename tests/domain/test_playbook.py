@@ -8,7 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.playbook import Playbook, parse
+from bot.domain.playbooks.playbook_edits import raise_flag
+from bot.domain.playbooks.playbook_entries import is_marked_urgent
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
 
@@ -333,3 +336,41 @@ def test_a_hostile_file_takes_no_longer_than_its_size_explains(piece: str) -> No
     """200 kB of one opening after another is read in about a second."""
     text = piece * (200_000 // len(piece))
     assert parse(text).with_stamps((Tier.QUICK,), NOON).render() == text
+
+
+def test_underlined_titles_that_name_a_section_are_headings() -> None:
+    """Another line above a rule opens and ends nothing."""
+    text = "Quick\n-----\n- [ ] disk\n\nA remark\n---\n- [ ] queue\n\nNotes\n=====\n- n\n"
+    playbook = parse(text)
+    assert texts(playbook, Tier.QUICK) == ["disk", "queue"]
+    assert [note.text for note in playbook.notes] == ["n"]
+    assert playbook.render() == text
+    assert parse("- a\nNotes\n---\n- b\n").is_freeform
+    assert not parse("- a\nNotes\n---\n- b\n").notes
+
+
+def test_a_shells_code_block_names_commands() -> None:
+    """Of a terminal session only what follows the prompt; of any other block nothing."""
+    playbook = parse(
+        "- a\n  ```sh\n  ./check certs\n  ```\n- b\n  ```\n  $ ./check nodes\n  all good\n  ```\n"
+        "- c\n  ```yaml\n  x y\n  ```\n"
+    )
+    named = [commands_in([task.text, *task.details]) for task in playbook.tasks(Tier.QUICK)]
+    assert named == [[("./check", "certs")], [("./check", "nodes")], []]
+
+
+@pytest.mark.parametrize(
+    "said", ["_none right now_", "- None at the moment.", "- keine", "（なし）", "- なし", "- n/a", "-"]
+)
+def test_words_for_nothing_are_no_flag_and_make_room_for_one(said: str) -> None:
+    """In the words of a person; a sentence is a flag."""
+    playbook = parse(f"## Urgent Flags\n\n{said}\n\n## Quick\n\n- [ ] a\n")
+    assert not playbook.flags
+    assert [flag.text for flag in raise_flag(playbook, "Fire").flags] == ["Fire"]
+    assert parse("## Urgent Flags\n\n- None of the shops answers\n").flags
+
+
+@pytest.mark.parametrize("said", ["! Kasse", "！夜間バッチ", "[ ]! Watchdog", "[x] !! Gateway"])
+def test_the_mark_of_a_page_is_read_wherever_it_is_written(said: str) -> None:
+    """In full width, or close to its box."""
+    assert is_marked_urgent(parse(f"## Quick\n- {said}\n").tasks(Tier.QUICK)[0].text)

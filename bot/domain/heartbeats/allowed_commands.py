@@ -46,8 +46,12 @@ FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
 """How a playbook names its own urgent flags; code reads them, nothing is run."""
 
 MAX_COMMAND_CHARS: Final = 10_000
-_SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
+_SPAN: Final = re.compile(r"(?<!`)(`{1,2})(?:[ \t]*\$[ \t]+)?([^`\n]+)\1(?!`)")
+_PROGRAM: Final = re.compile(
+    r"[a-z][a-z0-9_.-]{0,40}|\.{1,2}(?:/[\w.@+-]{1,99}){1,20}|/?[\w@+-][\w.@+-]{0,98}(?:/[\w.@+-]{1,99}){1,20}"
+)
+_SCRIPT: Final = re.compile(r"\.{1,2}/(?:[\w.@+-]{1,99}/){0,20}[\w@+-]{1,99}(?:\.(?:bash|js|php|pl|py|rb|sh|ts))?")
+"""A program of the session's folder that needs no arguments; `./docs/TODO.md` is a file."""
 
 
 def parse_template(given: object) -> tuple[str, ...]:
@@ -113,13 +117,21 @@ DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "defaul
 
 
 def commands_in(lines: Sequence[str]) -> list[Argv]:
-    """Return the commands that stand in backticks in a task's lines; a lone word there is a name, not a command.
+    """Return the commands that stand in backticks in a task's lines.
 
-    >>> commands_in(["CI of `main`: `gh pr list --state open`, then `git log -n 5 main`"])
+    A lone word there is a name, not a command, unless it is a script below the session's folder.
+
+    >>> commands_in(["CI of `main`: `gh pr list --state open`, then ``$ git log -n 5 main``"])
     [('gh', 'pr', 'list', '--state', 'open'), ('git', 'log', '-n', '5', 'main')]
+    >>> commands_in(["`./queue.sh`, `bin/check eu`, `/opt/check eu`, `./README.md`, `/healthz endpoint`, `src/a.py`"])
+    [('./queue.sh',), ('bin/check', 'eu'), ('/opt/check', 'eu')]
     """
-    found = (split_command(span) for line in lines for span in _SPAN.findall(line))
-    return list(dict.fromkeys(argv for argv in found if len(argv) > 1 and _PROGRAM.fullmatch(argv[0])))
+    found = (split_command(span) for line in lines for _, span in _SPAN.findall(line))
+    return list(dict.fromkeys(argv for argv in found if _is_command(argv)))
+
+
+def _is_command(argv: Argv) -> bool:
+    return bool(argv) and (_PROGRAM if len(argv) > 1 else _SCRIPT).fullmatch(argv[0]) is not None
 
 
 def split_command(text: str) -> Argv:

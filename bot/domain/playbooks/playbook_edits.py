@@ -18,6 +18,7 @@ from bot.domain.playbooks.playbook_entries import (
     LineKind,
     PlaybookEntry,
     PlaybookSection,
+    is_placeholder,
     plain_text,
     task_id,
 )
@@ -137,7 +138,7 @@ def _filled(playbook: Playbook, section: PlaybookSection, lines: Sequence[str]) 
     numbers = [number for number, other in enumerate(playbook.sections) if other is section]
     for number in numbers:
         line = playbook.scanned[number]
-        if line.kind is LineKind.ITEM and line.text.casefold() == PLACEHOLDER:
+        if line.kind in (LineKind.ITEM, LineKind.TEXT) and is_placeholder(line.text):
             filled = playbook.with_lines(number + 1, lines).lines
             return Playbook((*filled[:number], *filled[number + 1 :]))
     return playbook.with_lines(playbook.line_after(numbers[0]), lines)

@@ -12,10 +12,11 @@ import hashlib
 import re
 import textwrap
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import cached_property
+from itertools import takewhile
 from sys import maxsize
 from typing import Final
 
@@ -26,8 +27,12 @@ ITEM: Final = re.compile(r"(\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$|(?=\[[ xX]?\]
 """A list marker (group 1, with what is around it) and, if there is one, the mark in its box (group 2)."""
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:\s+(.*))?", re.DOTALL)
+_UNDERLINE: Final = re.compile(r" {0,3}(?:={2,}|-{2,})\s*")
 _RULE: Final = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _FENCE: Final = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
+_SHELL_FENCE: Final = re.compile(
+    r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:(?:ba|z)?sh|shell|console)\s{0,99}", re.IGNORECASE
+)
 _CLOSING_FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})\s*")
 _TAB_COLUMNS: Final = 4
 
@@ -35,17 +40,27 @@ _TAB_COLUMNS: Final = 4
 PLACEHOLDER: Final = "(none)"
 """What stands in a list that holds nothing; no entry."""
 
+_NOTHING: Final = frozenset(
+    {
+        *("none", "none right now", "none at the moment", "none at present", "none currently", "none yet", "nothing"),
+        *("n/a", "-", "–", "—", "keine", "ninguno", "ninguna", "nenhum", "nenhuma", "aucun", "aucune", "tidak ada"),
+        *("なし", "無し", "无", "無"),
+    }
+)
+"""What people write in its place."""
+
+
 _SUB_ITEM_COLUMNS: Final = 2
 _NAMES: Final = re.compile(r"[\W\d_]*(timestamp|urgent|quick|hourly|daily|note)s?\b", re.IGNORECASE)
-_URGENT: Final = re.compile(r"\s*!+(?!\[)\s*")
-"""The mark before a task that is to page; `![` begins a picture."""
+_URGENT: Final = re.compile(r"\s*(?:\[[ xX]?\])?[!\uff01]+(?!\[)\s*")
+"""The mark before a task that is to page, also right behind its box; `![` begins a picture."""
 
 MAX_TEXT_CHARS: Final = 300
 _STRUCTURE: Final = re.compile(r"<!--|-->|```|~~~|^#{1,6}(?:\s|$)")
 
 
 class LineKind(Enum):
-    """What a line is; `FENCE` is the marker, `CODE` what stands between two."""
+    """What a line is; `FENCE` is the marker, `CODE` what stands between two, `UNDERLINE` makes a heading above it."""
 
     BLANK = auto()
     HEADING = auto()
@@ -55,6 +70,7 @@ class LineKind(Enum):
     FENCE = auto()
     CODE = auto()
     COMMENT = auto()
+    UNDERLINE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +112,32 @@ def scan_lines(lines: Sequence[str]) -> tuple[MarkdownLine, ...]:
         shown, runs_on = _without_comments(line, in_comment, closers[number])
         scanned.append(_classified(shown, line, in_comment))
         in_comment = runs_on
+        if _UNDERLINE.fullmatch(shown) and _is_underlined(scanned):
+            title = scanned[-2]
+            scanned[-2:] = [
+                MarkdownLine(LineKind.HEADING, title.text, title.shown, level=1 if "=" in shown else 2),
+                MarkdownLine(LineKind.UNDERLINE, "", shown),
+            ]
         if not in_comment and (marker := _fence_marker(shown)):
             fence_end = fences.end_of(marker, number)
     return tuple(scanned)
+
+
+def _is_underlined(scanned: Sequence[MarkdownLine]) -> bool:
+    """Whether the line above the last one is a paragraph of its own that names a section.
+
+    Other underlined lines open none, so that a remark above a rule does not end the tasks' section.
+    """
+    above, title = (
+        [LineKind.BLANK, *(line.kind for line in scanned[-3:-2])][-1],
+        scanned[-2] if len(scanned) > 1 else None,
+    )
+    return (
+        title is not None
+        and title.kind is LineKind.TEXT
+        and above not in (LineKind.TEXT, LineKind.ITEM)
+        and _section_of(title.text) is not None
+    )
 
 
 def _classified(shown: str, line: str, in_comment: bool) -> MarkdownLine:
@@ -281,7 +320,7 @@ def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
     spans: list[tuple[int, int]] = []
     is_open = False
     for number, line in enumerate(lines):
-        if line.kind in (LineKind.HEADING, LineKind.RULE):
+        if line.kind in (LineKind.HEADING, LineKind.RULE, LineKind.UNDERLINE):
             is_open = False
         elif is_open and _continues(lines, spans[-1], number):
             spans[-1] = (spans[-1][0], number + 1)
@@ -290,16 +329,16 @@ def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
             is_open = True
     where = sections(lines)
     found = (_entry(lines, where[start], start, end) for start, end in spans)
-    return tuple(entry for entry in found if entry.text and (entry.details or not _is_placeholder(entry.text)))
+    return tuple(entry for entry in found if entry.text and (entry.details or not is_placeholder(entry.text)))
 
 
-def _is_placeholder(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """Whether a line says that there is nothing, in the words of a template or of a person.
 
-    >>> _is_placeholder("(none)"), _is_placeholder("*None.*"), _is_placeholder("None of the shops answers")
+    >>> is_placeholder("(none)"), is_placeholder("*None.*"), is_placeholder("None of the shops answers")
     (True, True, False)
     """
-    return text.casefold().strip("()_*. ") == "none"
+    return text.casefold().strip("()（）_*.。 ") in _NOTHING
 
 
 def _continues(lines: Sequence[MarkdownLine], span: tuple[int, int], number: int) -> bool:
@@ -316,7 +355,7 @@ def _continues(lines: Sequence[MarkdownLine], span: tuple[int, int], number: int
 
 def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int, end: int) -> PlaybookEntry:
     first = next((number for number in range(start, end) if lines[number].text), start)
-    rest = textwrap.dedent("\n".join(line.shown.rstrip() for line in lines[first + 1 : end] if line.shown.strip()))
+    rest = textwrap.dedent("\n".join(line for line in _details(lines[first + 1 : end]) if line.strip()))
     return PlaybookEntry(
         section=section,
         text=lines[first].text,
@@ -327,6 +366,19 @@ def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int, 
         details=tuple(rest.split("\n")) if rest else (),
         is_item=lines[start].kind is LineKind.ITEM,
     )
+
+
+def _details(lines: Sequence[MarkdownLine]) -> Iterator[str]:
+    """Yield lines as they are shown; a shell's command in a code block stands in backticks, as one in a text does."""
+    is_shell = is_session = False
+    for number, line in enumerate(lines):
+        if line.kind is LineKind.FENCE:
+            is_shell = _SHELL_FENCE.fullmatch(line.shown) is not None
+            code = takewhile(lambda each: each.kind is not LineKind.FENCE, lines[number + 1 :])
+            is_session = any(each.text.startswith("$ ") for each in code)
+        is_command = line.kind is LineKind.CODE and (line.text.startswith("$ ") or (is_shell and not is_session))
+        indent = line.shown[: len(line.shown) - len(line.shown.lstrip())]
+        yield f"{indent}`{line.text}`" if is_command and "`" not in line.text else line.shown.rstrip()
 
 
 def plain_text(text: str) -> str:
@@ -345,6 +397,6 @@ def plain_text(text: str) -> str:
         raise InputError(f"Write between 1 and {MAX_TEXT_CHARS} characters; these are {len(said)}.")
     if len(said.splitlines()) > 1 or strip_hidden(said)[1]:
         raise InputError("Write one line, without control or hidden characters.")
-    if _STRUCTURE.search(said) or _is_placeholder(said):
+    if _STRUCTURE.search(said) or is_placeholder(said):
         raise InputError("Write plain text: no heading, code fence or HTML comment, and not just (none).")
     return said
