@@ -210,17 +210,22 @@ def _read(content: str, rules: Rules) -> _Reading:
     addressed = "@" in content and matchers.addressed.match(content) is not None
     alarm = matchers.alarms.are_in(text)
     probability = None
-    if "own question" in kinds:
+    if "own question" in kinds or ("alert" in kinds and "recovered" not in kinds):
         asks = True
     elif asks and _is_smalltalk(text, content, matchers):
         asks = False
-    elif rules.scorer is not None and not ack and not alarm and any(map(str.isalnum, text)):
+    elif rules.scorer is not None and not ack and not alarm and _is_open(kinds, asks, text):
         words = words_of(content)
         if not (asks and is_short(words)):
             score = _remember_score if len(words) <= _MEMO_WORDS else _score
             probability = score(tuple(words), asks, rules.scorer.weights)
             asks = probability >= rules.scorer.threshold
     return _Reading(asks, ack, alarm, addressed, probability)
+
+
+def _is_open(kinds: frozenset[str], asks: bool, text: str) -> bool:
+    """Whether the score decides: there are words, and they do not tell of the end of an alert."""
+    return (asks or "recovered" not in kinds) and any(map(str.isalnum, text))
 
 
 _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again

@@ -2,8 +2,9 @@
 
 A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either,
 a leading `^` for "only where a clause begins". words/<language>.yml is read once each: `greeting`, `question`,
-`alarm`, `except`, `settled` and `unsettled` hold keywords; `ack` and `thanks` hold regular expressions for a whole
-message of under 30 characters, `smalltalk` for one of under 60 that ends in a question mark.
+`alarm`, `alert` (the notices of alerting tools) and `recovered` (that an alert is over), `except`, `settled` and
+`unsettled` hold keywords; `ack` and `thanks` hold regular expressions for a whole message of under 30 characters,
+`smalltalk` for one of under 60 that ends in a question mark.
 """
 
 from __future__ import annotations
@@ -36,7 +37,19 @@ _UNSPACED: Final = (
 )  # a set of them is slow to compile
 
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
-SECTIONS: Final = ("greeting", "ack", "thanks", "smalltalk", "question", "alarm", "except", "settled", "unsettled")
+SECTIONS: Final = (
+    "greeting",
+    "ack",
+    "thanks",
+    "smalltalk",
+    "question",
+    "alarm",
+    "alert",
+    "recovered",
+    "except",
+    "settled",
+    "unsettled",
+)
 
 
 class Phrase(NamedTuple):

@@ -387,3 +387,36 @@ def test_small_talk_is_read_in_no_time_whatever_it_repeats() -> None:
 def test_a_team_without_languages_has_no_small_talk() -> None:
     """Only its own words count then."""
     assert asks_question("coffee anyone?", Rules(languages=()))
+
+
+@pytest.mark.parametrize(
+    ("firing", "over"),
+    [
+        (
+            'ALARM: "prod-alb-5xx" in EU (Ireland)\nYour alarm has entered the ALARM state',
+            'OK: "prod-alb-5xx" in EU (Ireland)\nYour alarm has entered the OK state',
+        ),
+        (
+            "Triggered: [P2] p95 latency is high on service:ledger,env:prod",
+            "Recovered: [P2] p95 latency is high on service:ledger,env:prod\nThe monitor was triggered by host:i-1",
+        ),
+        ("[Triggered on {host:w-1}] Job failures above normal", "[Recovered on {host:w-1}] Job failures above normal"),
+        (
+            ":red_circle: *Triggered* <https://a.pagerduty.com/1|#4821>: Login fails\n*Urgency:* high",
+            ":large_green_circle: *Resolved* <https://a.pagerduty.com/1|#4821>: Login fails",
+        ),
+        ("Problem: Disk is full\nProblem started at 10:00:00 on 2026.11.03", "Resolved in 5m: Disk is full"),
+        ("Down alert: https://shop.acme.com is DOWN.", "Up alert: https://shop.acme.com is back to normal."),
+    ],
+)
+def test_the_notices_of_alerting_tools_are_heard_and_their_ends_are_not(firing: str, over: str) -> None:
+    """They page only where the words of an alarm say so."""
+    heard = read(firing)
+    assert (heard.classification, heard.is_alarm) == ("actionable", False)
+    assert read(over).classification == "ambient"
+
+
+@pytest.mark.parametrize("text", ["OK: how do we rotate keys?", "resolved: it was dns, but why?"])
+def test_a_question_behind_ok_is_one(text: str) -> None:
+    """Only what asks nothing tells of the end of an alert."""
+    assert read(text).classification == "actionable"
