@@ -154,9 +154,14 @@ def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:
 def redact(text: str, known: Collection[str] = ()) -> str:
     """Return `text` with every credential replaced by what kind it was.
 
+    Without the characters that nobody sees where a credential stands in it then.
+
     >>> redact("postgres://bob:S3cr3tPw@db/orders")
     'postgres://bob:[redacted: password]@db/orders'
     """
+    shown, hidden = strip_hidden(text)
+    if hidden and _spans(shown, known):
+        text = shown
     for _ in range(_MAX_PASSES):  # what stood beside a credential may stand free now, and be one
         clean = _redacted_once(text, known)
         if clean == text:

@@ -98,6 +98,10 @@ def test_characters_that_nobody_sees_hide_no_credential() -> None:
     assert find_secrets(f"ghp\u200b_{'a1B2' * 9}") == ["GitHub token"]
     assert find_secrets("own-se\u2060cret-value", known=("own-secret-value",)) == ["secret of this process"]
     assert find_secrets(f"x\u200bghp_{'a1B2' * 9}") == ["GitHub token"]
+    for unseen in ("\u200b", "\u200d", "\u200b\u200c\u2060"):
+        shown = redact(f"use ghp_a1{unseen}B2{'a1B2' * 8} here")
+        assert shown == "use [redacted: GitHub token] here"
+    assert redact("a\u200b b") == "a\u200b b"
 
 
 def test_the_process_s_own_secrets_are_found_wherever_they_stand() -> None:

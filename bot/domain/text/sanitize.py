@@ -1,7 +1,8 @@
 """Characters that a reader does not see and a model does: the ways to hide text in a message. Pure.
 
-Removed are control and format characters, bidirectional overrides, tag characters and variation selectors; kept are
-line ends, tabs, the joiners that scripts and emoji need, and the selector that makes a character an emoji.
+Removed are control and format characters, bidirectional overrides, tag characters, variation selectors, and joiners
+between ASCII signs; kept are line ends, tabs, the other joiners, which scripts and emoji need, and the selector that
+makes a character an emoji.
 Source: Unicode 16, general categories Cc and Cf, and Default_Ignorable_Code_Point in DerivedCoreProperties.txt.
 """
 
@@ -22,6 +23,7 @@ _HIDDEN: Final = re.compile(
     "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
+_JOINERS: Final = re.compile("(?<=[!-~])[\u200c\u200d]+(?=[!-~])")
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _UNSEEN: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols, says Unicode, that show nothing."""
@@ -36,7 +38,9 @@ def strip_hidden(text: str) -> tuple[str, int]:
     >>> strip_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
     ('Is it 5?\n', 3)
     """
-    return _HIDDEN.subn("", _LINE_ENDS.sub("\n", storable(text)))
+    shown, hidden = _HIDDEN.subn("", _LINE_ENDS.sub("\n", storable(text)))
+    joined = _JOINERS.sub("", shown)
+    return joined, hidden + len(shown) - len(joined)
 
 
 def has_visible(text: str) -> bool:

@@ -44,6 +44,7 @@ ADVICE = {
         "To fix it, update the default argument.",
         "Comment out the call.",
     ],
+    "look-alike letters": ["D\u0435lete the table.", "Run `kubectl del\u0435te pod x`.", "Dr\u03bfp it."],
     "advice for one customer": [
         "Tell the customer to upgrade their plan.",
         "Customer Acme should move to plan B.",
@@ -52,6 +53,7 @@ ADVICE = {
     ],
 }
 EXPLANATIONS = [
+    "\u0394t is 5 \u00b5s in the API-\u0448\u043b\u044e\u0437.",
     "The job deletes rows older than 30 days.",
     "Delete requests are handled by `orders.py`.",
     "The migration runner rolls back on failure.",
