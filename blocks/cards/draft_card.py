@@ -29,7 +29,7 @@ from blocks.text.outgoing_text import context, escape, escape_text, mention, quo
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
+from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import track_record_words
 from bot.domain.questions.draft_language import is_in_language
@@ -282,7 +282,8 @@ def _doubts(state: ThreadState) -> list[Block]:
     since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
     title = f":warning: *{counted(count, 'thing')} changed since {since}*"
     authors = (doubt.by for doubt in state.doubts)
-    words = (_words_of(doubt, state) for doubt in state.doubts)
+    written = {wrote_in_thread(one.sender_id, one.at): one.text for one in reversed(state.followups)}
+    words = (_written(written.get(doubt, "")) for doubt in state.doubts)  # "": nobody recorded it, a guest wrote it
     said = list(zip_longest(state.stale_reasons, authors, words, fillvalue=""))
     newest_first = Counter(reversed(said)).items()
     lines = [f"\n• {_doubt(*one)}{f' ({times} times)' if times > 1 else ''}" for one, times in newest_first]
@@ -292,14 +293,6 @@ def _doubts(state: ThreadState) -> list[Block]:
 def _doubt(reason: str, by: str, words: str) -> str:
     """Return a doubt made inert but for the user whom it is about, if there is one; then what they wrote."""
     return escape(reason, known_users=(by,) if by else ()) + (f": “{words}”" if words else "")
-
-
-def _words_of(doubt: Doubt, state: ThreadState) -> str:
-    """Return what was written in the thread that a doubt is about; "" where nobody recorded it: a guest wrote it."""
-    if doubt.code is not DoubtCode.WROTE:
-        return ""
-    written = (one.text for one in state.followups if wrote_in_thread(one.sender_id, one.at) == doubt)
-    return _written(next(written, ""))
 
 
 def _written(text: str) -> str:
