@@ -70,7 +70,7 @@ class InputCollector:
         playbook = playbook_of(session).peek() or parse("")
         due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
         tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, known={FLAGS_COMMAND: ""})
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, known={FLAGS_COMMAND: ""})
         return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
 
     def collect(
@@ -90,7 +90,8 @@ class InputCollector:
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
         flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags, ready=ready)
+        at = self._clock.now()
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=at, known=flags, ready=ready)
         return BeatView(
             session=session,
             run_id=begun.run_id,

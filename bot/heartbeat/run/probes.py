@@ -16,7 +16,8 @@ import subprocess
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -81,6 +82,17 @@ _COUNT: Final = re.compile(
 )
 """How many of something a failed command names, in a text of small letters: that differs too."""
 
+_DATED: Final = re.compile(
+    r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})\b)?"
+    r"|\b[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}) [A-Z]{2,5} "
+    r"(?P<year>[0-9]{4})\b"
+)
+"""A date with a time of day, as most programs and `date` write it."""
+
+_OWN_CLOCK: Final = timedelta(seconds=TOTAL_S)
+"""A time so near to that of its run is what a command took from the clock, and says nothing of what it looks at."""
+
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 
@@ -105,6 +117,8 @@ class ProbeResult:
     problem: str | None = None
     items: tuple[Item, ...] | None = None
     """The requests and runs in the JSON of gh or glab; None where the output is none. `output` are their lines."""
+    at: datetime | None = None
+    """When the commands of its beat began to run."""
 
     @property
     def command(self) -> str:
@@ -113,8 +127,13 @@ class ProbeResult:
 
     @property
     def digest(self) -> str:
-        """The hash by which two outputs are compared; of a failure, what merely varies counts for nothing."""
+        """The hash by which two outputs are compared, without the time of the run itself.
+
+        Of a failure, what merely varies counts for nothing.
+        """
         said = f"{self.problem or ''}\0{self.output}"
+        if (at := self.at) is not None:
+            said = _DATED.sub(lambda found: "" if _is_own_clock(found, at) else found[0], said)
         if self.problem is not None:
             said = _VARYING.sub("", normalised(_COUNT.sub("", said.casefold())))
         return hashlib.sha256(f"{self.exit_code}\0{said}".encode()).hexdigest()[:32]
@@ -192,10 +211,11 @@ class Probes:
         tasks: Sequence[PlaybookEntry],
         templates: Sequence[Argv],
         *,
+        at: datetime,
         known: Mapping[Argv, str] = _NONE,
         ready: Mapping[Argv, ProbeResult] = _NONE,
     ) -> ProbeReport:
-        """Run what the tasks name, each command once, one after the other; `known` are answers code has already.
+        """Run what the tasks name now (`at`), each command once; `known` are answers code has already.
 
         What is in `ready` was run a moment ago and is not run again. Once the time for all is used up, the rest is
         left for another beat; their tasks are not covered.
@@ -208,7 +228,7 @@ class Probes:
         began = self._monotonic()
         for argv in allowed:
             if argv not in results and self._monotonic() - began < self._total_s:
-                results[argv] = self._run(cwd, argv)
+                results[argv] = replace(self._run(cwd, argv), at=at)
         return ProbeReport(
             results=tuple(results[argv] for argv in allowed if argv in results),
             wanted=tuple(wanted),
@@ -311,6 +331,20 @@ class Probes:
         text = output[: OUTPUT_BYTES + TOKEN_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
         clean = redact(_TERMINAL.sub("", text), self._secrets)
         return (clean[:-TOKEN_BYTES] if len(output) > OUTPUT_BYTES else clean)[:OUTPUT_BYTES]
+
+
+def _is_own_clock(found: re.Match[str], at: datetime) -> bool:
+    """Whether a time is that of the run; one without a zone is UTC's or the machine's."""
+    try:
+        if found["day"]:
+            told = datetime.strptime(f"{found['day']} {found['year']}", "%b %d %H:%M:%S %Y")
+        else:
+            day, _, time_of_day = found[0].replace("UTC", "Z").replace("T", " ").partition(" ")
+            told = datetime.fromisoformat(f"{day} {time_of_day.replace(' ', '')}")
+        meant = (told,) if told.tzinfo else (told.replace(tzinfo=UTC), told.astimezone())
+        return any(abs(each - at) <= _OWN_CLOCK for each in meant)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _answered(argv: Argv, output: str) -> ProbeResult:

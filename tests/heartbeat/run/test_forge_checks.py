@@ -50,7 +50,7 @@ def beat(folder: Path, task: str, **answers: object) -> Any:
         path.chmod(0o755)
     view = a_view(folder, text=f"## Quick\n- [ ] Open: {task}\n")
     probes = Probes({"PATH": f"{programs}:{os.environ['PATH']}"})
-    ran = probes.run(folder, view.tasks, DEFAULT_COMMANDS)
+    ran = probes.run(folder, view.tasks, DEFAULT_COMMANDS, at=view.started_at)
     assert not ran.refused
     seen = a_view(folder, text=f"## Quick\n- [ ] Open: {task}\n", probes=ran, changed=ran.results)
     return OfflineFullRun().run(seen).receipts[0]

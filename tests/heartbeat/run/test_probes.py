@@ -6,6 +6,7 @@ import fcntl
 import sys
 import time
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.probes import OUTPUT_BYTES, TOKEN_BYTES, ProbeReport, ProbeResult, Probes
 from tests.gitrepo import make_repo
+from tests.heartbeat.builders import AT
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
 
@@ -23,7 +25,7 @@ def run(cwd: Path, *commands: str, timeout_s: float = 300.0, **more: object) -> 
     text = "## Quick\n" + "\n".join(f"- [ ] Task {n}: `{command}`" for n, command in enumerate(commands))
     templates = [tuple(command.split()) for command in commands]
     probes = Probes(ENVIRON, secrets={"xoxb-very-secret"}, timeout_s=timeout_s)
-    return probes.run(cwd, parse(text).tasks(Tier.QUICK), templates, **more)  # type: ignore[arg-type]
+    return probes.run(cwd, parse(text).tasks(Tier.QUICK), templates, at=AT, **more)  # type: ignore[arg-type]
 
 
 def script(folder: Path, code: str) -> str:
@@ -187,9 +189,25 @@ def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
 def test_a_flood_of_digits_is_hashed_in_a_moment() -> None:
     """Each piece of a pattern is bounded."""
     began = time.process_time()
-    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0", "\n1 ", "1/", "lag: 1"):
-        assert failed((piece * OUTPUT_BYTES)[:OUTPUT_BYTES]).digest
+    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0", "\n1 ", "1/", "lag: 1", "2026-11-21 10:00 "):
+        assert replace(failed((piece * OUTPUT_BYTES)[:OUTPUT_BYTES]), at=AT).digest
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "form", ["%Y-%m-%d %H:%M:%S,117 UTC", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.5+00:00", "%a %b %e %H:%M:%S UTC %Y"]
+)
+def test_the_time_of_a_run_makes_no_other_answer(form: str) -> None:
+    """A time that lags behind is news, and so is one that stands still or lies far from its run."""
+
+    def printed(shown: datetime, at: datetime) -> str:
+        return replace(answered(f"newest order {shown:{form}}, all good"), at=at).digest
+
+    later, lag = AT + timedelta(minutes=30), timedelta(minutes=20)
+    assert printed(AT, AT) == printed(later - timedelta(seconds=9), later)
+    assert printed(AT, AT) != printed(AT, later)
+    assert printed(AT, AT) != printed(later - lag, later)
+    assert printed(AT - lag, AT) != printed(later - lag, later)
 
 
 def failed(output: str, exit_code: int = 1) -> ProbeResult:
@@ -213,7 +231,7 @@ def test_hooks_and_monitors_of_the_checkout_do_not_run(tmp_path: Path) -> None:
 def test_what_is_not_allowed_is_named_and_not_run(tmp_path: Path) -> None:
     """Its task is not covered."""
     tasks = parse("## Quick\n- [ ] Evil: `touch pwned now`\n").tasks(Tier.QUICK)
-    report = Probes(ENVIRON).run(tmp_path, tasks, [("git", "status")])
+    report = Probes(ENVIRON).run(tmp_path, tasks, [("git", "status")], at=AT)
     assert report.refused == (("touch", "pwned", "now"),)
     assert not report.covers(tasks[0])
     assert not (tmp_path / "pwned").exists()
@@ -222,7 +240,7 @@ def test_what_is_not_allowed_is_named_and_not_run(tmp_path: Path) -> None:
 def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
     """A task that names the playbook's own flags is covered by them."""
     tasks = parse("## Quick\n- [ ] Flags: `triage flags`\n").tasks(Tier.QUICK)
-    report = Probes(ENVIRON).run(tmp_path, tasks, [], known={("triage", "flags"): "disk is full"})
+    report = Probes(ENVIRON).run(tmp_path, tasks, [], at=AT, known={("triage", "flags"): "disk is full"})
     assert report.covers(tasks[0])
     assert report.results_for(tasks[0])[0].output == "disk is full"
 
@@ -233,7 +251,7 @@ def test_all_commands_of_a_beat_share_one_limit_of_time(tmp_path: Path) -> None:
     probes = Probes(ENVIRON, total_s=12.0, monotonic=lambda: next(ticks))
     text = "## Quick\n" + "".join(f"- [ ] {n}: `echo {n}`\n" for n in range(4)) + "- [ ] flags: `triage flags`\n"
     tasks = parse(text).tasks(Tier.QUICK)
-    report = probes.run(tmp_path, tasks, [("echo", "{number}")], known={("triage", "flags"): ""})
+    report = probes.run(tmp_path, tasks, [("echo", "{number}")], at=AT, known={("triage", "flags"): ""})
     assert [result.command for result in report.results] == ["echo 0", "triage flags"]
     assert report.late == (("echo", "1"), ("echo", "2"), ("echo", "3"))
     assert [report.covers(task) for task in tasks] == [True, False, False, False, True]
