@@ -106,7 +106,9 @@ class Heartbeats:
         self.scheduler = Scheduler(registry, store, on.jobs, admission, silence, sessions.log, wakes, clock)
         self.sharing = SharingServices(on, sessions, self.scheduler.wake)
         self._build_worker(on, models, alerts)
-        self.faults = SessionFaults(registry, store, clock, alerts, surfaces=surfaces, runs_elsewhere=elsewhere)
+        self.faults = SessionFaults(
+            registry, store, clock, alerts, surfaces=surfaces, has_model=models is not None, runs_elsewhere=elsewhere
+        )
         self.faults.log_tracked_playbooks()
         self.rings = Rings(
             registry, store, alerts, on.service.workspace, clock, zone_of=zones.zone_name, say=on.ops.say

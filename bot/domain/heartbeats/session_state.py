@@ -185,6 +185,8 @@ class SessionState(FrozenValue):
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
     unscheduled_told_at: AwareDatetime | None = None
     """When the owner was told that tasks stand under no heading of a tier; None while none do."""
+    unanswered_told_at: AwareDatetime | None = None
+    """When the owner was told that only a model could look at tasks and there is none; None while that is not so."""
     unchecked_told_at: AwareDatetime | None = None
     """When the owner was told that the HEARTBEAT.md has no tasks or cannot be read; None while it has some."""
     wakes: tuple[Wake, ...] = ()

@@ -93,6 +93,12 @@ def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> boo
     return checkout.has_origin if any("origin" in word for word in argv) else checkout.is_repository
 
 
+def read_template(*, is_master: bool) -> Playbook:
+    """Return what a new HEARTBEAT.md is made from."""
+    name = "master.md" if is_master else "worker.md"
+    return parse((resources.files("bot.heartbeat.playbooks") / "templates" / name).read_text(encoding="utf-8"))
+
+
 def seeded(template: Playbook, checkout: Checkout, which: Which = shutil.which) -> Playbook:
     """Return the template without the tasks whose commands cannot work here."""
     for _, task in template.all_tasks:
@@ -210,9 +216,8 @@ class PlaybookFile:
         raise StoreError(f"{self.path} is being edited; the change was not made")
 
     def _create(self) -> None:
-        template = "master.md" if self._is_master else "worker.md"
-        text = (resources.files("bot.heartbeat.playbooks") / "templates" / template).read_text(encoding="utf-8")
-        text = seeded(parse(text), checkout_at(self._cwd)).render().replace("{session}", " ".join(self._name.split()))
+        template = seeded(read_template(is_master=self._is_master), checkout_at(self._cwd))
+        text = template.render().replace("{session}", " ".join(self._name.split()))
         try:
             with self.path.open("x", encoding="utf-8") as file:
                 file.write(text)

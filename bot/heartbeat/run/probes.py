@@ -270,7 +270,8 @@ class Probes:
                 start_new_session=True,
             )
         except FileNotFoundError:
-            return b"", None, f"{argv[0]} is not installed" if cwd.is_dir() else f"{cwd} is gone"
+            missing = "is not there, or the program in its first line is not" if "/" in argv[0] else "is not installed"
+            return b"", None, f"{argv[0]} {missing}" if cwd.is_dir() else f"{cwd} is gone"
         except OSError as error:
             return b"", None, f"{argv[0]} cannot be started: {error.strerror}"
         return self._read(process, argv)

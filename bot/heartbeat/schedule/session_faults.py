@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.config.session_settings import unreachable
+from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.playbook import Playbook
@@ -22,7 +23,7 @@ from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.playbook_file import playbook_of, read_template
 from bot.heartbeat.schedule.admission import TRACKED, spent_today
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
@@ -118,6 +119,19 @@ def unscheduled_text(playbook: Playbook) -> str | None:
     )
 
 
+def unanswered_text(playbook: Playbook) -> str | None:
+    """Return what is said of tasks that nobody looks at without a model; those of the templates are no news."""
+    own = {task.id for is_master in (False, True) for _, task in read_template(is_master=is_master).all_tasks}
+    asks = [task for _, task in playbook.all_tasks if not (task.id in own or commands_in([task.text, *task.details]))]
+    if not asks:
+        return None
+    count = counted(len(asks), "task in HEARTBEAT.md names no command", "tasks in HEARTBEAT.md name no command")
+    return (
+        f"{count}, and without a model nobody looks at such a task (first: “{one_line(asks[0].text, 80)}”, "
+        f"line {asks[0].start + 1}). Name a command in backticks, or set ANTHROPIC_API_KEY"
+    )
+
+
 def _stopped(session: Session, fault: str) -> str:
     return f"Heartbeats of {session.id} are stopped: {fault}. {_REST}"
 
@@ -125,7 +139,8 @@ def _stopped(session: Session, fault: str) -> str:
 class SessionFaults:
     """Looks at every enabled session; an owner who cannot be reached now is told at a later look.
 
-    `surfaces` are the names of the ways to reach people; `runs_elsewhere` says whether another replica has a session.
+    `surfaces` are the names of the ways to reach people, `has_model`: a model works the tasks; `runs_elsewhere` says
+    whether another replica has a session.
     """
 
     def __init__(
@@ -136,10 +151,11 @@ class SessionFaults:
         alerts: AlertRouter,
         *,
         surfaces: Collection[str],
+        has_model: bool,
         runs_elsewhere: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
-        self._surfaces, self._runs_elsewhere = surfaces, runs_elsewhere
+        self._surfaces, self._has_model, self._runs_elsewhere = surfaces, has_model, runs_elsewhere
         self._unread: set[str] = set()
 
     def log_tracked_playbooks(self) -> None:
@@ -156,7 +172,7 @@ class SessionFaults:
         self._check(self._check_budget)
 
     def check_playbooks(self) -> None:
-        """Look once for HEARTBEAT.md files that git tracks, without tasks or with some that never run."""
+        """Look once for HEARTBEAT.md files that git tracks, without tasks or with some that nobody looks at."""
         self._check(self._check_playbook)
         self._check(self._check_tasks)
 
@@ -208,6 +224,8 @@ class SessionFaults:
         lost, empty = (unscheduled_text(playbook), empty_text(playbook)) if playbook else (None, None)
         rest = "Its other tasks are looked at" if playbook and playbook.all_tasks else "Nothing else is checked"
         self._note(session, "unscheduled_told_at", lost and f"{session.id}: {lost}. {rest}.")
+        silent = unanswered_text(playbook) if playbook and not self._has_model else None
+        self._note(session, "unanswered_told_at", silent and f"{session.id}: {silent}.")
         begin = f"Add one: /triage tiers {session.id} add quick <task>"
         self._note(session, "unchecked_told_at", empty and f"{session.id}: {empty}. {begin}")
 

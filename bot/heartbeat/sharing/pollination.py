@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
 from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
-from bot.domain.playbook import Playbook, parse
 from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
 from bot.domain.tiers import suggested_moves
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of
+from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of, read_template
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_candidates import (
@@ -133,7 +131,7 @@ class Pollination:
     def _new(self) -> list[Candidate]:
         """Return the candidates that were not offered to their session before, in whatever words."""
         known = [each for each in map(self._known, self.workers()) if each is not None]
-        own = candidates(known, _basics(), self.sender())
+        own = candidates(known, read_template(is_master=False), self.sender())
         of_teams = candidates_of_teams(known, self._of_teams, own)
         found = [*own, *(each for each in of_teams if self._code(each) is None)]
         past = self._suggestions.all()
@@ -219,10 +217,6 @@ def _acted_on(state: SessionState) -> frozenset[str]:
     """Return the tasks whose findings people acknowledged or fixed; the key of a finding names its task."""
     acted = [found.key for found in state.findings.values() if found.acknowledged_by or found.fixed_by]
     return frozenset(key.split("/")[1] for key in acted if key.count("/") >= 2)
-
-
-def _basics() -> Playbook:
-    return parse((resources.files("bot.heartbeat.playbooks") / "templates" / "worker.md").read_text(encoding="utf-8"))
 
 
 def _message(suggestion: Suggestion, sender: str) -> InboxMessage:

@@ -50,6 +50,12 @@ def test_a_command_that_is_not_installed_is_a_plain_result(tmp_path: Path) -> No
     report = run(tmp_path, "gh-that-is-not-there pr list")
     assert report.results[0].problem == "gh-that-is-not-there is not installed"
     assert report.results[0].exit_code is None
+    (tmp_path / "check").write_text("#!/no/such/program\n")
+    (tmp_path / "check").chmod(0o755)
+    problems = {result.problem for result in run(tmp_path, "./check all", "./nowhere all").results}
+    assert problems == {
+        f"./{name} is not there, or the program in its first line is not" for name in ("check", "nowhere")
+    }
 
 
 def test_no_secret_of_ours_reaches_a_command_or_comes_back(tmp_path: Path) -> None:

@@ -34,10 +34,12 @@ class Watch:
         self.slack = FakeSurface()
         self.restart("slack", "webhook")
 
-    def restart(self, *surfaces: str) -> None:
+    def restart(self, *surfaces: str, has_model: bool = True) -> None:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
-        self.faults = SessionFaults(self.sessions, self.store, self.clock, alerts, surfaces=surfaces)
+        self.faults = SessionFaults(
+            self.sessions, self.store, self.clock, alerts, surfaces=surfaces, has_model=has_model
+        )
 
     @property
     def told(self) -> list[tuple[str, str]]:
@@ -174,3 +176,21 @@ def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
     assert "(first: “rotate the keys”, line 4)" in first
     assert first.endswith("Its other tasks are looked at.")
     assert again == first
+
+
+def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: Watch) -> None:
+    """Where there is none, their silence means nothing; those of the template are its own business."""
+    watch.sessions.replace({"there": session_settings(watch.there)})
+    watch.restart("slack", has_model=False)
+    playbook = watch.there / "HEARTBEAT.md"
+    seeded = "## Quick\n- [ ] CI: `git status --porcelain`\n## Daily\n- [ ] Report to the master session\n"
+    for text in (seeded, f"{seeded}- [ ] Are the backups fresh?\n", f"{seeded}- [ ] Are the backups fresh?\n"):
+        playbook.write_text(text, encoding="utf-8")
+        watch.faults.check_playbooks()
+    [(_, said)] = watch.told
+    assert said.startswith("there: 1 task in HEARTBEAT.md names no command, and without a model nobody looks at")
+    assert "(first: “Are the backups fresh?”, line 5)" in said
+    watch.restart("slack")
+    watch.faults.check_playbooks()
+    assert len(watch.told) == 1
+    assert watch.store.load("there").unanswered_told_at is None

@@ -35,7 +35,7 @@ class Watch:
         """Return what a new process makes."""
         clock = FakeClock()
         alerts = alert_router({"slack": self.slack}, self.store, clock)
-        return SessionFaults(self.sessions, self.store, clock, alerts, surfaces=("slack",))
+        return SessionFaults(self.sessions, self.store, clock, alerts, surfaces=("slack",), has_model=True)
 
     @property
     def told(self) -> list[tuple[str, str]]:
