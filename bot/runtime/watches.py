@@ -121,8 +121,12 @@ class IndexWatch:
         before = self._known.get(name, CodebaseStanding()).problem
         what = f"The codebase {name}" if name else "The code"
         if now.problem is not None and before is None:
-            then = "Questions are answered without it until then." if name else "Questions wait until it can."
+            then = (
+                "Questions are answered from the other codebases until then, or wait."
+                if name
+                else "Questions wait until it can."
+            )
             self._say(f"{what} cannot be searched: {now.problem}. {then}")
         elif now.problem is None and before is not None:
-            self._say(f"{what} can be searched again." + ("" if name else " Waiting questions continue."))
+            self._say(f"{what} can be searched again. Waiting questions continue.")
         self._known[name] = now

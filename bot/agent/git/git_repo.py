@@ -376,6 +376,10 @@ def _folders_with_git(path: Path) -> list[Path]:
 
 def damaged(path: Path, why: str) -> CodebaseUnreadable:
     """Return the error that says what git cannot read, and what to type."""
+    if not path.is_dir():
+        return CodebaseUnreadable(
+            f"codebase: the folder {path} is gone; put it back, or name its new place in triage.yml"
+        )
     return CodebaseUnreadable(
         f"codebase: the .git of {path} is damaged, or cannot be read ({why}); run `git -C {path} fsck --full`, "
         "restore what it names or clone the repository anew"

@@ -85,6 +85,18 @@ def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage:
     assert repo.head() == head
 
 
+def test_a_folder_that_was_moved_away_is_called_so(tmp_path: Path) -> None:
+    """Nothing is damaged: it has to be put back or named anew, and is read again then."""
+    root = make_repo(tmp_path / "code", {"a.txt": "x\n"})
+    repo = GitRepo(root)
+    head = repo.head()
+    root.rename(tmp_path / "moved")
+    with pytest.raises(CodebaseUnreadable, match="is gone; put it back, or name its new place"):
+        repo.head()
+    (tmp_path / "moved").rename(root)
+    assert repo.head() == head
+
+
 def test_a_damaged_repository_inside_another_one_is_not_mistaken_for_it(tmp_path: Path) -> None:
     """Git would go on to the one around it, before the start and after; a sound one inside is read."""
     make_repo(tmp_path, {"outer.py": "x = 1\n"})
