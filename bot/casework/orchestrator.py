@@ -134,6 +134,7 @@ class Orchestrator:
             opened_by_message_id=None if asked is event else event.message_id,
             original_sender_id=asked.sender.id,
             original_sender_name=person.name,
+            from_bot=asked.sender.type == "bot",
             question=asked.content,
             permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,

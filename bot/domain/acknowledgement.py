@@ -62,5 +62,4 @@ def wanted_reaction(state: ThreadState) -> Reaction | None:
 
 def may_be_told(state: ThreadState, now: datetime) -> bool:
     """Whether the asker of a question can be told in words: a person, who asked lately."""
-    is_person = state.original_sender_id[:1] in ("U", "W")
-    return is_person and now.timestamp() - float(state.original_message_id) < TELL_WITHIN.total_seconds()
+    return state.is_from_person and now.timestamp() - float(state.original_message_id) < TELL_WITHIN.total_seconds()

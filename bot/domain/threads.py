@@ -231,6 +231,8 @@ class ThreadState(FrozenValue):
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
     paging: Paging = Paging()
+    from_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether an app wrote the question; most post as a user of their own, whose id looks like a person's."""
     mentions_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether the question itself named the bot."""
     status: ThreadStatus = ThreadStatus.INVESTIGATING
@@ -380,7 +382,12 @@ class ThreadState(FrozenValue):
     @property
     def is_alert(self) -> bool:
         """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
-        return self.severity is Severity.PAGE or not self.original_sender_id.startswith(_PEOPLE)
+        return self.severity is Severity.PAGE or not self.is_from_person
+
+    @property
+    def is_from_person(self) -> bool:
+        """Whether a person wrote the question."""
+        return not self.from_bot and self.original_sender_id.startswith(_PEOPLE)
 
     @property
     def is_settled(self) -> bool:

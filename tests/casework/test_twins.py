@@ -312,9 +312,10 @@ CAUSES = (
 )
 
 
-def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Path) -> None:
-    """Ids, hosts, numbers, times, channels and the order differ."""
-    office = Office(tmp_path, watcher={"allow_bots": ["B1"]})
+@pytest.mark.parametrize("sender", ["B1", "U0PAGER"])
+def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Path, sender: str) -> None:
+    """Ids, hosts, numbers, times, channels and the order differ; most apps post as a user of their own."""
+    office = Office(tmp_path, watcher={"allow_bots": [sender]})
     chance = random.Random(7)
     causes = [cause for cause in CAUSES for _ in range(20)]
     chance.shuffle(causes)
@@ -324,7 +325,7 @@ def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Pa
             u=f"{chance.getrandbits(64):016x}", u8=f"{chance.getrandbits(32) | 1:08x}0",
         )  # fmt: skip
         event = an_event(text, f"{float(QUESTION_TS) + number:.6f}", chat_id=f"C{number % 4 + 1}", mentions=("U0BOT",))
-        event = event.model_copy(update={"sender": event.sender.model_copy(update={"id": "B1", "type": "bot"})})
+        event = event.model_copy(update={"sender": event.sender.model_copy(update={"id": sender, "type": "bot"})})
         office.arrive(event)
         office.work()
     office.service.cards.catch_up()

@@ -16,7 +16,7 @@ _OF_DRAFT: Final = (
 """What the record of a twin has of its first thread's, once that is answered."""
 
 _OF_THE_QUESTION: Final = frozenset(
-    {"chat_name", "original_sender_name", "permalink", "question_type", "severity", "rubric"}
+    {"chat_name", "original_sender_name", "from_bot", "permalink", "question_type", "severity", "rubric"}
 )
 """What stays, of the fields that have a default."""
 
