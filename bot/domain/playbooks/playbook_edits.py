@@ -105,7 +105,7 @@ def _room_for(playbook: Playbook, tier: Tier) -> PlaybookSection:
         if tier is not Tier.QUICK:
             raise InputError("This playbook has no tiers; put its tasks under a heading ## Quick Tasks first.")
         return PlaybookSection.OTHER
-    if tasks and not tasks[0].is_item:
+    if tasks and not any(task.is_item for task in tasks):
         raise InputError(f"The {tier} tasks are written as plain text; make them a list first.")
     return PlaybookSection(tier)
 

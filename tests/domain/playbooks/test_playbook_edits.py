@@ -127,6 +127,12 @@ def test_a_tier_written_as_prose_takes_no_list_item() -> None:
         move_task(before, before.tasks(Tier.QUICK)[0], Tier.DAILY)
 
 
+def test_a_list_below_a_table_takes_a_task() -> None:
+    """The table stays a task beside it."""
+    before = parse("# Quick\n\n| Check |\n|---|\n| `./check nodes` |\n\n- [ ] a\n")
+    assert [task.text for task in add_task(before, Tier.QUICK, "disk").tasks(Tier.QUICK)] == ["| Check |", "a", "disk"]
+
+
 def test_no_task_stands_twice_in_a_tier() -> None:
     """Its receipts would be one."""
     before = parse("# Quick\n- a\n# Daily\n- A\n")
