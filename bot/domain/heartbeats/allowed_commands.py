@@ -39,6 +39,9 @@ PLACEHOLDERS: Final = MappingProxyType(
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "cmd", "powershell", "pwsh"})
 _SHELL_SIGNS: Final = re.compile(r"[|&;<>$`()*?!~\\\n]")
 _SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
+_JOINS: Final = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"})
+"""Words by which a shell joins programs and files."""
+
 _HOLE: Final = re.compile(r"\{([^{}]*)\}")
 _EXAMPLE: Final = 'write for example "git log --oneline {branch}" or [git, log, --oneline, "{branch}"]'
 Argv = tuple[str, ...]
@@ -214,6 +217,8 @@ def _is_inside(cwd: Path, path: str) -> bool:
 def not_run_notice(argv: Argv) -> str:
     """Return what an owner does to let a command run without a model."""
     written = " ".join(argv)
+    if not _JOINS.isdisjoint(argv):
+        return f"not run: `{written}`; it cannot be allowed: only a shell joins programs; write a script and name that"
     try:
         line = _config_line(argv)
     except ConfigError as error:

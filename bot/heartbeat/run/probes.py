@@ -59,9 +59,11 @@ _VARYING: Final = re.compile(
     r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
     r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
     r"|\b(?=[a-z]{0,64}[0-9])[0-9a-z]{16,64}\b"  # an id of a request
-    r"|(?<![\w.:/#-])(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?))+\b"
+    r"|(?<![\w.:/#-])(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?"
+    r"(?:ns|us|µs|ms|(?:milli)?seconds?|s|secs?|m|mins?|minutes?|h|hours?|d|days?|[kmgt]i?b?|bytes?))+\b"
     r"|(?<![\w.:/#-])(?:[0-9]{1,9}\.[0-9]{1,9}|[0-9]{6,19}|[0-9]{1,3}(?=%))(?![\w:/-]|\.[0-9])"
-    r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])"  # a process
+    r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])|(?<=goroutine )[0-9]{1,9}"  # a process
+    r"|\b[iwef][0-9]{4} [0-9]{1,7}(?= [\w.-]{1,99}:[0-9])"  # the day and process in a line of Kubernetes' log
 )
 """What differs from one run of a failed command to the next, besides the time of day: ids, durations and measures.
 
@@ -70,13 +72,14 @@ Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
 
 _COUNTED: Final = (
     *("backlog", "count", "depth", "errors", "failures", "issues", "lag", "pending", "restarts", "retries"),
-    *("size", "total", "warnings"),
+    *("run", "size", "skipped", "total", "warnings"),
 )
 """Words before a number that counts or measures."""
 
 _COUNT: Final = re.compile(
-    r"(?:^|(?<=[\n\0,;(])|(?<=[,;:(>-] )|(?<= (?:of|in) )|(?<= (?:all|and|are|got|has) )|(?<= (?:have|only|with) )"
-    r"|(?<= found ))[0-9]{1,9}(?= (?:[a-z]{2,24}s|failed|failing|not|of [0-9]|passed|pending|skipped|stuck)\b)"
+    r"(?:^|(?<=[\n\0,;([])|(?<=  )|(?<=[,;:(>=-] )|(?<= (?:of|in) )|(?<= (?:all|and|are|got|has) )"
+    r"|(?<= (?:have|only|with) )|(?<= found ))[0-9]{1,9}"
+    r"(?= (?:[a-z]{2,24}s|executed|failed|failing|not|of [0-9]|passed|pending|received|skipped|stuck|to|total)\b)"
     r"|(?<![\w/.:-])[0-9]{1,9}/[0-9]{1,9}(?![\w/.-])"
     rf"|(?:{'|'.join(f'(?<={word}[ =:])|(?<={word}[=:] )' for word in _COUNTED)})[0-9]{{1,9}}\b"
 )

@@ -160,6 +160,17 @@ def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
         ("12 failed, 340 passed; errors: 17, retries=3", "9 failed, 343 passed; errors: 9, retries=12"),
         ("queue depth 1043 > 1000 (5 of 7 workers)", "queue depth 998 > 1000 (6 of 7 workers)"),
         ("api 2/7 ready", "api 3/7 ready"),
+        (
+            "E1124 03:17:32.564623   12535 memcache.go:265] refused",
+            "E1125 03:47:36.534512  913134 memcache.go:265] refused",
+        ),
+        ("timed out after 10001 milliseconds with 0 bytes", "timed out after 9998 milliseconds with 17 bytes"),
+        ("=== 3 failed, 12 passed in 4.32s ===", "=== 2 failed, 13 passed in 61.00s ==="),
+        ("Tests:       1 failed, 5 total", "Tests:       2 failed, 6 total"),
+        ("Tests run: 12, Failures: 3, Skipped: 1", "Tests run: 14, Failures: 1, Skipped: 0"),
+        ("Plan: 3 to add, 1 to change", "Plan: 4 to add, 2 to change"),
+        ("1.2GiB free, 512 MB used, up 3 days", "0.9GiB free, 700 MB used, up 4 days"),
+        ("goroutine 17 [running]", "goroutine 23 [running]"),
     ],
 )
 def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: str, after: str) -> None:

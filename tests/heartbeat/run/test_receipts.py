@@ -54,6 +54,7 @@ def test_a_command_that_may_not_run_comes_with_the_line_that_allows_it(tmp_path:
     assert disk == 'not run: `df -h`; to allow it add this line to `commands` of the session in triage.yml: `- "df -h"`'
     assert shell.startswith("not run: `bash -c ls`; it cannot be allowed: 'bash' runs a shell")
     assert not_run_notice(("df", "-h")) == disk
+    assert "it cannot be allowed: only a shell" in not_run_notice(("./check", "all", "|", "grep", "down"))
     assert "replaces the built-in one" in built_in
     own = replace(view, session=a_session(tmp_path, beat={"commands": ["git status --porcelain"]}))
     assert list(remarks(own))[1:] == [disk, shell]
