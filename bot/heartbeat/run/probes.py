@@ -7,7 +7,6 @@ git config names do run: large files need them, and who may write that file may 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import select
@@ -17,18 +16,18 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from bot.domain.heartbeats.alerts import normalised
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed, prints_json
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.heartbeat.run.forge_checks import Item, items_in
+from bot.heartbeat.run.output_digest import output_digest
 
 TIMEOUT_S: Final = 30.0
 TOTAL_S: Final = 180.0
@@ -54,47 +53,6 @@ _GIT_SETTINGS: Final = {
 }
 _TERMINAL: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 """What colours a terminal; nobody reads it in an alert, and it hides the words beside it from code."""
-
-_VARYING: Final = re.compile(
-    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
-    r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
-    r"|\b(?=[a-z]{0,64}[0-9])[0-9a-z]{16,64}\b"  # an id of a request
-    r"|(?<![\w.:/#-])(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?"
-    r"(?:ns|us|µs|ms|(?:milli)?seconds?|s|secs?|m|mins?|minutes?|h|hours?|d|days?|[kmgt]i?b?|bytes?))+\b"
-    r"|(?<![\w.:/#-])(?:[0-9]{1,9}\.[0-9]{1,9}|[0-9]{6,19}|[0-9]{1,3}(?=%))(?![\w:/-]|\.[0-9])"
-    r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])|(?<=goroutine )[0-9]{1,9}"  # a process
-    r"|\b[iwef][0-9]{4} [0-9]{1,7}(?= [\w.-]{1,99}:[0-9])"  # the day and process in a line of Kubernetes' log
-)
-"""What differs from one run of a failed command to the next, besides the time of day: ids, durations and measures.
-
-Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
-"""
-
-_COUNTED: Final = (
-    *("backlog", "count", "depth", "errors", "failures", "issues", "lag", "pending", "restarts", "retries"),
-    *("run", "size", "skipped", "total", "warnings"),
-)
-"""Words before a number that counts or measures."""
-
-_COUNT: Final = re.compile(
-    r"(?:^|(?<=[\n\0,;([])|(?<=  )|(?<=[,;:(>=-] )|(?<= (?:of|in) )|(?<= (?:all|and|are|got|has) )"
-    r"|(?<= (?:have|only|with) )|(?<= found ))[0-9]{1,9}"
-    r"(?= (?:[a-z]{2,24}s|executed|failed|failing|not|of [0-9]|passed|pending|received|skipped|stuck|to|total)\b)"
-    r"|(?<![\w/.:-])[0-9]{1,9}/[0-9]{1,9}(?![\w/.-])"
-    rf"|(?:{'|'.join(f'(?<={word}[ =:])|(?<={word}[=:] )' for word in _COUNTED)})[0-9]{{1,9}}\b"
-)
-"""How many of something a failed command names, in a text of small letters: that differs too."""
-
-_DATED: Final = re.compile(
-    r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})\b)?"
-    r"|\b[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}) [A-Z]{2,5} "
-    r"(?P<year>[0-9]{4})\b"
-)
-"""A date with a time of day, as most programs and `date` write it."""
-
-_OWN_CLOCK: Final = timedelta(seconds=TOTAL_S)
-"""A time so near to that of its run is what a command took from the clock, and says nothing of what it looks at."""
 
 _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
@@ -130,16 +88,8 @@ class ProbeResult:
 
     @property
     def digest(self) -> str:
-        """The hash by which two outputs are compared, without the time of the run itself.
-
-        Of a failure, what merely varies counts for nothing.
-        """
-        said = f"{self.problem or ''}\0{self.output}"
-        if (at := self.at) is not None:
-            said = _DATED.sub(lambda found: "" if _is_own_clock(found, at) else found[0], said)
-        if self.problem is not None:
-            said = _VARYING.sub("", normalised(_COUNT.sub("", said.casefold())))
-        return hashlib.sha256(f"{self.exit_code}\0{said}".encode()).hexdigest()[:32]
+        """The hash by which two outputs are compared."""
+        return output_digest(self.argv, self.output, exit_code=self.exit_code, problem=self.problem, at=self.at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,20 +285,6 @@ class Probes:
         text = output[: OUTPUT_BYTES + TOKEN_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
         clean = redact(_TERMINAL.sub("", text), self._secrets)
         return (clean[:-TOKEN_BYTES] if len(output) > OUTPUT_BYTES else clean)[:OUTPUT_BYTES]
-
-
-def _is_own_clock(found: re.Match[str], at: datetime) -> bool:
-    """Whether a time is that of the run; one without a zone is UTC's or the machine's."""
-    try:
-        if found["day"]:
-            told = datetime.strptime(f"{found['day']} {found['year']}", "%b %d %H:%M:%S %Y")
-        else:
-            day, _, time_of_day = found[0].replace("UTC", "Z").replace("T", " ").partition(" ")
-            told = datetime.fromisoformat(f"{day} {time_of_day.replace(' ', '')}")
-        meant = (told,) if told.tzinfo else (told.replace(tzinfo=UTC), told.astimezone())
-        return any(abs(each - at) <= _OWN_CLOCK for each in meant)
-    except (ValueError, OverflowError):
-        return False
 
 
 def _answered(argv: Argv, output: str) -> ProbeResult:

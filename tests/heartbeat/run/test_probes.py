@@ -5,11 +5,7 @@ from __future__ import annotations
 import fcntl
 import sys
 import time
-from dataclasses import replace
-from datetime import datetime, timedelta
 from pathlib import Path
-
-import pytest
 
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
@@ -144,96 +140,6 @@ def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
     problem = run(tmp_path, "git status --porcelain").results[0].problem
     assert problem is not None
     assert problem.startswith("`git status --porcelain` failed: fatal: not a git repository")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("2026-11-24 01:02:03,117 ERROR timeout after 5003 ms", "2026-11-24 01:32:04,220 ERROR timeout after 5.1 s"),
-        ("3 failed, 812 passed in 0.31s (1m3s)", "3 failed, 812 passed in 12.80s (2m)"),
-        ("503 from shop, request 8f14e45fceea167a", "503 from shop, request 9c8a1b2c3d4e5f60"),
-        ("req_01HXYZ8J3K4M5N6P7Q: refused", "req_01HZZZ8J3K4M5N6P70: refused"),
-        ("id=123e4567-e89b-12d3-a456-426614174000 failed", "id=99ee4567-e89b-12d3-a456-426614174abc failed"),
-        ("disk at 97.4 % of /data, 99% of /log", "disk at 98.1 % of /data, 100% of /log"),
-        ("worker[4312] pid 881 died at 1763940000", "worker[977] pid 17 died at 1763943600"),
-        ("cluster eu\n3 pods not ready, 14 restarts", "cluster eu\n4 pods not ready, 15 restarts"),
-        ("12 failed, 340 passed; errors: 17, retries=3", "9 failed, 343 passed; errors: 9, retries=12"),
-        ("queue depth 1043 > 1000 (5 of 7 workers)", "queue depth 998 > 1000 (6 of 7 workers)"),
-        ("api 2/7 ready", "api 3/7 ready"),
-        (
-            "E1124 03:17:32.564623   12535 memcache.go:265] refused",
-            "E1125 03:47:36.534512  913134 memcache.go:265] refused",
-        ),
-        ("timed out after 10001 milliseconds with 0 bytes", "timed out after 9998 milliseconds with 17 bytes"),
-        ("=== 3 failed, 12 passed in 4.32s ===", "=== 2 failed, 13 passed in 61.00s ==="),
-        ("Tests:       1 failed, 5 total", "Tests:       2 failed, 6 total"),
-        ("Tests run: 12, Failures: 3, Skipped: 1", "Tests run: 14, Failures: 1, Skipped: 0"),
-        ("Plan: 3 to add, 1 to change", "Plan: 4 to add, 2 to change"),
-        ("1.2GiB free, 512 MB used, up 3 days", "0.9GiB free, 700 MB used, up 4 days"),
-        ("goroutine 17 [running]", "goroutine 23 [running]"),
-    ],
-)
-def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: str, after: str) -> None:
-    """An answer that differs so is another one: what it measures may be what is watched."""
-    assert failed(before).digest == failed(after).digest
-    assert answered(before).digest != answered(after).digest
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("node 3 is down", "node 5 is down"),
-        ("node-3a is down", "node-5a is down"),
-        ("cannot connect to db:5432", "cannot connect to db:6379"),
-        ("FAILED test_orders_1", "FAILED test_orders_2"),
-        ("503 from shop", "401 from shop"),
-        ("PR 1204 has conflicts", "PR 1205 has conflicts"),
-        ("needs version 1.2.3", "needs version 1.2.4"),
-        ("timeout after 5 s", "refused after 5 s"),
-        ("nodes 3 and 5 are down", "nodes 3 and 7 are down"),
-        ("shard 3 refuses writes", "shard 5 refuses writes"),
-        ("status: 503", "status: 401"),
-        ("postgres 5432 refused", "postgres 6379 refused"),
-        ("3 pods not ready", "3 nodes not ready"),
-    ],
-)
-def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
-    """So is one that ends with another exit code."""
-    assert failed(before).digest != failed(after).digest
-    assert failed(before).digest != failed(before, exit_code=2).digest
-
-
-def test_a_flood_of_digits_is_hashed_in_a_moment() -> None:
-    """Each piece of a pattern is bounded."""
-    began = time.process_time()
-    for piece in ("1", "a1", "9.", "1 s", "f-", "[1", "=1:", "0000-0", "\n1 ", "1/", "lag: 1", "2026-11-21 10:00 "):
-        assert replace(failed((piece * OUTPUT_BYTES)[:OUTPUT_BYTES]), at=AT).digest
-    assert time.process_time() - began < 5
-
-
-@pytest.mark.parametrize(
-    "form", ["%Y-%m-%d %H:%M:%S,117 UTC", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.5+00:00", "%a %b %e %H:%M:%S UTC %Y"]
-)
-def test_the_time_of_a_run_makes_no_other_answer(form: str) -> None:
-    """A time that lags behind is news, and so is one that stands still or lies far from its run."""
-
-    def printed(shown: datetime, at: datetime) -> str:
-        return replace(answered(f"newest order {shown:{form}}, all good"), at=at).digest
-
-    later, lag = AT + timedelta(minutes=30), timedelta(minutes=20)
-    assert printed(AT, AT) == printed(later - timedelta(seconds=9), later)
-    assert printed(AT, AT) != printed(AT, later)
-    assert printed(AT, AT) != printed(later - lag, later)
-    assert printed(AT - lag, AT) != printed(later - lag, later)
-
-
-def failed(output: str, exit_code: int = 1) -> ProbeResult:
-    problem = f"`./check all` failed: {output}"
-    return replace(answered(output), exit_code=exit_code, problem=problem)
-
-
-def answered(output: str) -> ProbeResult:
-    return ProbeResult(argv=("./check", "all"), output=f"{output}\n", exit_code=0, seconds=0.1)
 
 
 def test_hooks_and_monitors_of_the_checkout_do_not_run(tmp_path: Path) -> None:
