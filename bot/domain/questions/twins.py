@@ -101,6 +101,9 @@ class TwinReason(StrEnum):
 class _TwinsTable(NamedTuple):
     phrases: list[tuple[str, str]]
     stop: WordSet
+    greetings: WordSet
+    addressees: WordSet
+    vague: WordSet
     weak: WordSet
     same: list[Words]
     verbs: list[Words]
@@ -144,6 +147,7 @@ _ID: Final = re.compile(
     r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b|\bip-\d{1,3}(?:-\d{1,3}){3}\b"
     rf"|\b(?:{'|'.join(_LISTS.id_prefixes)})[-_#]?\d{{1,18}}\b"
 )
+_VAGUE: Final = {stem(word) for word in _LISTS.vague}
 _OCCURRING: Final = _LISTS.host_labels | _LISTS.machine_names | _LISTS.occurrence
 """Words whose number, of one digit too, names one machine or one occurrence: `server3`, `web1`, `attempt2`."""
 
@@ -196,7 +200,7 @@ def _is_key(word: str) -> bool:
 
 
 def _is_telling(words: Iterable[str], pairs: Collection[str]) -> bool:
-    telling = {word for word in words if word not in _ASKING}
+    telling = {word for word in words if word not in _ASKING and word not in _VAGUE}
     return len(telling) + len(pairs) >= LEAST_WORDS or any(len(w) >= 6 and not w.isascii() for w in telling)
 
 
@@ -268,6 +272,7 @@ def _words(text: str, *, is_alert: bool) -> list[str]:
     if not is_alert:
         folded = _asked_plainly(text.casefold())
     tokens = [token for found in folded.split() if (token := found.strip(".:/-&_"))]
+    tokens = _without_greetings(tokens)
     return [word for token in (_masked(tokens) if is_alert else tokens) if (word := _word(token, is_alert))]
 
 
@@ -288,6 +293,19 @@ def _label(before: str) -> str:
     if len(words) > 1 and words[-1] in _LISTS.id_keys:
         words.pop()
     return words[-1].removesuffix("id") if words else ""
+
+
+def _without_greetings(tokens: list[str]) -> list[str]:
+    """Return the words of a text without those of politeness at its ends."""
+    start, end = 0, len(tokens)
+    while start < end and (tokens[start] in _LISTS.greetings or (start and tokens[start] in _LISTS.addressees)):
+        start += 1
+    while end > start and (
+        tokens[end - 1] in _LISTS.greetings
+        or (end - start > 1 and tokens[end - 1] in _LISTS.addressees and tokens[end - 2] in _LISTS.greetings)
+    ):
+        end -= 1
+    return tokens[start:end]
 
 
 def _asked_plainly(text: str) -> str:
