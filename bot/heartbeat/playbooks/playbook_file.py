@@ -56,6 +56,7 @@ KEPT: Final = 500
 class Checkout:
     """What a folder has that commands need; `hosts` are those of its remotes."""
 
+    folder: Path
     is_repository: bool
     has_origin: bool
     has_origin_head: bool
@@ -68,6 +69,7 @@ def checkout_at(cwd: Path) -> Checkout:
     lines = [line.split("\t") for line in (remotes or "").splitlines() if "\t" in line]
     urls = [url.partition(" ")[0] for _, url in lines]
     return Checkout(
+        folder=cwd,
         is_repository=remotes is not None,
         has_origin=any(name == "origin" for name, _ in lines),
         has_origin_head=_said(cwd, "rev-parse", "--verify", "--quiet", "origin/HEAD") is not None,
@@ -76,9 +78,9 @@ def checkout_at(cwd: Path) -> Checkout:
 
 
 def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> bool:
-    """Whether a command has what it needs: its program, and a remote of its host; other programs are not judged.
+    """Whether a command has what it needs: its script, or for git, gh and glab what they work with.
 
-    >>> bare = Checkout(is_repository=True, has_origin=False, has_origin_head=False, hosts=())
+    >>> bare = Checkout(folder=Path(), is_repository=True, has_origin=False, has_origin_head=False, hosts=())
     >>> can_work(("git", "status"), bare), can_work(("git", "log", "HEAD..origin/HEAD"), bare)
     (True, False)
     """
@@ -87,7 +89,7 @@ def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> boo
         reached = any(_HOSTS[argv[0]] in host or host == own for host in checkout.hosts)
         return reached and which(argv[0]) is not None
     if argv[0] != "git":
-        return True
+        return "/" not in argv[0] or (checkout.folder / argv[0]).is_file()
     if any("origin/HEAD" in word for word in argv):
         return checkout.has_origin_head
     return checkout.has_origin if any("origin" in word for word in argv) else checkout.is_repository

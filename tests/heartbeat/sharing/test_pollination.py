@@ -83,6 +83,16 @@ def test_a_check_whose_command_cannot_work_there_is_not_offered(tmp_path: Path) 
     assert not [each for each in garden.pollination.offers() if "git fetch" in each.task]
 
 
+def test_a_check_by_a_script_is_offered_where_the_script_is(tmp_path: Path) -> None:
+    """A list of commands may be shared by sessions whose checkouts are not alike."""
+    script = "`./queue.sh eu`"
+    garden = Garden(tmp_path, shop=with_task("hourly", script), api=BASICS, web=BASICS)
+    (tmp_path / "api" / "queue.sh").write_text("")
+    for name in ("shop", "api", "web"):
+        garden.set(name, commands=["./queue.sh {word}"])
+    assert [(sent.to, sent.task) for sent in garden.pollination.run()] == [("api", script)]
+
+
 def test_what_people_acted_on_comes_first(tmp_path: Path) -> None:
     """A finding that was fixed or acknowledged proves the check; one nobody touched proves nothing."""
     garden = Garden(tmp_path, shop=with_task("daily", "`incidents open`", DISK, "`budget left`"), api=BASICS)
