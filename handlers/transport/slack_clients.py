@@ -80,10 +80,10 @@ def _code_of(error: SlackApiError) -> str | None:
 
 
 def _retry_after_s(headers: Mapping[str, object]) -> float | None:
-    """Return how long Slack asks to wait, in seconds, if it says."""
+    """Return how long Slack asks to wait, in seconds, if it says; at most `MAX_ADVISED_S`."""
     said = {name.lower(): value for name, value in headers.items()}.get("retry-after")
     value = str(said[0] if isinstance(said, list) and said else said)
-    return float(value) if value.isascii() and value.isdigit() else None
+    return min(float(value), MAX_ADVISED_S) if value.isascii() and value.isdigit() else None
 
 
 def _never_left(error: Exception) -> bool:
@@ -231,7 +231,7 @@ def patiently(ask: Callable[[], T], *, wait: Callable[[float], object] = time.sl
 def _pause_s(failures: int, advised_s: float | None) -> float:
     """Return how long to wait after so many earlier failures, and Slack's own advice if it gave one."""
     ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures, 10))
-    return max(ours_s, min(advised_s or 0.0, MAX_ADVISED_S))
+    return max(ours_s, advised_s or 0.0)
 
 
 def open_place(client: WebClient, to: str) -> str:

@@ -10,6 +10,7 @@ from slack_sdk import WebClient
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.slack_clients import (
+    MAX_ADVISED_S,
     PATIENCE_S,
     RateLimitRetry,
     posting_client,
@@ -109,7 +110,7 @@ def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
     assert len(slack.of("chat.postMessage")) == 4
 
 
-@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("3600", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
+@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("900", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
 def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
     """In all, not each time; the error says for how long Slack wants none."""
     slack.will("chat.postMessage", refused_for(asked))
@@ -121,6 +122,17 @@ def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str
     assert caught.value.retry_after_s == float(asked)
     assert not isinstance(caught.value, Unconfirmed)
     assert len(slack.of("chat.postMessage")) == len(waits) + 1
+
+
+@pytest.mark.parametrize("asked", ["86400", "99999999999", "9" * 400])
+def test_slack_is_asked_again_within_minutes_however_long_it_wants_to_be_left_alone(
+    slack: SlackStub, asked: str
+) -> None:
+    """Times of centuries end the thread that waits for them."""
+    slack.will("users.info", refused_for(asked))
+    with pytest.raises(Unavailable) as caught:
+        read(repeatable_client("xoxb-1", slack.url))
+    assert caught.value.retry_after_s == MAX_ADVISED_S
 
 
 @pytest.mark.parametrize("asked", ["soon", "", "-5", "²", "Fri, 20 Nov 2026 09:00:00 GMT"])
