@@ -48,7 +48,11 @@ class WebhookSurface:
 
     def _post(self, url: str, alert: Alert) -> None:
         try:
-            answer = requests.post(url, json=_payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False)
+            # its status is all that counts; a body may go on without end
+            with requests.post(
+                url, json=_payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False, stream=True
+            ) as answer:
+                pass
         except (requests.ConnectTimeout, requests.exceptions.InvalidURL):
             raise Unavailable("the webhook cannot be reached") from None  # its text holds the address
         except requests.RequestException:

@@ -15,6 +15,7 @@ from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Wake
 from bot.errors import ProviderError, Unavailable, Unconfirmed
+from tests.endless_host import endless_host
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 TOKEN = "123456:very-secret"
@@ -123,3 +124,10 @@ def test_a_webhook_that_refuses_is_not_taken_for_told(status: int, kind: type[Pr
         WebhookSurface().send(URL, ALERT)
     assert type(caught.value) is kind
     assert len(responses.calls) == 1
+
+
+def test_what_a_webhook_says_without_end_is_not_read() -> None:
+    """Its status is enough, and the next beat waits for nobody."""
+    with endless_host() as server:
+        WebhookSurface().send(server.url, ALERT)
+        assert server.cut_off.wait(60)

@@ -14,12 +14,13 @@ from pydantic import SecretStr
 
 from bot.adapters.codehost.github import GiteaClient, GitHubClient
 from bot.adapters.codehost.gitlab import GitLabClient
-from bot.adapters.codehost.host_requests import LEAST_PAUSE_S
+from bot.adapters.codehost.host_requests import LEAST_PAUSE_S, HostRequests
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import FixStatus, NewPullRequest
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.code import CodeHostClient
 from tests.code_host import TOKEN, CodeHost, Fault
+from tests.endless_host import endless_host
 from tests.gitrepo import git, make_repo
 
 CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
@@ -193,3 +194,11 @@ def test_an_answer_nested_without_end_is_no_answer(host: CodeHost, status: int, 
     host.faults = [Fault(pattern="^GET", status=status, page="[" * depth + "]" * depth)]
     with pytest.raises(ProviderError, match=f"HTTP {status}"):
         connect(host).default_branch()
+
+
+def test_an_answer_without_end_is_cut_off() -> None:
+    """No memory is filled by it, and nobody waits for its end."""
+    with endless_host() as server:
+        with pytest.raises(Unavailable, match="HTTP 200 without JSON"):
+            HostRequests("GitHub", server.url, {}).get(dict, "/pulls")
+        assert server.cut_off.wait(60)

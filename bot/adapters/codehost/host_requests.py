@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -15,12 +16,14 @@ from typing import Any, Final, TypeVar
 
 import requests
 from pydantic import BaseModel, ConfigDict, SecretStr, TypeAdapter, ValidationError
+from urllib3.exceptions import HTTPError
 
 from bot.domain.text.sanitize import is_deeper_than, one_line
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20
 MAX_BYTES: Final = 4_000_000
+READ_BYTES: Final = 65_536
 MAX_DEPTH: Final = 60
 """The hosts' own answers stay below 10 levels."""
 
@@ -75,26 +78,27 @@ class HostRequests:
             key: value if isinstance(value, str) else value.get_secret_value() for key, value in self._headers.items()
         }
         try:
-            answer = requests.request(
+            with requests.request(
                 method,
                 f"{self._base}{path}",
                 headers={"Accept": "application/json", **headers},
                 timeout=TIMEOUT_S,
                 allow_redirects=False,
                 auth=_as_given,
+                stream=True,
                 **what,
-            )
+            ) as answer:
+                return self._read(method, answer, _beginning(answer))
         except (requests.ConnectTimeout, requests.exceptions.SSLError):
             raise Unavailable(f"{self._name} cannot be reached") from None  # its text holds the address
-        except requests.RequestException:
+        except (requests.RequestException, HTTPError):
             if method == "POST":
                 raise Unconfirmed(f"{self._name} did not confirm the request") from None
             raise Unavailable(f"{self._name} cannot be reached") from None
-        return self._read(method, answer)
 
-    def _read(self, method: str, answer: requests.Response) -> Any:
+    def _read(self, method: str, answer: requests.Response, content: bytes) -> Any:
         try:
-            body = json.loads(answer.content[:MAX_BYTES])
+            body = json.loads(content)
         except (ValueError, RecursionError):
             body = None
         if is_deeper_than(body, MAX_DEPTH):
@@ -116,6 +120,17 @@ class HostRequests:
             kind = Unconfirmed if method == "POST" else Unavailable
             return kind(f"{self._name} failed: {said}")
         return ProviderError(f"{self._name} says: {said}", code=str(status))
+
+
+def _beginning(answer: requests.Response) -> bytes:
+    """Return what comes of a body in `TIMEOUT_S`, as far as it is read; raises RequestException or urllib3's error."""
+    until, body = time.monotonic() + TIMEOUT_S, bytearray()
+    while len(body) < MAX_BYTES and time.monotonic() < until:
+        part = answer.raw.read1(READ_BYTES, decode_content=True)
+        if not part:
+            break
+        body += part
+    return bytes(body)
 
 
 def _is_done(answer: requests.Response) -> bool:
