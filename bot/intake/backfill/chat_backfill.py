@@ -141,6 +141,7 @@ class Backfill:
             if self._absence is None:  # by our own clock, which may be ahead of the chat's
                 self._absence = Absence(since=min(away_since or now, now), until=now)
             self._absence.until = now
+        self._failures = 0  # the chat was reached just now
         self._wake.set()
 
     def watch(self, chats: Sequence[WatchedChat]) -> None:

@@ -289,6 +289,14 @@ def test_failures_make_the_pauses_grow_to_ten_minutes_and_success_resets_them(de
     assert desk.told == []
 
 
+def test_pauses_grow_anew_after_each_connection(desk: Desk) -> None:
+    """A line that broke again and again, each time before all was read, leaves no pause of ten minutes behind."""
+    desk.history.script = [Unavailable("down")] * 9
+    for _ in range(8):
+        desk.after(200)
+    assert desk.after(200) == FIRST_PAUSE_S
+
+
 def test_slack_is_given_the_time_it_asks_for(desk: Desk) -> None:
     """Retry-After on the second page: waited for, asked again for that page, nothing twice."""
     desk.history.roots[HELP] = [said(200 + n) for n in range(4)]
