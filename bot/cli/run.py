@@ -6,11 +6,13 @@ Log lines on stderr: what happened and to what; the process's own secrets are ta
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import signal
 import sys
+import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
@@ -42,6 +44,8 @@ WAKE_S = 0.5
 ENDING = {signal.SIGTERM, signal.SIGINT}
 ROOM_BYTES = 1024 * 1024
 DISK_LOOK_S = 2.0
+STOP_LIMIT_S = 38.0
+"""Longer than Slack is waited for, and less than the supervisors of docs/install.md grant."""
 
 
 class _Scrubbing(logging.Formatter):
@@ -113,9 +117,23 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
         if signal.SIGHUP in came:
             bot.reload(lambda: load_settings(config))
     print("stopping: finishing running work …", flush=True)
-    bot.stop()
+    stop_within(bot.stop, STOP_LIMIT_S)
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def stop_within(stop: Callable[[], object], limit_s: float) -> None:
+    """Call `stop`; where that takes longer, end the process with exit code 1, as if it were killed."""
+
+    def end() -> None:
+        log.error("not stopped within %g s, so ended; the next start takes up what is left", limit_s)
+        os._exit(1)
+
+    limit = threading.Timer(limit_s, end)
+    limit.daemon = True
+    limit.start()
+    stop()
+    limit.cancel()
 
 
 def _watching(settings: Settings) -> str:

@@ -160,3 +160,10 @@ def test_a_role_without_a_database_is_refused(tmp_path: Path, role: str) -> None
     assert f"--only {role} needs a database that replicas share: set TRIAGE_DATABASE_URL" in " ".join(
         done.stderr.split()
     )
+
+
+def test_a_stop_that_never_ends_is_cut_short() -> None:
+    """Whatever hangs: here the stop itself, as where a database takes a statement and never answers."""
+    hangs = "import threading; from bot.cli.run import stop_within; stop_within(threading.Event().wait, 0.1)"
+    done = subprocess.run([sys.executable, "-c", hangs], capture_output=True, text=True, timeout=180)
+    assert (done.returncode, "the next start takes up what is left" in done.stderr) == (1, True)
