@@ -44,7 +44,9 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
         return _joined(_RUNNING[state.status], _since(state), _again(state), doing)
-    return _joined(_badge(state), _changed(state), _origin(state), thread_cost_line(state.usage))
+    is_unpaid = state.pending_reason is PendingReason.FAILED and (state.usage is None or not state.usage.tokens)
+    cost = "" if is_unpaid else thread_cost_line(state.usage)  # a provider that cannot be reached is not "offline"
+    return _joined(_badge(state), _changed(state), _origin(state), cost)
 
 
 def thread_cost_line(usage: Usage | None) -> str:

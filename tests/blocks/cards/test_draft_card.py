@@ -342,6 +342,12 @@ def test_the_cost_is_said(usage: Usage, words: str) -> None:
     assert words in shown(card(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
 
 
+def test_a_run_that_failed_before_it_cost_anything_is_not_called_offline() -> None:
+    """A model was to work on it, and its provider could not be reached."""
+    failed = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, usage=Usage())
+    assert "offline" not in shown(card(failed))
+
+
 def test_a_closed_card_says_who_decided_and_why() -> None:
     """In the words of the history."""
     step = Transition(at=NOW, from_=ThreadStatus.PENDING_USER, to=ThreadStatus.CLOSED, why="dismissed by <@U2>")
