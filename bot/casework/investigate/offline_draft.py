@@ -7,6 +7,7 @@ draft_bands.yml and come from a benchmark.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,6 +21,7 @@ from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.questions.approval_basis import Measured
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
 from bot.domain.search.definitions import Definition, definition_end
+from bot.domain.search.files import is_prose
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
 from bot.domain.search.tokens import question_stems, shared_stems, text_stems
 from bot.domain.tables import read_table
@@ -41,6 +43,9 @@ NEAR_LINES = 6
 """Words further apart than so many lines may belong to two subjects."""
 
 _WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
+MAX_NOTICE = 60
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
+_NOTICE = re.compile(r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liable|liability|redistribut\w*|spdx)\b", re.I)
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 MEDIUM_SHARE: Final = 0.85
@@ -117,6 +122,11 @@ class QuotableFile:
         """Where in the file people talk."""
         return spans_of(self.path, plain_text(self.lines))
 
+    @cached_property
+    def notice_end(self) -> int:
+        """The last line of the licence or copyright notice that the file begins with; 0 where it has none."""
+        return 0 if is_prose(self.path) else _notice_end(self.lines[:MAX_NOTICE])
+
     def cut(self, start: int, end: int, stems: frozenset[str]) -> Excerpt:
         """Return the lines from `start` to `end`, counted from 1."""
         lines = self.lines[start - 1 : end]
@@ -136,6 +146,22 @@ class QuotableFile:
         return None
 
 
+def _notice_end(lines: Sequence[str]) -> int:
+    """Return the number of the last line of the notice that these lines, the first of a file, begin with.
+
+    >>> _notice_end(["# Copyright 2024 A. Nobody", "# All rights reserved.", "", "# Retries.", "import os"])
+    2
+    """
+    end, told, inside = 0, False, False
+    for at, line in enumerate(lines, 1):
+        if line.strip() and not inside and not _COMMENT.match(line):
+            break
+        told = (told and (inside or bool(line.strip()))) or bool(_NOTICE.search(line))
+        end = at if told else end
+        inside = (inside or "/*" in line) and "*/" not in line
+    return end
+
+
 def excerpts_of_passage(
     passage: Passage, file: QuotableFile, stems: frozenset[str], named: Sequence[Definition]
 ) -> Iterator[Excerpt]:
@@ -143,13 +169,15 @@ def excerpts_of_passage(
     for one in named:
         if one.path == passage.path and passage.start <= one.line <= passage.end:
             yield from excerpts_of_definition(one, file, stems)
-    found = (_excerpt_of_passage(passage, stems, size) for size in SIZES)
+    found = (_excerpt_of_passage(passage, file, stems, size) for size in SIZES)
     yield from (whole for excerpt in found if excerpt and (whole := file.widened(excerpt)))
 
 
-def _excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+def _excerpt_of_passage(passage: Passage, file: QuotableFile, stems: frozenset[str], size: int) -> Excerpt | None:
     """Return the at most `size` lines of a passage that answer best; None if none may be quoted."""
     lines = passage.text.split("\n")
+    notice = min(max(0, file.notice_end - passage.start + 1), len(lines))
+    lines[:notice] = [_UNQUOTABLE] * notice
     window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
     if window is None:
         return None

@@ -14,8 +14,6 @@ from typing import Final
 
 import click
 
-from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.evaluation.planted_errors import PlantedKind
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
@@ -23,16 +21,11 @@ from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores
 from bot.casework.evaluation.question_set import KnownQuestion, questions_on_files, read_questions
 from bot.casework.reports.measures import dollars, measure_total, middle, percent, seconds
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import environment_at, settings_at
-from bot.cli.investigate.local_investigation import open_sources, question_runner, without_model
+from bot.cli.investigate.local_investigation import open_any_sources, question_runner, without_model
 from bot.cli.options import FILE, json_option
 from bot.cli.output import WIDTH, cut, to_json, wrapped
-from bot.cli.search import OR_ANY_CHECKOUT, open_codebases
-from bot.composition.codebases import TeamCode
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
-from bot.config.environment import process_home
-from bot.config.settings import Settings, find_config
 from bot.domain.questions.approval_basis import ENOUGH, Calibration, Decided
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
@@ -54,7 +47,6 @@ JUDGED: Final = 4
 """Runs of a validator for a draft: two errors that only it can see, and unharmed, once more with a statement."""
 
 _OFFLINE: Final = "no model asked, search and code checks alone"
-_NO_CHANNEL: Final = "C0000000000"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,7 +202,10 @@ def command(
     """
     if calibrate and codebase is not None:
         raise click.UsageError("--calibrate is about the codebases of triage.yml; leave out --codebase")
-    sources = _open(scope, codebase, is_model_asked=model)
+    sources = open_any_sources(scope, codebase)
+    if model and not uses_models(sources.settings, sources.environment):
+        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
+    sources = sources if model else without_model(sources)
     asked = read_questions(questions, sources.code.codebases)[:limit] if questions else None
     done = _measure(sources, asked, drafts=limit or DRAFTS, is_model_asked=model)
     if calibrate:
@@ -219,29 +214,6 @@ def command(
         done = replace(done, calibration=known)
     print(evaluation_json(done) if as_json else render(done))
     return 0
-
-
-def _open(scope: Scope, codebase: Path | None, *, is_model_asked: bool) -> InvestigationInputs:
-    """Return what is measured with; `--codebase` needs no triage.yml, but the limits of one that is there hold."""
-    environment = environment_at(scope.one_team())
-    try:
-        find_config(scope.config, process_home(environment.home))
-    except ConfigError as error:
-        if codebase is None:
-            raise ConfigError(*error.problems, OR_ANY_CHECKOUT) from error
-        if scope.config is not None:
-            raise
-        settings = Settings(codebase=GitRepo(codebase).root, ops_channel=_NO_CHANNEL)
-    else:
-        settings = settings_at(scope.config, environment.home)
-    if is_model_asked and not uses_models(settings, environment):
-        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
-    code = None
-    if codebase is not None:
-        members = open_codebases(codebase, environment.home, scope.config)
-        code = TeamCode(codebases=members, ids=set(), staleness=CitationStaleness(members), link_to=lambda _: None)
-    sources = open_sources(settings, environment, code=code)
-    return sources if is_model_asked else without_model(sources)
 
 
 def _measure(

@@ -20,11 +20,11 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import OneCodebaseInvestigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.cli.arguments import Scope
-from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.investigate.local_investigation import (
     failure_json,
     findings_json,
     investigate_locally,
+    open_any_sources,
     open_sources,
     render,
 )
@@ -43,11 +43,14 @@ from bot.ports.collections import SPEND
 @click.argument("question", default="", help="what somebody might ask in a channel")
 @team_option
 @config_option
+@click.option("--codebase", type=FILE, metavar="DIR", help="a git checkout (default: those of triage.yml)")
 @json_option
 @click.option(
     "--escalation", type=FILE, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
 )
-def command(question: str, team: str | None, config: Path | None, as_json: bool, escalation: Path | None) -> int:
+def command(
+    question: str, team: str | None, config: Path | None, codebase: Path | None, as_json: bool, escalation: Path | None
+) -> int:
     """Investigate; exit code 0 if the draft passed (or the long run answered), else 1.
 
     Raises:
@@ -59,8 +62,7 @@ def command(question: str, team: str | None, config: Path | None, as_json: bool,
     if not has_visible(question):
         example = 'triage investigate "How are sessions signed?"'
         raise click.UsageError(f"there is no question; ask one, as in `{example}`", this_command())
-    environment = environment_at(Scope(None, team, config).one_team())
-    sources = open_sources(settings_at(config, environment.home), environment)
+    sources = open_any_sources(Scope(None, team, config), codebase)
     question = redact(question)
     try:
         findings = investigate_locally(question, sources, say=_to_stderr)

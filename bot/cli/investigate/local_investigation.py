@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
+from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
+from bot.cli.arguments import Scope
+from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import MARKS, WIDTH, index_progress, to_json, wrapped
+from bot.cli.search import OR_ANY_CHECKOUT, open_codebases
 from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
-from bot.config.environment import Environment
-from bot.config.settings import Settings
+from bot.config.environment import Environment, process_home
+from bot.config.settings import Settings, find_config
 from bot.domain.citations.citation_lines import outdated_words, telling_line
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
@@ -33,10 +39,11 @@ from bot.domain.returns import (
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
-from bot.errors import CodebaseUnreadable, TriageError
+from bot.errors import CodebaseUnreadable, ConfigError, TriageError
 from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
+_NO_CHANNEL: Final = "C0000000000"
 MAX_DIFF_LINES: Final = 200
 SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
 
@@ -195,6 +202,34 @@ def _point(text: str) -> str:
 
 def _indented(text: str) -> str:
     return textwrap.indent(text.strip(), "  ")
+
+
+def open_any_sources(scope: Scope, codebase: Path | None) -> InvestigationInputs:
+    """Return the inputs of the team that is meant, or those for any checkout.
+
+    `codebase` needs no triage.yml, but the models and limits of one that is there hold.
+
+    Raises:
+        ConfigError: the config or the environment cannot be used.
+        InputError: it is not said which team is meant.
+        ProviderError: `codebase` is no git checkout.
+    """
+    environment = environment_at(scope.one_team())
+    try:
+        find_config(scope.config, process_home(environment.home))
+    except ConfigError as error:
+        if codebase is None:
+            raise ConfigError(*error.problems, OR_ANY_CHECKOUT) from error
+        if scope.config is not None:
+            raise
+        settings = Settings(codebase=GitRepo(codebase).root, ops_channel=_NO_CHANNEL)
+    else:
+        settings = settings_at(scope.config, environment.home)
+    if codebase is None:
+        return open_sources(settings, environment)
+    members = open_codebases(codebase, environment.home, scope.config)
+    code = TeamCode(codebases=members, ids=set(), staleness=CitationStaleness(members), link_to=lambda _: None)
+    return open_sources(settings, environment, code=code)
 
 
 def open_sources(

@@ -53,9 +53,11 @@ STOP_WORDS = _LISTS.stop
 def stem(word: str) -> str:
     """Return a word without its commonest English endings; rough, but the same for both sides of a comparison.
 
-    >>> stem("retries") == stem("retry"), stem("cached") == stem("caching"), stem("bus")
-    (True, True, 'bus')
+    >>> stem("retries") == stem("retry"), stem("cached") == stem("caching"), stem("atomically"), stem("bus")
+    (True, True, 'atomic', 'bus')
     """
+    if word.endswith("ically"):
+        return word[:-4]
     for suffix in _LISTS.endings:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             return word[: -len(suffix)]

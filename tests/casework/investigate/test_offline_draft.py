@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, band_of
+from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, QuotableFile, band_of, excerpts_of_passage
 from bot.domain.questions.approval_basis import ENOUGH
+from bot.domain.search.passages import Passage
+from bot.domain.search.tokens import question_stems
 
 PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3, near=3)
 DEFINING = replace(PLAIN, defines="retries")
@@ -39,3 +41,22 @@ def test_every_band_has_been_counted() -> None:
 def test_one_line_is_cited_as_one_line() -> None:
     """As a person writes it."""
     assert [PLAIN.ref, replace(PLAIN, end=1).ref] == ["shop/pay.py:1-2", "shop/pay.py:1"]
+
+
+@pytest.mark.parametrize(
+    ("notice", "end"),
+    [
+        ("# Copyright 2024 A. Nobody\n# You may use this software under the License.\n\n", 2),
+        ("/*\nCopyright 2024.\n\nLicensed to use the software.\n*/\n\n", 5),
+        ("// SPDX-License-Identifier: MIT\n\n// How to use the software.\n", 1),
+        ("# How to use the software.\n", 0),
+    ],
+)
+def test_the_licence_a_file_begins_with_is_no_answer(notice: str, end: int) -> None:
+    """It holds words that many questions hold; a comment behind it may be quoted."""
+    text = f"{notice}def software():\n    return use()"
+    file = QuotableFile(path="a.py", commit="c" * 40, lines=text.split("\n"))
+    passage = Passage(path="a.py", start=1, end=len(file.lines), commit=file.commit, text=text, score=1.0)
+    found = list(excerpts_of_passage(passage, file, question_stems("Which software may I use?"), ()))
+    assert file.notice_end == end
+    assert min(one.start for one in found) > end

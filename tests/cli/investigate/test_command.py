@@ -99,6 +99,14 @@ def test_a_question_is_answered_offline(terminal: Terminal) -> None:
     assert (terminal.home / record / "trace.json").exists()
 
 
+def test_any_checkout_is_asked_without_a_config(terminal: Terminal) -> None:
+    """`--codebase` alone will do; without it and a triage.yml the error names it."""
+    done = terminal.triage(SESSIONS, "--codebase", str(terminal.codebase))
+    assert (done.returncode, "\n  ✓ shop/sessions.py:" in done.stdout) == (0, True)
+    lost = terminal.triage(SESSIONS)
+    assert (lost.returncode, "add `--codebase DIR`" in lost.stderr) == (2, True)
+
+
 def test_a_question_nothing_answers_says_what_it_needs(terminal: Terminal) -> None:
     """Exit code 1, and no talk of checks where there was nothing to check."""
     done = terminal.ask("What is the meaning of zebra quux?")
