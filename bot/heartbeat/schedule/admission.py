@@ -68,6 +68,10 @@ class Admission:
         self._zones, self._route = zones, route
         self._halted, self._runs_elsewhere = halted, runs_elsewhere
 
+    def hours(self, session: Session) -> ActiveHours:
+        """Return when beats of a session's interval may run."""
+        return self._zones.hours(session)
+
     def refusal(
         self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
     ) -> BeatRefusal | None:

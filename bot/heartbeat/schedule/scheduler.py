@@ -20,7 +20,7 @@ from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.schedule.admission import Admission, BeatRefusal
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
+from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, last_answer
 from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, JobQueue
@@ -137,6 +137,8 @@ class Scheduler:
         if slot is not None:
             self._silence.check_silence(session, state, slot)
             wakes |= {Wake.INTERVAL}
+        elif self._made_up_at(session, state, now) == now and not self._is_held(session):
+            wakes |= {Wake.INTERVAL}
         if wakes or (state.wakes and not self._is_held(session)):
             refusal = self._ask(session, wakes, slot, now)
         self._look_again(session, now)
@@ -144,9 +146,22 @@ class Scheduler:
 
     def _look_again(self, session: Session, now: datetime) -> None:
         """Set when the session is looked at next: at its slot, or sooner while a wake waits."""
-        at = next_slot(session.id, session.beat.every, now)
-        waits = bool(self._store.load(session.id).wakes)
+        state = self._store.load(session.id)
+        at = self._made_up_at(session, state, now) or next_slot(session.id, session.beat.every, now)
+        waits = bool(state.wakes)
         self._next[session.id] = (session, min(at, now + RETRY_AFTER) if waits else at)
+
+    def _made_up_at(self, session: Session, state: SessionState, now: datetime) -> datetime | None:
+        """Return when a slot outside the active hours is made up for, from `now` on: as they open.
+
+        Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
+        """
+        hours, answered = self.admission.hours(session), last_answer(state)
+        upcoming = next_slot(session.id, session.beat.every, now)
+        if answered is None or hours.contains(answered) or hours.contains(upcoming):
+            return None
+        opening = hours.next_opening(now)
+        return opening if opening < upcoming else None
 
     def _settled(self, session: Session, now: datetime) -> SessionState:
         """Return the state of a session under its present interval: a new one starts with the slot to come."""

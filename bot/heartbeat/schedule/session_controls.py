@@ -22,7 +22,7 @@ from bot.domain.heartbeats.session_state import (
     SessionState,
 )
 from bot.domain.hours import ActiveHours
-from bot.domain.intervals import format_interval, next_slot, parse_interval
+from bot.domain.intervals import format_interval, next_slot, parse_interval, slot_of
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
 from bot.errors import ConfigError, InputError, StoreError
@@ -33,8 +33,6 @@ from bot.ports.collections import Collection
 SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
-
-LOOK_AHEAD: Final = 1_000
 
 
 class SessionControls:
@@ -218,11 +216,17 @@ def _switched(session: Session) -> list[str]:
     return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"]
 
 
-def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
-    """Return the next slot inside the hours; None where it is further away than anybody wants to know."""
-    slot = next_slot(session.id, session.beat.every, now)
-    for _ in range(LOOK_AHEAD):
-        if hours.contains(slot):
-            return slot
-        slot += session.beat.every
-    return None
+def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
+    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open.
+
+    A slot outside them is made up for as they open, where the slot to come is outside them too.
+    """
+    name, every = session.id, session.beat.every
+    upcoming = next_slot(name, every, now)
+    if not (hours.contains(upcoming) or hours.contains(now) or hours.contains(slot_of(name, every, now))):
+        opening = hours.next_opening(now)
+        if opening < upcoming:
+            return opening
+    opening = hours.next_opening(upcoming)
+    following = next_slot(name, every, opening - timedelta(microseconds=1))
+    return following if hours.contains(following) else opening

@@ -26,6 +26,7 @@ from bot.domain.jobs import JobKind, RunBeat
 from bot.errors import InputError, Unavailable
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
+from bot.heartbeat.schedule.session_controls import next_beat
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work
@@ -74,6 +75,31 @@ def test_beats_keep_their_phase_across_restarts(works: Clockwork) -> None:
     assert len(slots) == 246 // 30
     moments = [slot for slot in slots if slot is not None]
     assert {later - earlier for earlier, later in itertools.pairwise(moments)} == {HALF_HOUR}
+
+
+@pytest.mark.parametrize(("every", "days"), [("12h", 1), ("24h", 1), ("7d", 7)])
+def test_no_interval_is_so_long_that_all_its_slots_are_outside_the_hours(tmp_path: Path, every: str, days: int) -> None:
+    """A slot outside them is made up for as they open, once, where the next is outside too, and lists say so before."""
+    names, hours = [f"s{n}" for n in range(6)], {"start": "09:00", "end": "11:00", "timezone": "Europe/Berlin"}
+    works = Clockwork(tmp_path, *names, every=every, active_hours=hours)
+    ran = dict.fromkeys(names, 0)
+    list(works.run_for(timedelta(minutes=5)))
+    for _ in range(14):
+        nexts = {n: next_beat(works.session(n), works.admission.hours(works.session(n)), works.clock.at) for n in names}
+        for job in works.run_for(timedelta(days=1), step=timedelta(minutes=5)):
+            ran[job.key] += 1
+            assert timedelta() <= works.clock.at - nexts[job.key] <= timedelta(minutes=5)
+        works.restarted()
+    assert {count - 14 // days for count in ran.values()} <= {0, 1}  # one that is new may begin at the first opening
+    assert not works.alerts
+
+
+def test_a_slot_outside_the_hours_is_not_made_up_for_where_the_next_is_inside(tmp_path: Path) -> None:
+    """Nothing is asked twice of a session that beats often."""
+    works = Clockwork(tmp_path, "shop", every="30m", active_hours={"start": "09:10", "end": "11:00", "timezone": "UTC"})
+    slots = [beat_of(job).slot for job in works.run_for(timedelta(days=2))]
+    assert len(slots) == len({*slots}) == 2 * 4 - sum(slot is None for slot in slots)
+    assert all(works.admission.hours(works.session()).contains(slot) for slot in slots if slot)
 
 
 def test_missed_intervals_make_one_beat(works: Clockwork) -> None:
