@@ -7,7 +7,9 @@ left in a kept directory of its heartbeat is removed: its cards stood in a Slack
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,14 +21,14 @@ import yaml
 from bot.config.environment import Environment, read_environment
 from bot.errors import ConfigError
 from demo.slack_server import LocalSlack
-from demo.watched import watched
+from demo.watched import git, watched
 from demo.workspace import ANA, DEMO, ENG, HELP, OPS
 
 WORKER: Final = "payments"
 MASTER: Final = "platform"
 
 _PLAYBOOKS: Final = {
-    WORKER: "- Working-tree status\n- Urgent flags\n- Refund queue is short\n",
+    WORKER: "- Urgent flags\n- Refund queue is short\n",
     MASTER: """# Heartbeat of platform
 
 ## Timestamps
@@ -47,11 +49,17 @@ _OURS: Final = "# Written by `triage demo`, which writes it anew each time.\n"
 
 
 def neighbours(folder: Path) -> dict[str, Any]:
-    """Make a folder with a playbook for each in `folder`, and return their part of triage.yml; raises OSError."""
+    """Make a repository with a playbook for each in `folder`, and return their part of triage.yml.
+
+    Raises:
+        ConfigError: git cannot make one.
+        OSError: the folder cannot be written.
+    """
     found = {}
     for name, playbook in _PLAYBOOKS.items():
         cwd = folder / name
         cwd.mkdir(parents=True)
+        git(cwd, "init", "--quiet")
         (cwd / "HEARTBEAT.md").write_text(playbook, encoding="utf-8")
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
         beat = {"every": "1m" if name == MASTER else "12h", "active_hours": hours}
@@ -80,6 +88,12 @@ def environment_of(slack: LocalSlack, home: Path) -> Environment:
             **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         }
     )
+
+
+def status_command(home: Path) -> str:
+    """Return the line that reports on a data directory from any other terminal."""
+    program = Path(sys.executable).with_name("triage")
+    return f"TRIAGE_HOME={shlex.quote(str(home))} {shlex.quote(str(program))} status"
 
 
 def furnish(home: Path, make: Callable[[Path], Mapping[str, Any]]) -> Path:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,12 +30,13 @@ from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.domain.events import Event, Sender
 from bot.domain.heartbeats.beats import Wake
+from bot.domain.text.humanize import counted
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.home import MASTER, WORKER, environment_of, furnish, home_of, one_team
+from demo.home import MASTER, WORKER, environment_of, furnish, home_of, one_team, status_command
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.page_server import PageServer
 from demo.questions import questions_for
@@ -155,7 +154,7 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> It
     repo = bot.team.shared.code.codebases.first.repo
     index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
     indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
-    _say(args, f"index     {indexed.files:,} files at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
+    _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
     _say(args, f"drafts by {bot.team.casework.staff.described}")
     WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
     bot.start()
@@ -219,7 +218,7 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
         f"  accept    a check that {MASTER} suggests to {WORKER}, in #{OPS.name}:\n"
         f"            it goes into that HEARTBEAT.md\n"
         f"  data      {home}\n"
-        f"            TRIAGE_HOME={home} {shlex.quote(sys.argv[0])} status\n"
+        f"            {status_command(home)}\n"
         "\n  Ctrl-C ends it; without --home nothing stays on disk.",
         flush=True,
     )

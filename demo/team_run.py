@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from bot.config.environment import TEAMS as TEAM_FOLDERS
 from bot.config.settings import load_settings
 from demo.company import COMPANY, PAY_OPS, REPOSITORIES, TEAMS, several_teams
 from demo.control import Control
-from demo.home import environment_of, furnish
+from demo.home import environment_of, furnish, status_command
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.page_server import PageServer
 from demo.signals import kept_signals, wait_for_end
@@ -84,7 +82,7 @@ def _interactive(control: Control, home: Path, url: str, *, opens: bool) -> int:
         "  try       /triage status in a channel of each team, and App Home as each approver\n"
         f"  code      {', '.join(REPOSITORIES)} in {home / 'repositories'}\n"
         f"  data      {home / TEAM_FOLDERS}\n"
-        f"            TRIAGE_HOME={home} {shlex.quote(sys.argv[0])} status\n"
+        f"            {status_command(home)}\n"
         "\n  Ctrl-C ends it; without --home nothing stays on disk.",
         flush=True,
     )

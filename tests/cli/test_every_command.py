@@ -154,7 +154,7 @@ def test_help_fits_the_screen(desk: Desk) -> None:
         ("investigate", 2, "ask one, as in `triage investigate"),
         ("search", 2, "give one, as in `triage search"),
         ("search x --codebase /nope", 2, "give the path of a git checkout"),
-        ("init --no-input", 1, "`triage init --help` lists them"),
+        ("init --no-input", 1, "`triage init --help` lists the options"),
         ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
         ("status --home /etc/passwd", 2, "give the data directory of `triage run`"),
         ("run --config /nope.yml", 2, "`triage init` writes one"),

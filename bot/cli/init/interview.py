@@ -121,7 +121,7 @@ class Interview:
 
 def _usable(question: InitQuestion, name: str, text: str | None, beside: Callable[[Any], Answers]) -> Any:
     if text is None:
-        raise InputError(f"{name} is missing; nothing was written. `triage init --help` lists them")
+        raise InputError(f"{name} is missing; nothing was written. `triage init --help` lists the options")
     try:
         return _taken(question, text.strip(), beside)
     except ValueError as error:

@@ -122,7 +122,7 @@ class Pollination:
         ]
         held: list[Suggestion] = []
         for each in found:
-            why = self._suspicious(each)
+            why = self._suspicious(each) if self._sessions.get(each.to).beat.suggestions_per_day else None
             if why and not is_any_alike(each.task, known) and len(held) < MAX_SET_ASIDE:
                 held.append(self._stored(each, each.reason, quarantine=why))
                 known.append(each.task)

@@ -150,6 +150,13 @@ def test_a_day_holds_so_many_suggestions_and_no_more(tmp_path: Path) -> None:
     assert len(garden.pollination.run()) == 2
 
 
+def test_a_session_that_is_offered_none_has_none_set_aside(tmp_path: Path) -> None:
+    """A line that waits for a human is one for a session that wants suggestions."""
+    garden = Garden(tmp_path, shop=with_task("hourly", "Refund queue is short"), api=BASICS, web=BASICS)
+    garden.set("api", suggestions_per_day=0)
+    assert [held.to for held in garden.pollination.run()] == ["web"]
+
+
 def test_what_was_rejected_is_never_offered_again_in_any_words(tmp_path: Path) -> None:
     """By the session it was offered to; others still may have it."""
     garden = Garden(tmp_path, shop=with_task("hourly", "`builds nightly`"), api=BASICS)
