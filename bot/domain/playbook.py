@@ -158,10 +158,14 @@ class Playbook:
         return tuple((tier, task) for tier in Tier for task in self.tasks(tier))
 
     @property
+    def elsewhere(self) -> tuple[PlaybookEntry, ...]:
+        """What stands under no heading that we know, so that no beat ever looks at it."""
+        return () if self.is_freeform else self._in(PlaybookSection.OTHER)
+
+    @property
     def unscheduled(self) -> tuple[PlaybookEntry, ...]:
-        """What has a box but stands under no heading that we know, so that no beat ever looks at it."""
-        boxes = [entry for entry in self._in(PlaybookSection.OTHER) if entry.checked is not None]
-        return () if self.is_freeform else tuple(boxes)
+        """What of that has a box, so that somebody takes it for a task."""
+        return tuple(entry for entry in self.elsewhere if entry.checked is not None)
 
     @property
     def flags(self) -> tuple[PlaybookEntry, ...]:

@@ -159,8 +159,9 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
     file = PlaybookFile(session.cwd)
     if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
         return f"{name}: {TRACKED}"
-    playbook = file.peek()
-    fault = (empty_text(playbook) or unscheduled_text(playbook)) if playbook is not None else None
+    if (playbook := file.peek()) is None:
+        return None
+    fault = empty_text(playbook) or unscheduled_text(playbook, session.heartbeat.commands, session.cwd)
     return f"{name}: {fault}" if fault else None
 
 

@@ -10,15 +10,17 @@ at, and told after that, for the chat may be slow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from bot.config.session_settings import unreachable
-from bot.domain.heartbeats.allowed_commands import commands_in
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
@@ -107,9 +109,17 @@ def empty_text(playbook: Playbook) -> str | None:
     return None if asks else "its HEARTBEAT.md has no tasks, so nothing is checked"
 
 
-def unscheduled_text(playbook: Playbook) -> str | None:
-    """Return what is said of tasks that no beat ever looks at; None where there are none."""
-    lost = playbook.unscheduled
+def unscheduled_text(playbook: Playbook, commands: Sequence[Argv], cwd: Path) -> str | None:
+    """Return what is said of tasks that no beat ever looks at; None where there are none.
+
+    A list item or table without boxes is one if it names a command that `commands` of the session allow.
+    """
+
+    def is_check(entry: PlaybookEntry) -> bool:
+        named = commands_in([entry.text, *entry.details]) if entry.is_item or entry.is_table_of_commands else []
+        return entry.checked is not None or any(is_allowed(argv, commands, cwd) for argv in named)
+
+    lost = [entry for entry in playbook.elsewhere if is_check(entry)]
     if not lost:
         return None
     count = counted(len(lost), "task in HEARTBEAT.md never runs", "tasks in HEARTBEAT.md never run")
@@ -221,7 +231,8 @@ class SessionFaults:
         except StoreError as error:
             self._note(session, "unchecked_told_at", _stopped(session, str(error)))
             return
-        lost, empty = (unscheduled_text(playbook), empty_text(playbook)) if playbook else (None, None)
+        lost = unscheduled_text(playbook, session.beat.commands, session.cwd) if playbook else None
+        empty = empty_text(playbook) if playbook else None
         rest = "Its other tasks are looked at" if playbook and playbook.all_tasks else "Nothing else is checked"
         self._note(session, "unscheduled_told_at", lost and f"{session.id}: {lost}. {rest}.")
         silent = unanswered_text(playbook) if playbook and not self._has_model else None

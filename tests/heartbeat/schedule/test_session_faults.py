@@ -178,6 +178,18 @@ def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
     assert again == first
 
 
+def test_a_check_without_a_box_under_another_heading_is_told_of_too(watch: Watch) -> None:
+    """Its command is allowed, so it is meant to run; a command of the runbook is not."""
+    watch.sessions.replace({"there": session_settings(watch.there, commands=["./check {word}"])})
+    quick = "## Quick\n- CI: `./check ci`\n## Runbook\nTry `./check all` first.\n- Restart: `make restart`\n"
+    for text in (quick, f"{quick}## Critical\n- Orders: `./check orders`\n"):
+        (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
+        watch.faults.check_playbooks()
+    [(_, said)] = watch.told
+    assert said.startswith("there: 1 task in HEARTBEAT.md never runs")
+    assert "(first: “Orders: `./check orders`”, line 7)" in said
+
+
 def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: Watch) -> None:
     """Where there is none, their silence means nothing; those of the template are its own business."""
     watch.sessions.replace({"there": session_settings(watch.there)})
