@@ -202,12 +202,14 @@ class CardUpdates:
         """Finish a closed thread, or leave it to `catch_up` and `tidy` where chat or disk cannot do it now."""
         try:
             self.finish(thread_id)
-        except (ProviderError, StoreError) as error:
+        except Unavailable as error:
+            log.info("thread finished later: %s", error, extra={"action": "finish_later", "thread_id": thread_id})
+            self.turns.postpone(thread_id, error.retry_after_s)
+            return False
+        except (ProviderError, StoreError):
             log.warning(
                 "thread not finished yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True
             )
-            if isinstance(error, Unavailable):
-                self.turns.postpone(thread_id, error.retry_after_s)
             return False
         return True
 
