@@ -73,6 +73,8 @@ _QUOTED: Final = re.compile(r"^(?:[ \t]{0,8}>(?!=))+", re.MULTILINE)
 _EQUALITY: Final = {"==": "equal", "!=": "unequal", "≠": "unequal"}
 _ORDER: Final = {">": "above", "<": "below", ">=": "atleast", "≥": "atleast", "<=": "atmost", "≤": "atmost"}
 _COMPARED_WORDS: Final = _EQUALITY | _ORDER
+_PART: Final = re.compile(r"([-._/:#]?)([^-._/:#]+)")
+"""A part of a name, and what stands before it."""
 _NUMBERED: Final = re.compile(r"([^\W\d_]{2,20})(\d{1,4})")
 """A name with its number: `db2` is another database than `db1`; `web01` and `web17` are machines of a kind."""
 
@@ -341,8 +343,10 @@ def _masked(tokens: Sequence[str]) -> list[str]:
         elif (status := _PLURAL_STATUS.fullmatch(token)) and before not in _LISTS.duration_labels:
             kept.append(status[1] or status[2])
         elif _NUMBER.fullmatch(token):
-            is_status = token in _LISTS.statuses and not {stem(before), stem(after)}.isdisjoint(_LISTS.status_labels)
-            kept += [token] * (is_status or before in _LISTS.kept_labels)
+            labels = re.split(r"[_.-]", before)
+            beside = {stem(word) for word in (*labels, after)}
+            is_status = token in _LISTS.statuses and not beside.isdisjoint(_LISTS.status_labels)
+            kept += [token] * (is_status or labels[-1] in _LISTS.kept_labels)
         else:
             kept += _host_parts(token)
     return kept
@@ -364,12 +368,14 @@ def _is_name(token: str) -> bool:
 def _host_parts(token: str, *, is_host: bool = False) -> list[str]:
     """Return what names all machines of a kind: `checkout` of `checkout-7d9f8b6c5-x2x4z`."""
     region = _REGION.search(token)
-    parts = [part for part in re.split(r"[-._/:#]", _REGION.sub("", token)) if part]
+    named = _PART.findall(_REGION.sub("", token))
+    parts = [part for _, part in named]
     first = next((at for at, part in enumerate(parts) if any(letter.isdigit() for letter in part)), len(parts))
     behind = [
         part
         for at, part in enumerate(parts[first:], first)
-        if (part.isalpha() and not _is_random_end(parts, at)) or _LISTS.kept_parts.fullmatch(part)
+        if (part.isalpha() and not (named[at][0] == "-" and _is_random_end(parts, at)))
+        or _LISTS.kept_parts.fullmatch(part)
     ]
     numbered = _NUMBERED.fullmatch(parts[first]) if first < len(parts) else None
     if first and first < len(parts) and parts[first - 1] in _LISTS.identified:
@@ -382,6 +388,8 @@ def _host_parts(token: str, *, is_host: bool = False) -> list[str]:
 
 
 def _is_random_end(parts: Sequence[str], at: int) -> bool:
-    """Whether a part without a number is the random end of the name of a pod, or of a node behind a hash."""
-    is_node = at + 1 == len(parts) and at > 0 and len(parts[at - 1]) >= HASH_CHARS and not parts[at - 1].isalpha()
-    return len(parts[at]) in (POD_SUFFIX_CHARS, POD_SUFFIX_CHARS - is_node)
+    """Whether a part without a number is the random end of the name of a pod or a node, behind a hash."""
+    before = parts[at - 1] if at else ""
+    is_node = at + 1 == len(parts) and len(before) >= HASH_CHARS
+    is_hash = len(before) >= POD_SUFFIX_CHARS and not before.isalpha()
+    return is_hash and len(parts[at]) in (POD_SUFFIX_CHARS, POD_SUFFIX_CHARS - is_node)
