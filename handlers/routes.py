@@ -1,9 +1,9 @@
 """Registers the listener of each kind of Slack event; the table is the last thing in this file.
 
 Messages are on disk before Slack gets its acknowledgement: a Bolt listener runs after it, a middleware before it, and
-a body that cannot be journaled is not acknowledged, so Slack delivers it again. Source: FACTS B4 (measured). The
-buttons and dialogues of each kind of card are a table of its own in handlers/buttons; handlers/team_router.py decides
-to which team they belong.
+a body that cannot be journaled is not acknowledged, so Slack delivers it again. Measured with Bolt 1.
+The buttons and dialogues of each kind of card are a table of its own in handlers/buttons; handlers/team_router.py
+decides to which team they belong.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What model runs cost: the prices of tokens, and a meter that refuses a call which may exceed the run's limit.
 
-Default prices are those that the vendor's own command line uses, not an official price list (FACTS A12); `pricing` in
+Default prices are those that the vendor's own command line uses, not an official price list; `pricing` in
 triage.yml overrides them. A model without a price has no cost, rather than a wrong one. Every attempt is counted, also
 one that was cut off; the worst case of a call is reserved before it is made.
 """

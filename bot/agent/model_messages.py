@@ -160,7 +160,7 @@ def sendable(content: Sequence[BetaContentBlock]) -> list[BetaContentBlock]:
     """Return the blocks of a reply as the API takes them back, which is not always as it sent them.
 
     Blank texts are left out, and so is thinking that nothing follows; arguments of a call that are no object become
-    an empty one. Source: the API's 400s (anthropic-sdk-python#461; FACTS M).
+    an empty one. Source: the API's 400s (anthropic-sdk-python#461, and measured).
     """
     kept = [block for block in content if block.type != "text" or block.text.strip()]
     while kept and kept[-1].type in _THINKING:

@@ -4,7 +4,7 @@ Reads and updates may be repeated, so their client retries broken connections. A
 what Slack says it refused (429, after a Retry-After of seconds); a broken connection is Unconfirmed. At the start the
 bot waits until Slack answers, because a supervisor would only start it again; what Slack refuses for good (a token, a
 scope, an unknown channel) ends it.
-Source: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it (FACTS B2).
+Measured: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it.
 """
 
 from __future__ import annotations

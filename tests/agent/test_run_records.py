@@ -44,7 +44,7 @@ def fail(runs: RunRecorder, why: str, run_id: str = RUN_ID) -> None:
 
 
 def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
-    """Everything SPEC §2 names, and the ledger can be read back."""
+    """Everything other programs read is there, and the ledger can be read back."""
     clock = FakeClock()
     runs = RunRecorder(FileRunFolders(tmp_path), clock)
     found = record(runs, clock)

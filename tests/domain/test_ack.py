@@ -28,7 +28,7 @@ OK = "HEARTBEAT_OK"
     ],
 )
 def test_the_examples_of_the_contract_hold(said: str, kind: str, text: str) -> None:
-    """SPEC §5.5."""
+    """`OK` at an end with no trouble beside it, and everything else."""
     assert read_ack(said) == Ack(kind, text)  # type: ignore[arg-type]
 
 

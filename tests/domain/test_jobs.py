@@ -21,7 +21,7 @@ _JOBS = st.builds(
 
 
 def test_the_name_says_kind_time_and_id() -> None:
-    """The names of SPEC §3.3, which other programs may list."""
+    """Names which other programs may list."""
     fields = {"job_id": "000001", "epoch_ms": 1700000000000, "key": "k", "work": some_work("k")}
     assert Job(kind=JobKind.USER, **fields).name == "user_1700000000000_000001.json"
     assert Job(kind=JobKind.HEARTBEAT, **fields).name == "heartbeat_1700000000000_000001.json"

@@ -56,7 +56,7 @@ def test_entries_are_in_order_and_never_share_a_line(text: str) -> None:
 
 
 def test_the_template_holds_the_tasks_of_the_contract() -> None:
-    """The lists of SPEC §5.3, for both code hosts; nothing is stamped, no flag is up."""
+    """Its lists, for both code hosts; nothing is stamped, no flag is up."""
     worker = template("worker")
     assert [len(worker.tasks(tier)) for tier in Tier] == [2, 6, 8]
     assert [text.split(":")[0] for text in texts(worker, Tier.HOURLY)] == [

@@ -53,7 +53,7 @@ LEGAL = {
     ("pending-user", "escalated", None),
     ("pending-user", "closed", None),
 }
-"""SPEC §4, written out by hand so that the table cannot agree with itself."""
+"""The table of transitions, written out by hand so that the table cannot agree with itself."""
 
 FIELDS = """
 thread_id team_id chat_id chat_name original_message_id opened_by_message_id original_sender_id

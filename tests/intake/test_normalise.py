@@ -23,7 +23,7 @@ def read(name: str) -> Incoming:
 
 
 def test_a_message_becomes_an_event_with_every_field() -> None:
-    """All that SPEC §3.1 names is there, times in UTC."""
+    """All fields of an Event are there, times in UTC."""
     event = read("message").event
     assert event.model_dump(mode="json") == {
         "platform": "slack",

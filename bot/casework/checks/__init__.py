@@ -1,4 +1,4 @@
-"""Every check of a draft that code can make, before any model is asked: SPEC §4.3."""
+"""Every check of a draft that code can make, before any model is asked."""
 
 from bot.casework.checks.draft_checks import check_return
 from bot.domain.returns import ref_marks

@@ -1,7 +1,7 @@
 """Whether the places and the facts that a draft states are covered by its citations, and how it says them. Pure.
 
 Places: a file that is only named is covered by a citation of it, by a quote that names it, and by a cited commit that
-changed it; lines only by citations of those lines; a commit by a citation of it or at it. Facts (SPEC §4.3): a
+changed it; lines only by citations of those lines; a commit by a citation of it or at it. Facts: a
 statement without a citation beside it is marked on the card and told to the validator; it keeps a draft from confidence
 `high`, and from nothing else. The evidence's own words are not the draft's: what repeats a quote is judged for secrets
 only.

@@ -1,4 +1,4 @@
-"""Every check of a draft that code makes before a model validates it (SPEC §4.3).
+"""Every check of a draft that code makes before a model validates it.
 
 Reads the repository at the cited commits, the run's ledger and memory/. A check that cannot be made has `ok` None and
 does no harm, but a draft needs at least one proved citation (`grounded`). The reasons tell the investigator what to

@@ -1,8 +1,8 @@
-"""The result of a validation, and the validator that needs no model: the checks of SPEC §4.3 and their verdict.
+"""The result of a validation, and the validator that needs no model: the checks by code and their verdict.
 
 The deterministic checks come first; a model that validates (bot/casework/checks/model_validator.py) receives their
 results. Code can only make a verdict stricter: a `pass` that breaks a rule becomes a `bounce`, never the other way
-round (SPEC §4.4).
+round.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def _stems(question: str) -> frozenset[str]:
 
 
 def count_tokens(read: Sequence[str]) -> int:
-    """Return what reading these texts costs, by the measure of SPEC §4.1: UTF-8 bytes / 4.
+    """Return what reading these texts costs, by the measure of AC-02: UTF-8 bytes / 4.
 
     >>> count_tokens(["é" * 10, "abcd"])
     6

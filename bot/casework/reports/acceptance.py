@@ -1,4 +1,4 @@
-"""Measures the criteria of SPEC §8, AC-01 to AC-11: each with its value and target, or what data is missing. Pure.
+"""Measures the criteria AC-01 to AC-11 of docs/metrics.md: value and target, or what data is missing. Pure.
 
 Below the number of cases named in `missing` a value is shown and not judged. AC-03, AC-04, AC-07, AC-08 and AC-09
 allow no exception; what records cannot show (a kill at any moment) is proved by the journeys under tests/.

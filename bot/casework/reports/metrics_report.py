@@ -1,4 +1,4 @@
-"""The metrics report: the criteria of SPEC §8 and the counts behind them, week by week.
+"""The metrics report: the criteria AC-01 to AC-11 (docs/metrics.md) and the counts behind them, week by week.
 
 `MetricsService` answers `/triage metrics` and updates the rollups a little at a time, so that nobody waits for it.
 """

@@ -39,7 +39,7 @@ SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
 
 TOO_BUSY = 0.40
-"""The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
+"""The share of messages taken for work above which the rules are too eager (AC-01)."""
 
 ENOUGH_MESSAGES = 100
 

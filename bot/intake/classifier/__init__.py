@@ -1,4 +1,4 @@
-"""Tier 0: what a message is, by rules, without a model: SPEC §3.2."""
+"""Tier 0: what a message is, by rules, without a model."""
 
 from bot.intake.classifier.classification import classify
 from bot.intake.classifier.rules import Rules

@@ -91,7 +91,7 @@ def test_a_failed_check_shows_in_its_field(name: str, field: str, value: str) ->
 
 
 def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing() -> None:
-    """The rules of SPEC §4.4, over every combination of what a validator can report."""
+    """The rules of verdicts, over every combination of what a validator can report."""
     fields = ["spot_check_result", "schema_check", "confidence_language_match", "risk_gate_check", "tone_assessment"]
     for values in itertools.product(*map(choices, fields)):
         spot, schema, match, risk, tone = values

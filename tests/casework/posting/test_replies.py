@@ -553,7 +553,7 @@ def test_a_claim_made_on_an_older_state_is_a_conflict(tmp_path: Path) -> None:
 
 
 class TestLogLine:
-    """replies.ndjson, SPEC §4.8."""
+    """The line of replies.ndjson, which other programs read."""
 
     def test_it_has_the_fields_of_the_spec_and_no_other(self) -> None:
         """Other programs read them by name."""
@@ -588,7 +588,7 @@ class TestLogLine:
         ],
     )
     def test_it_says_how_the_verdict_came_about(self, tmp_path: Path, verdicts: list[Verdict], line: str) -> None:
-        """In one word of SPEC §4.8."""
+        """In one word, which other programs read."""
         office = Office(tmp_path, verdicts=verdicts).asked()
         approve(office)
         [record] = office.log.records()

@@ -53,7 +53,7 @@ def test_what_a_beat_was_given_and_said_beside_ok_is_written_where_there_is_any(
 
 
 def test_an_envelope_has_exactly_the_fields_of_the_contract() -> None:
-    """SPEC §5.6, in its order; what is unknown is null."""
+    """In its order; what is unknown is null."""
     assert json.loads(envelope(why="paused").model_dump_json()) == {
         "ts": "2026-03-01T12:00:00Z",
         "session_id": "api",

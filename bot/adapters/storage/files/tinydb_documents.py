@@ -1,6 +1,6 @@
 """Documents of one process in TinyDB, one JSON file each, and the archive of closed ones.
 
-TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only the
+TinyDB's own JSON storage rewrites one file in place, which a crash destroys; this one writes only the
 changed documents, each atomically. Reads go by key, so they cost the same however many documents there are; what they
 return must not be changed. The archive is <yyyy-mm>/<id>.<at>.json; its names are read once and kept in memory
 (100,000 of them: 0.4 s and 33 MB).
