@@ -44,7 +44,7 @@ _COUNT: Final = re.compile(
     r"|(?<![\w/.:-])[0-9]{1,9}/[0-9]{1,9}(?![\w/.-])"
     rf"|(?:{'|'.join(f'(?<={word}[ =:])|(?<={word}[=:] )' for word in _COUNTED)})[0-9]{{1,9}}\b"
 )
-"""How many of something a failed command names, in a text of small letters: that differs too."""
+"""How many of something a failed command names, in a text of small letters: that differs too, but for none of all."""
 
 _DATED: Final = re.compile(
     r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
@@ -78,8 +78,14 @@ def output_digest(argv: Argv, output: str, *, exit_code: int | None, problem: st
     if at is not None:
         said = _DATED.sub(lambda found: "" if _is_own_clock(found, at) else found[0], said)
     if problem is not None:
-        said = _VARYING.sub("", normalised(_COUNT.sub("", said.casefold())))
+        said = _VARYING.sub("", normalised(_COUNT.sub(_none_left, said.casefold())))
     return hashlib.sha256(f"{exit_code}\0{said}".encode()).hexdigest()[:32]
+
+
+def _none_left(count: re.Match[str]) -> str:
+    """Return "none" for a count that says that nothing of all is left, "0/7" or "0 of 7"; nothing for any other."""
+    whole = count[0] + count.string[count.end() : count.end() + 4]
+    return "none" if whole.startswith(("0/", "0 of ")) else ""
 
 
 def _without_ages(lines: Iterable[str]) -> Iterator[str]:

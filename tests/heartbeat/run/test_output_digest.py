@@ -61,6 +61,8 @@ def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: st
         ("status: 503", "status: 401"),
         ("postgres 5432 refused", "postgres 6379 refused"),
         ("3 pods not ready", "3 nodes not ready"),
+        ("api 2/7 ready", "api 0/7 ready"),
+        ("queue depth 1043 (5 of 7 workers)", "queue depth 998 (0 of 7 workers)"),
     ],
 )
 def test_a_failure_of_another_kind_is_another(before: str, after: str) -> None:
