@@ -26,6 +26,8 @@ SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
 LONGEST_PAUSE: Final = timedelta(hours=24)
+_OUTAGES: Final = frozenset({"Unavailable", "Unconfirmed"})
+"""Kinds of failures that end by themselves, when a service can be reached again."""
 
 
 class ChangedBy(FrozenValue):
@@ -78,22 +80,24 @@ class InboxMessage(FrozenValue):
     model_config = WITHOUT_UNDERSCORE
 
 
-def _pause_after(count: int) -> timedelta:
-    """Return how long a session pauses after `count` failures of one kind.
+def _pause_after(count: int, kind: str) -> timedelta:
+    """Return how long a session pauses after `count` failures of one kind; an outage ends, so it never takes long.
 
-    >>> [_pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
+    >>> [_pause_after(count, "ProviderError") / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
     [0.0, 1.0, 2.0, 4.0, 48.0]
+    >>> _pause_after(100, "Unavailable") / timedelta(minutes=30)
+    1.0
     """
     if count < PAUSE_AFTER:
         return timedelta()
-    doublings = min(count - PAUSE_AFTER, 16)
+    doublings = 0 if kind.partition(":")[0] in _OUTAGES else min(count - PAUSE_AFTER, 16)
     return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
 
 
 class Failures(FrozenValue):
     """Failures of one kind in a row; until `paused_until` only a person's wake runs.
 
-    Five of one kind pause a session; each try that fails again doubles the pause, up to a day.
+    Five of one kind pause a session; each try that fails again doubles the pause, up to a day, but of an outage.
     """
 
     kind: str = ""
@@ -113,7 +117,9 @@ class Failures(FrozenValue):
         is_same = self.kind in ("", kind)  # earlier versions stored no kind
         before = self.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
         count = before.count + 1
-        return before.evolve(count=count, paused_until=now + _pause_after(count) if count >= PAUSE_AFTER else None)
+        return before.evolve(
+            count=count, paused_until=now + _pause_after(count, kind) if count >= PAUSE_AFTER else None
+        )
 
     @property
     def is_untold(self) -> bool:
