@@ -132,16 +132,20 @@ class Life:
         return [m["text"] for m in messages if m.get("ephemeral_to") == ANA.user_id]
 
     def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
-        """Let the approver decide once about each draft the card offers, and wait until `until` holds."""
-        decided: set[str | None] = set()
+        """Let the approver decide about each draft the card offers, and wait until `until` holds.
+
+        Once; and again where the dead replica still holds the thread.
+        """
+        decided: set[tuple[str | None, int]] = set()
 
         def reached() -> bool:
             if until():
                 return True
             card = None if decision == "none" else self.offer()
             button = find_element(card, ids.APPROVE) if card else None
-            if card and button and button.value not in decided:
-                decided.add(button.value)
+            refused = sum(text.startswith("Somebody changed this thread") for text in self.told())
+            if card and button and (button.value, refused) not in decided:
+                decided.add((button.value, refused))
                 with suppress(ProviderError, InputError):  # the bot may die under the approver's hands
                     self._decide(card, decision)
             return until()

@@ -85,7 +85,6 @@ POSTED_SAVED: Final = SAVED + r'"status": "pending-user".*"posted_message_id": "
 CLOSED: Final = SAVED + r'"status": "closed"'
 ARCHIVED, STATE_GONE = r"rename state/\S+ -> closed/", r"remove state/"
 TOLD: Final = "call chat.postEphemeral "
-REQUEUED: Final = r"rename queue/running/\S+ -> queue/user_"
 REACTED, UNREACTED = "call reactions.add ", "call reactions.remove "
 EDITED: Final = SAVED + r'"draft_version": 2'
 
@@ -133,13 +132,13 @@ STEPS: Final = (
     Step(name="dismissed, before the archive", decision="dismiss", kill=before(ARCHIVED), left={"archived": 0}),
     Step(name="archived, reaction not removed", decision="dismiss", kill=before(UNREACTED), left={"archived": 1}),
     Step(name="reaction removed, not answered", decision="dismiss", withheld=UNREACTED, left={"reactions": []}),
-    Step(name="answered, first reaction stands", kill=before(UNREACTED), left={"archived": 1, "replies": 1}),
+    Step(name="answered, first reaction stands", kill=before(UNREACTED), left={"replies": 1}),
     Step(
         name="edit saved, before the intent", decision="edit", kill=after(EDITED), left={"intent": False, "version": 2}
     ),
     Step(name="edit posted, not answered", decision="edit", withheld=POSTED, left={"intent": True, "replies": 1}),
     Step(name="edit posted, not logged", decision="edit", kill=before(LOGGED), left={"replies": 1, "logged": 0}),
-    Step(name="recovery: claim returned", kill=before(CARD_SAVED), then=after(REQUEUED), left={"cards": 1}),
+    Step(name="recovery: claim returned", kill=before(CARD_SAVED), then=before(JOB_GONE), left={"cards": 1}),
     Step(name="recovery: card adopted", kill=before(CARD_SAVED), then=after(CARD_SAVED), left={"cards": 1}),
     Step(name="recovery: before the post", kill=after(INTENT), then=before(POSTED), left={"intent": True}),
     Step(name="recovery: posted, id not saved", kill=after(INTENT), then=before(POSTED_SAVED), left={"replies": 0}),

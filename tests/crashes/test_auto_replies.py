@@ -18,8 +18,7 @@ from demo.workspace import ANA, DEMO, ENG, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import CLOSED, INTENT, POSTED, POSTED_SAVED, ROUNDS, Step, after, before, met
-from tests.domain.search.test_stack_frames import LOGGED
+from tests.crashes.steps import CLOSED, INTENT, LOGGED, POSTED, POSTED_SAVED, ROUNDS, Step, after, before, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP

@@ -17,9 +17,8 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, POSTED, ROUNDS, SAVED, after, before, met
+from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, ROUNDS, SAVED, after, before, met
 from tests.crashes.victim import Moment
-from tests.domain.search.test_stack_frames import LOGGED
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
