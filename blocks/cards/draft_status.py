@@ -7,6 +7,8 @@ Why a draft did not pass, as the card shows it: each round with its own words an
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
@@ -33,6 +35,8 @@ WAITS_FOR_CODEBASE = (
 )
 
 EARLIER_DRAFT_CHARS = 800
+
+_SHORTEST_SHOWN = timedelta(seconds=1)
 
 
 def status_line(state: ThreadState, *, progress: str | None = None) -> str:
@@ -123,7 +127,7 @@ def _origin(state: ThreadState) -> str:
     if ret is None or (state.draft_pending and state.has_edited_draft):
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
-    took = f"took {duration(state.work_time)}" if state.work_time is not None else ""
+    took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
     return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}", took)
 
 

@@ -61,7 +61,7 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
     """Return the answer; every text in it is ours."""
     told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
     untold = [each for each in report.criteria if each.ok is None]
-    title = f"*The last {report.window.days:.0f} days*"
+    title = f"*The last {counted(round(report.window.days), 'day')}*"
     return [
         section("\n".join([title, *(map(_measure_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(tally_lines(report.tally))),

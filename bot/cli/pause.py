@@ -19,7 +19,7 @@ def pause_command(scope: Scope) -> int:
     """Pause; raises StoreError where the data directory cannot be written."""
     switch, name = _switch(scope), getpass.getuser()
     is_new = switch.pause(by=f"terminal:{name}", name=name)
-    print(f"Triage is {'' if is_new else 'already '}{switch.words()}.")
+    print(wrapped(f"Triage is {'' if is_new else 'already '}{switch.words()}."))
     print(wrapped("New messages still get cards. New investigations and heartbeats wait; running ones finish."))
     print("To resume: triage resume")
     return 0
@@ -32,7 +32,8 @@ def resume_command(scope: Scope) -> int:
     switch = _switch(scope)
     words = switch.words()
     if switch.resume(by=f"terminal:{getpass.getuser()}"):
-        print(f"Triage is not paused any more; it was {words}. Next: triage status")
+        print(wrapped(f"Triage is not paused any more; it had been {words}."))
+        print("Next: triage status")
     else:
         print("Nothing is paused. Next: triage status")
     return 0

@@ -98,7 +98,9 @@ class CaseworkCommands:
             return message_blocks("Nothing is paused. Next: /triage status")
         self.show_cards()
         waiting = overview(self.store, self.clock.now()).queued
-        return message_blocks(f"Triage is running again; it was {words}. {waiting} in the queue. Next: /triage status")
+        return message_blocks(
+            f"Triage is running again; it had been {words}. {waiting} in the queue. Next: /triage status"
+        )
 
     def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""

@@ -127,3 +127,12 @@ def test_a_dialogue_keeps_lines_and_what_nobody_touched(bot: list[dict[str, Any]
         page.submit()
         submitted = [body["view"]["state"]["values"] for body in bot if body.get("type") == "view_submission"]
         assert submitted[-1]["reply"]["value"]["value"] == (typed or "draft")
+
+
+def test_a_narrow_window_leaves_the_messages_its_width(page: SlackPage) -> None:
+    """The channels stand above them."""
+    page.page.set_viewport_size({"width": 420, "height": 900})
+    page.open_channel("help")
+    box = page.page.locator(".main").bounding_box()
+    assert box is not None
+    assert box["width"] == 420

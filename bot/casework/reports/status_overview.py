@@ -138,11 +138,6 @@ class ThreadLine:
         """Whether it waits for a human."""
         return self.status is ThreadStatus.PENDING_USER
 
-    @property
-    def status_words(self) -> str:
-        """Its status, and why it waits: `pending-user (approval)`."""
-        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:

@@ -30,6 +30,7 @@ from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
 from bot.config.environment import process_home
 from bot.config.settings import find_config
+from bot.domain.text.humanize import counted
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -128,7 +129,7 @@ def _baseline(config: Path | None, home: Path) -> float | None:
 
 def render(done: MetricsReport) -> str:
     """Return the report, one screen of at most 80 columns."""
-    lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
+    lines = [f"The last {counted(round(done.window.days), 'day')}, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
     lines += [line for each in done.criteria for line in _criterion(each)]
     lines += ["", *(f"  {line}" for line in tally_lines(done.tally))]
     if done.weeks:

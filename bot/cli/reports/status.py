@@ -118,10 +118,10 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         lines.append(wrapped(named, lead="  ", indent="    "))
     if seen.threads:
         lines.append("")
-    width = max((len(thread.status_words) for thread in seen.threads), default=0)
+    width = max((len(thread.standing) for thread in seen.threads), default=0)
     for thread in seen.threads:
         lines.append(
-            f"  {thread.status_words:<{width}} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}"
+            f"  {thread.standing:<{width}} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 36)}"
         )
         lines += [f"    {thread.watch}"] if thread.watch else []
     lines += [wrapped(unreadable_words(name), lead="  ! ", indent="    ") for name in seen.unreadable]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -157,6 +158,13 @@ def test_progress_stands_in_the_status_line_as_plain_text() -> None:
 def test_any_thinking_fits_the_card(progress: str) -> None:
     """Slack refuses a whole message for one object over its limit."""
     text_of(in_status(ThreadStatus.INVESTIGATING), progress=progress)
+
+
+@pytest.mark.parametrize(("took_s", "shown"), [(0.4, False), (1, True)])
+def test_the_time_a_draft_took_stands_there_from_a_second_on(took_s: float, *, shown: bool) -> None:
+    """An offline search takes less, and "0 s" says nothing."""
+    step = Transition(at=NOW + timedelta(seconds=took_s), from_="investigating", to="pending-user", why="")
+    assert ("took " in status_line(waiting(started_at=NOW, status_history=(step,)))) == shown
 
 
 def test_a_foreign_question_has_its_gloss_under_it() -> None:

@@ -38,6 +38,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_report_of_one_day_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And not of days."""
+    assert main(["metrics", "--days", "1"]) == 0
+    assert capsys.readouterr().out.startswith("The last 1 day, to ")
+
+
 def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """80 columns, one screen, no colour, and honest about a young bot."""
     assert main(["metrics", "--weeks", "4"]) == 0
