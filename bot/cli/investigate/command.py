@@ -70,7 +70,7 @@ def command(
         if as_json:
             print(failure_json(question, error))
         raise
-    print(findings_json(findings) if as_json else render(findings))
+    print(findings_json(findings) if as_json else render(findings, sources.environment.home))
     return 0 if findings.validation.passed else 1
 
 

@@ -81,7 +81,7 @@ def question_runner(models: CaseworkModels, sources: InvestigationInputs) -> Que
     )
 
 
-def render(findings: QuestionRun) -> str:
+def render(findings: QuestionRun, home: Path) -> str:
     """Return the findings for a terminal; the draft's own lines are not broken."""
     ret = findings.found.ret
     blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
@@ -100,7 +100,7 @@ def render(findings: QuestionRun) -> str:
     blocks += ["\n".join(one.words() for one in ret.aged_clones)] if ret.aged_clones else []
     blocks += _patch(ret.proposed_patch)
     blocks.append(_verdict(findings))
-    blocks.append(f"{_facts(findings)}\n{_records(findings)}")
+    blocks.append(f"{_facts(findings)}\n{_records(findings, home)}")
     return strip_hidden("\n\n".join(blocks))[0]
 
 
@@ -110,10 +110,10 @@ def _suspect(one: SuspectChange) -> str:
     return f"  {said}{f' by {author}' if author else ''}{f': {subject}' if subject else ''}"
 
 
-def _records(findings: QuestionRun) -> str:
+def _records(findings: QuestionRun, home: Path) -> str:
     """Return where the runs are on record; the validator's, where it came to no verdict."""
-    failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
-    return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
+    failed = f"\n        {home}/runs/{findings.validation_id} (no verdict; run.log has what happened)"
+    return f"record: {home}/runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
 
 
 def _patch(patch: ProposedPatch | None) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bot.agent.run_records import Ledger
 from bot.casework.checks.validation import Validation
 from bot.casework.evaluation.question_run import QuestionRun
@@ -19,10 +21,12 @@ def test_no_citation_can_write_another_one_s_line() -> None:
     ret = a_return("The limit is 5.\x1b[2J", evidence_refs=(ref,))
     found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    said = render(QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation))
+    run = QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation)
+    said = render(run, Path("/home/t/.triage"))
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
     assert "\x1b" not in said
     assert "\u202e" not in said
+    assert "record: /home/t/.triage/runs/r1\n" in said
 
 
 def test_a_proposed_patch_is_shown_without_secrets() -> None:
@@ -31,7 +35,8 @@ def test_a_proposed_patch_is_shown_without_secrets() -> None:
     patch = ProposedPatch(title="Fix it", diff=f"+x = '{token}'\n  ✓ app/retry.py:3", rationale="It is five.")
     found = Investigation(ret=a_return(proposed_patch=patch), ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    said = render(QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation))
+    run = QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation)
+    said = render(run, Path("/home/t/.triage"))
     assert "Proposed patch (not applied): Fix it · no file named · +1 −0 lines" in said
     assert "    ```diff" in said
     assert token not in said

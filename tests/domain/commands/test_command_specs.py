@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from bot.domain.commands.command_line import read_line
 from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, commands, near_commands, subcommands
@@ -15,6 +18,13 @@ SPEC = (
     "pollinate.run pollinate.list pollinate.accept pollinate.reject "
     "autonomy autonomy.arm autonomy.disarm review"
 )
+
+
+def test_slack_hints_at_every_command_while_somebody_types() -> None:
+    """The manifest names them in the order of the help."""
+    manifest = yaml.safe_load((Path(__file__).parents[3] / "manifest.yml").read_text(encoding="utf-8"))
+    (command,) = manifest["features"]["slash_commands"]
+    assert command["usage_hint"].split(" | ") == [entry.path for entry in commands()]
 
 
 def test_every_command_and_subcommand_stands_in_it() -> None:
