@@ -13,17 +13,19 @@ from typing import Final
 from bot.domain.credentials.secret_forms import SecretSpan
 from bot.domain.credentials.secret_names import is_told, names_in
 
-_SIGNS: Final = tuple(map(re.compile, (r"\|", "\u2502", "\t", ";", r",|\"(?>(?:[^\"\n]|\"\"){0,500})\"", " {2,}")))
-_IN_INSERTS: Final = re.compile(r",|'(?>(?:[^']|''){0,4000})'")
-_QUOTES: Final = ("'", '"')
-_RULE: Final = re.compile(r"[-+|:= \t\r\u2500-\u257f]+")
-_NAME: Final = re.compile(r"[\w.-]{1,40}(?: [\w.-]{1,40}){0,3}")
-_AROUND: Final = " \t\r`*\"'"
+_COMMA: Final = re.compile(r",|\"(?>(?:[^\"\n]|\"\"){0,500})\"")
+_SIGNS: Final = (*map(re.compile, (r"\|", "\u2502", "\t", ";")), _COMMA, re.compile(" {2,}"))
+_VALUE: Final = r"'(?>(?:[^'\\]|''|\\.){0,4000})'|\([^()']{0,200}\)"  # a text, or what a function is called with
+_IN_INSERTS: Final = re.compile(rf",|{_VALUE}", re.DOTALL)
+_QUOTES: Final = ("'", '"', "(")
+_RULE: Final = re.compile(r"[-+|:=> \t\r\u2500-\u257f]+")
+_NAME: Final = re.compile(r"(?P<name>[\w.#-]{1,40}(?: [\w.-]{1,40}){0,3})(?: ?\([^()]{1,40}\))?")
+_AROUND: Final = " \t\r`*\"':>"
 _MAX_HEADING_CHARS: Final = 1_000
 _INSERT: Final = re.compile(
-    r"(?i:\binsert\s{1,4}into\s{1,4}[\w.\"`\[\]]{1,100}\s{0,4})\((?P<names>[^()]{1,1000})\)(?i:\s{0,4}values)"
+    r"(?i:\binto\s{1,40}[\w.\"`\[\]]{1,100}\s{0,40})\((?P<names>[^()]{1,1000})\)(?i:\s{0,40}values)"
 )
-_ROW: Final = re.compile(r"[\s,]{0,8}\((?P<cells>(?>(?:'(?>(?:[^']|''){0,4000})'|[^()'])*))\)")
+_ROW: Final = re.compile(rf"[\s,]{{0,40}}\((?P<cells>(?>(?:{_VALUE}|[^()'])*))\)", re.DOTALL)
 
 _Cell = tuple[int, int]
 
@@ -35,11 +37,11 @@ def in_columns(text: str) -> Iterator[SecretSpan]:
         if name >= done:
             start, done = text.rfind("\n", 0, name) + 1, _line_end(text, name)
             for sign in _SIGNS if done - start <= _MAX_HEADING_CHARS else ():
-                if kinds := _kinds(text, _cells(text, start, done, sign)):
+                if kinds := _kinds(text, _cells(text, start, done, sign), is_list=sign is _COMMA):
                     done = yield from _below(text, done, sign, kinds)
                     break
     for insert in _INSERT.finditer(text):
-        kinds = _kinds(text, _cells(text, *insert.span("names"), _IN_INSERTS))
+        kinds = _kinds(text, _cells(text, *insert.span("names"), _IN_INSERTS), is_list=True)
         row = _ROW.match(text, insert.end()) if kinds else None
         while row:
             yield from _in_row(text, kinds, _cells(text, *row.span("cells"), _IN_INSERTS))
@@ -59,20 +61,24 @@ def _below(text: str, done: int, sign: re.Pattern[str], kinds: Sequence[str]) ->
 
 
 def _in_row(text: str, kinds: Sequence[str], cells: Sequence[_Cell]) -> Iterator[SecretSpan]:
-    if len(cells) == len(kinds):
-        for kind, (start, end) in zip(kinds, cells, strict=True):
-            if kind and is_told(text[start:end], kind):
-                yield SecretSpan(start, end, kind)
+    for kind, (start, end) in zip(kinds, cells, strict=False):  # a row may end without the sign, or too early
+        if kind and is_told(text[start:end], kind):
+            yield SecretSpan(start, end, kind)
 
 
-def _kinds(text: str, cells: Sequence[_Cell]) -> list[str]:
-    """Return the kind of credential that each cell of a heading names, "" for none; [] for what is no such heading."""
-    inner = cells[1:-1] if cells[0][0] == cells[0][1] and cells[-1][0] == cells[-1][1] else cells  # between `|` and `|`
-    if len(inner) < 2 or not all(_NAME.fullmatch(text, *cell) for cell in inner):
+def _kinds(text: str, cells: Sequence[_Cell], *, is_list: bool) -> list[str]:
+    """Return the kind of credential that each cell of a heading names, "" for none; [] for what is no such heading.
+
+    A cell may be empty, but in a list with commas, which may be one of code.
+    """
+    names = [_NAME.fullmatch(text, *cell) for cell in cells]
+    headed = [name.span("name") for name in names if name]
+    unnamed = [cell for cell, name in zip(cells, names, strict=True) if not name]
+    if len(headed) < 2 or any(is_list or start < end for start, end in unnamed):
         return []
-    first = cells[0][0]
-    named = {first + end: kind for _, end, kind in names_in(text[first : cells[-1][1]])}
-    kinds = [named.get(end, "") for _, end in cells]
+    first = headed[0][0]
+    named = {first + end: kind for _, end, kind in names_in(text[first : headed[-1][1]])}
+    kinds = [named.get(name.end("name"), "") if name else "" for name in names]
     return kinds if any(kinds) else []
 
 

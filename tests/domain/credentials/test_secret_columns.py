@@ -16,6 +16,15 @@ TABLES = {
     "semicolons": "Benutzer;Passwort\nbob;{}\n",
     "tabs": "user\tpassword\nbob\t{}",
     "columns by blanks": "USER    PASSWORD   NOTE\nbob     {}   new one\n",
+    "rows without a last sign": "| user | password |\n|---|---|\n| bob | {}\n",
+    "a heading without a last sign": "| user | password\n|---|---\n| bob | {} |\n",
+    "a quotation": "> | user | password |\n> |---|---|\n> | bob | {} |\n",
+    "unnamed columns": "| | # | **User:** | Password (temporary) |\n|---|---|---|---|\n| x | 1 | bob | {} |\n",
+    "indented columns": "    USER    PASSWORD\n    bob     {}\n",
+    "CSV whose rows end early": "user,password,note\nbob,{}\n",
+    "an insert over lines": "INSERT INTO users\n        (name, password)\nVALUES\n            ('bob', '{}');",
+    "an insert of a dump": "INSERT IGNORE INTO users (name, at, password) VALUES ('O\\'Bob', f(1, 2), '{}');",
+    "a replacement": "REPLACE INTO users (name, password) VALUES ('bob', '{}');",
     "an insert": "INSERT INTO users (id, name, password) VALUES\n (1, 'Bob, Jr. (it''s he)', '{}'),\n  (2, 'e', NULL);",
 }
 
