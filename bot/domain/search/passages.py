@@ -184,6 +184,8 @@ def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[
 
     >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
     (3, 5)
+    >>> best_lines(["def retry():", "    wait()", "", "@property"], frozenset({"retr", "wait"}), 4)
+    (0, 2)
     """
     found = [frozenset() if is_import(line) else shared_stems(stems, line) for line in lines]
     counts = Counter(stem for line in found for stem in line)
@@ -205,7 +207,8 @@ def _quotable_from(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    while end > start + 1 and not lines[end - 1].strip():
+    """Return a run without blank lines and decorators at its end, which belong to what follows."""
+    while end > start + 1 and (not (last := lines[end - 1].strip()) or last.startswith("@")):
         end -= 1
     return start, end
 
