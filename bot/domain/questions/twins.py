@@ -86,6 +86,7 @@ _TRACE_LINE: Final = re.compile(r"[ \t]+\S|(?:Traceback|Caused by|goroutine |at 
 _OF_US: Final = re.compile(
     r"\b(?:do|does|did|can|could|should|must|may|will) (?:i|we|you|they)\b|\b(?:how|possible|way) to\b"
 )
+_MAY: Final = re.compile(r"\b(?:can|could|may)\b")
 _IS: Final = re.compile(r"\b(?:is|are|was|were|be|being|been|get|gets|got)\b")
 
 _POD_END: Final = re.compile(r"-[b-df-hj-np-tv-xz2456789]{8,10}-[b-df-hj-np-tv-xz2456789]{5}(?![\w-])")
@@ -214,13 +215,15 @@ def _same_order(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _is_passive_of(passive: str, active: str) -> bool:
     """Whether the same words ask of things what others ask of us: "where are keys stored" and "where do we store keys".
 
-    The verb alone may stand elsewhere.
+    The verb alone may stand elsewhere. "Can we delete it" asks for leave, "is it deleted" for a fact.
     """
     passive, active = (_without_markup(text[:MAX_CHARS]).casefold() for text in (passive, active))
     asked = _OF_US.search(active)
     if asked is None or _OF_US.search(passive) or not _IS.search(passive):
         return False
     at, words = len(_words(active[: asked.end()], is_alert=False)), _words(active, is_alert=False)
+    if at == 0 and bool(_MAY.search(asked[0])) != bool(_MAY.search(passive)):
+        return False
     verb, rest = words[at : at + 1], words[:at] + words[at + 1 :]
     told = _words(passive, is_alert=False)
     if not any(told[at : at + 1] == verb and told[:at] + told[at + 1 :] == rest for at in range(len(told))):
