@@ -44,6 +44,11 @@ ADVICE = {
         "To fix it, update the default argument.",
         "Comment out the call.",
     ],
+    "weaker security": [
+        "Set Access-Control-Allow-Origin to *.",
+        "Use `allowed_origins=[\"*\"]`.",
+        "Allow origin * for the API.",
+    ],
     "look-alike letters": ["D\u0435lete the table.", "Run `kubectl del\u0435te pod x`.", "Dr\u03bfp it."],
     "advice for one customer": [
         "Tell the customer to upgrade their plan.",
@@ -53,6 +58,7 @@ ADVICE = {
     ],
 }
 EXPLANATIONS = [
+    "CORS origins are read from *.yml, and Access-Control-Allow-Origin is set per tenant.",
     "\u0394t is 5 \u00b5s in the API-\u0448\u043b\u044e\u0437.",
     "The job deletes rows older than 30 days.",
     "Delete requests are handled by `orders.py`.",
