@@ -431,6 +431,7 @@ class RecordingMessenger:
         self.lost_before_posting = False
         self.unreadable = False
         self.card_refused: ProviderError | None = None
+        self.removal_refused: ProviderError | None = None
         self.refusals = 0
         self.line_refused: ProviderError | None = None
         self.meanwhile: Callable[[], object] | None = None
@@ -458,6 +459,8 @@ class RecordingMessenger:
         return any(card.ts == state.card_ts for card in self.cards)
 
     def remove_card(self, state: ThreadState) -> None:
+        if self.removal_refused is not None:
+            raise self.removal_refused
         self.removed.append((state.card_channel, state.card_ts))
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:

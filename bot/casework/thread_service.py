@@ -121,8 +121,9 @@ class CardUpdates:
         if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
             self.show_later(state.twin_of)
             return
-        before, is_moving = state, self._stands_elsewhere(state)
-        if is_moving:
+        if self._stands_elsewhere(state):
+            self.guard.require()
+            self._messenger.remove_card(state)
             state = state.evolve(card_channel=None, card_ts=None)
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
@@ -134,8 +135,6 @@ class CardUpdates:
         self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
         if (state.card_channel, state.card_ts) != (channel, ts):
             self._store.evolve(thread_id, card_channel=channel, card_ts=ts)
-        if is_moving:
-            self._messenger.remove_card(before)
 
     def _stands_elsewhere(self, state: ThreadState) -> bool:
         """Whether an open thread's card stands in what was the ops channel once: others may read there now."""

@@ -136,7 +136,11 @@ class Messenger(Protocol):
         """Whether the card on file still stands in the ops channel; raises ProviderError if the chat cannot say."""
 
     def remove_card(self, state: ThreadState) -> None:
-        """Delete the card on file, which stands in another channel than the ops channel; one that cannot be stays."""
+        """Delete the card on file, which stands in another channel than the ops channel; one that cannot be stays.
+
+        Raises:
+            Unavailable: the chat cannot be reached.
+        """
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.

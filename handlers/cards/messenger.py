@@ -88,10 +88,16 @@ class SlackMessenger:
         return any(one.get("ts") == state.card_ts and one.get("subtype") != "tombstone" for one in messages)
 
     def remove_card(self, state: ThreadState) -> None:
-        """Delete the card on file; where Slack does not let us, it stays, and the log says so."""
+        """Delete the card on file; where Slack does not let us, it stays, and the log says so.
+
+        Raises:
+            Unavailable: Slack cannot be reached.
+        """
         try:
             with translate_slack_errors("delete the card in the ops channel of before"):
                 self._client.chat_delete(channel=str(state.card_channel), ts=str(state.card_ts))
+        except Unavailable:
+            raise
         except ProviderError as error:
             log.warning("%s", error, extra={"action": "card_left", "thread_id": state.thread_id})
 

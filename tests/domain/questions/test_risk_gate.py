@@ -46,7 +46,7 @@ ADVICE = {
     ],
     "weaker security": [
         "Set Access-Control-Allow-Origin to *.",
-        "Use `allowed_origins=[\"*\"]`.",
+        'Use `allowed_origins=["*"]`.',
         "Allow origin * for the API.",
     ],
     "look-alike letters": ["D\u0435lete the table.", "Run `kubectl del\u0435te pod x`.", "Dr\u03bfp it."],

@@ -102,6 +102,14 @@ class TestCard:
         messenger.remove_card(on_card(STATE).evolve(card_channel="C0BEFORE"))
         assert [(call["channel"], call["ts"]) for call in slack.of("chat.delete")] == [("C0BEFORE", CARD_TS)]
 
+    def test_a_card_that_slack_cannot_take_away_now_is_asked_for_again(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """Others may read it there until then."""
+        slack.will("chat.delete", refusal("internal_error"))
+        with pytest.raises(Unavailable):
+            messenger.remove_card(on_card(STATE).evolve(card_channel="C0BEFORE"))
+
     @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
     def test_a_refused_update_is_an_error_and_posts_nothing(
         self, slack: SlackStub, messenger: SlackMessenger, code: str
