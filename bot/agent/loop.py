@@ -26,7 +26,7 @@ Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicV
 
 
 class AnthropicRunner:
-    """Implements bot.agent.run.Runner; any number of runs may be under way at once, sharing nothing but connections."""
+    """Implements `Runner` of bot.agent.model_run; any number of runs may be under way, sharing only connections."""
 
     def __init__(
         self,

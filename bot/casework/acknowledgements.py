@@ -44,7 +44,7 @@ NO_SCOPE: Final = (
 
 
 class Turns:
-    """What is being shown, by its id, and what is behind and from when on it may be tried."""
+    """Which items are being shown now, and which wait to be shown, each with the earliest time of its next try."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class QuestionPages:
-    """What is ticked, and who hears of messages in threads that page.
+    """Rings again for questions that page, at each `tick`, and takes note of messages in their threads.
 
     `is_approver` takes a user and a team id; `say` says a line in the ops channel.
     """

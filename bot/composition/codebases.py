@@ -32,7 +32,7 @@ from bot.runtime.clone_service import CloneService
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeamCode:
-    """The repositories that questions of one team are about, and what is known of them; `ids` are theirs, now."""
+    """The repositories that questions of one team are about, and what is known of them; `ids` changes with a reload."""
 
     codebases: Codebases
     ids: set[str]

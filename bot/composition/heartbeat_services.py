@@ -88,7 +88,7 @@ class SharingServices:
 
 
 class Heartbeats:
-    """What is ticked, what carries out the beats, and what these work with; nothing runs until that is ticked.
+    """The scheduler of the beats, what carries them out, and what these work with; nothing runs before the first tick.
 
     Offline `models` is None.
     """

@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class SharedServices:
-    """The ground floor of one team's casework, heartbeats and edge; `environment.home` is its own data directory.
+    """What one team's casework, heartbeats and Slack handlers all need; `environment.home` is its own data directory.
 
     Raises:
         ConfigError: the ops channel is not private.

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
 SHARED_TAIL_BYTES = 1024 * 1024
-"""Which message is known the database knows; here only when each channel was heard of last."""
+"""How much of the journal is read where a database knows the messages: only each channel's last time is needed."""
 
 RETRY_S = 5.0
 _FOLDERS = re.compile(r"/[^:;\n]*/")

@@ -72,7 +72,7 @@ class DamagedDocument:
 
 
 class ArchivedDocument(NamedTuple):
-    """That a document of this id was archived, and for which moment; `name` tells it from others of that moment."""
+    """The entry of an archived document: its id, the time it is filed under, and a `name` that is unique."""
 
     doc_id: str
     at: datetime

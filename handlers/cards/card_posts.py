@@ -33,7 +33,7 @@ from handlers.transport.slack_clients import Members, open_place, send_to_each
 
 
 class PagePosts:
-    """Speaks in one ops channel; `pages` returns the users and groups a ring mentions, or `channel`."""
+    """Posts in one ops channel; `pages` returns the users and groups a ring mentions, or `channel`."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ MAX_REMEMBERED = 500
 
 
 class SlackMessenger:
-    """Speaks in one ops channel and in the threads that are answered."""
+    """Posts in one ops channel and in the threads that are answered."""
 
     def __init__(
         self,

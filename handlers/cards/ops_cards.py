@@ -42,7 +42,7 @@ CARDS_A_TICK: Final = 3
 
 
 class AuditCards:
-    """Speaks in one ops channel and changes replies where they stand."""
+    """Posts in one ops channel and changes replies that were posted."""
 
     def __init__(self, client: WebClient, poster: Poster, publisher: CardPublisher, *, ops_channel: str) -> None:
         self._client, self._poster, self._publisher, self._ops_channel = client, poster, publisher, ops_channel
@@ -91,7 +91,7 @@ class AuditCards:
 
 
 class RecheckCards:
-    """Speaks in one ops channel; links citations where the code host is known."""
+    """Posts in one ops channel; links citations where the code host is known."""
 
     def __init__(self, publisher: CardPublisher, *, ops_channel: str, link_to: LinkTo) -> None:
         self._publisher, self._ops_channel, self._link_to = publisher, ops_channel, link_to
@@ -110,7 +110,7 @@ class RecheckCards:
 
 
 class ProposalCards:
-    """Speaks in one ops channel and in the threads proposals came from.
+    """Posts in one ops channel and in the threads that proposals came from.
 
     `not_allowed` returns the commands of a proposal's task that may not run.
     """

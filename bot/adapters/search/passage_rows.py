@@ -28,10 +28,10 @@ SPAN_BYTES = _SPAN.size
 
 MAX_DEFINITIONS: Final = 2_000
 FILE_BITS: Final = 16
-"""More passages than a file has: the id of a passage is that of its file, shifted by these, and its number there."""
+"""Bits of a passage's id for its number in its file; the file's number stands above them."""
 
 _LINE_BITS: Final = 20
-"""Likewise more lines than a file has, for the ids of definitions."""
+"""Likewise for the line in a definition's id."""
 
 _GAPS: Final = ("unreadable", "lfs", "submodules", "oversized")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts

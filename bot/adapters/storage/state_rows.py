@@ -43,7 +43,7 @@ class StoredDocument(NamedTuple):
 
 
 class ArchivedRow(NamedTuple):
-    """A document that was archived for a moment."""
+    """A document in the archive, filed under a point in time."""
 
     archived_for: datetime
     document: StoredDocument

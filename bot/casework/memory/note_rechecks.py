@@ -66,7 +66,10 @@ def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
 
 
 class NoteRechecks:
-    """What is ticked, and what the buttons do; raises InputError (Conflict) with a text for the one who clicked."""
+    """Asks about notes whose lines changed, at each `tick`, and carries out what is clicked.
+
+    Raises InputError (Conflict) with a text for whoever clicked.
+    """
 
     def __init__(
         self,

@@ -134,7 +134,7 @@ def draw_sample(
 
 
 class _Drawn:
-    """A fair choice of at most `count` out of any number; so is every beginning of it."""
+    """A random sample of at most `count` items out of any number (reservoir sampling), in random order."""
 
     def __init__(self, count: int, seed: str) -> None:
         self.kept: list[Sample] = []

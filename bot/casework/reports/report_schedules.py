@@ -52,7 +52,7 @@ raises ProviderError if it does not stand there, or nobody can tell."""
 
 
 class BriefSchedule:
-    """What is ticked; `zone` is the IANA name that the settings' times are meant in, `hours` when it may speak."""
+    """Posts the briefs that are due, at each `tick`; `zone` is the IANA name of their times, `hours` when to post."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ def _slot(at: time, local: datetime) -> datetime:
 
 
 class ReviewSchedule:
-    """What is ticked; `zone` is the IANA name that the settings' time is meant in, `hours` when it may speak."""
+    """Sends the review that is due, at each `tick`; `zone` is the IANA name of its time, `hours` when it may post."""
 
     def __init__(
         self,

@@ -96,7 +96,7 @@ class Receipt(FrozenValue):
 
 
 class Finding(FrozenValue):
-    """Something a beat reports; `key` says whether it is the same one as before (`dedupe.finding_key`).
+    """Something a beat reports; `key` says whether it is the same one as before (`alerts.finding_key`).
 
     `task` is the identity of the check that found it, `check` its line in the playbook.
     """

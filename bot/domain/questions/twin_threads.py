@@ -18,7 +18,7 @@ _OF_DRAFT: Final = (
 _OF_THE_QUESTION: Final = frozenset(
     {"chat_name", "original_sender_name", "from_bot", "permalink", "question_type", "severity", "rubric"}
 )
-"""What stays, of the fields that have a default."""
+"""Of the fields with a default, those that a closed twin keeps when it becomes a new thread."""
 
 
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:

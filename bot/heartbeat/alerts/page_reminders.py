@@ -29,7 +29,7 @@ _Step = Callable[[Session, OpenFinding, datetime], None]
 
 
 class Rings:
-    """What is ticked; `say` says a line in the ops channel."""
+    """Sends pages again that nobody acknowledged, at each `tick`; `say` posts a line in the ops channel."""
 
     def __init__(
         self,
