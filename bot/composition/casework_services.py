@@ -232,7 +232,7 @@ def unreadable_lines(storage: Store) -> Iterator[str]:
         except StoreError as error:
             yield f"{name}.ndjson could not be looked through: {error}."
         if bad := journal.bad_lines:
-            yield f"{bad} unreadable lines in {name}.ndjson were skipped."
+            yield f"Skipped {counted(bad, 'unreadable line')} in {name}.ndjson."
 
 
 class StartupReport:

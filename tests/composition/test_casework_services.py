@@ -13,5 +13,5 @@ def test_a_record_of_beats_that_the_disk_does_not_give_back_is_told_of_and_stops
     (tmp_path / "replies.ndjson").write_bytes(b"\xff\n{}\n")
     (tmp_path / "heartbeats.ndjson").mkdir()
     lines, broken = unreadable_lines(FileStore(tmp_path))
-    assert lines == "1 unreadable lines in replies.ndjson were skipped."
+    assert lines == "Skipped 1 unreadable line in replies.ndjson."
     assert broken.startswith("heartbeats.ndjson could not be looked through: cannot read ")

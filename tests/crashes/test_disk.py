@@ -174,7 +174,7 @@ def test_lines_torn_by_a_power_cut_cost_nothing_that_was_whole(plain: Life, cont
     plain.stop()
     assert [plain.left()[name] for name in ("events", "classified", "logged")] == [2, 2, 2]
     assert len(plain.replies()) == len(second.replies()) == 1
-    assert any("1 unreadable lines in events.ndjson" in line for line in ops_lines(control))
+    assert any("Skipped 1 unreadable line in events.ndjson" in line for line in ops_lines(control))
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=repr)

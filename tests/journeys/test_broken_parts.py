@@ -47,7 +47,7 @@ def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_e
         told = [alert for alert in office.alerts() if "Heartbeats of broken are stopped" in shown_text(alert)]
         assert len(told) == 1
         control.wait_for(lambda: not _unsaid(control, home), "the ops channel to be told of every folder")
-        said = _said("unreadable lines in ", control)
+        said = _said("unreadable line in ", control)
         assert [sum(f"in {name}.ndjson" in line for line in said) for name in LOGS] == [1, 1]
     finally:
         office.bot.stop()
