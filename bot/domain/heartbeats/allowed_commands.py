@@ -211,7 +211,9 @@ def _is_inside(cwd: Path, path: str) -> bool:
         top, place = cwd.resolve(), (cwd / path).resolve()
     except (OSError, RuntimeError):
         return False
-    return place.is_relative_to(top) and ".git" not in (*Path(path).parts, *place.relative_to(top).parts)
+    if not place.is_relative_to(top):
+        return False
+    return ".git" not in (part.lower() for part in (*Path(path).parts, *place.relative_to(top).parts))
 
 
 def not_run_notice(argv: Argv) -> str:

@@ -31,6 +31,7 @@ def test_commands_stand_in_backticks_and_names_do_not_count() -> None:
         ("cat", "../secret"),
         ("cat", "/etc/passwd"),
         ("cat", ".git/config"),
+        ("cat", ".GIT/config"),
         ("cat", "-n"),
     ],
 )
