@@ -2,8 +2,8 @@
 
 `check`, called about once a second, trusts neither "connected" nor an open socket: without a pong or a message for
 `SILENT_S` the peer is gone. Reconnecting has a thread of its own, since it may take long, and growing pauses.
-Source: slack_sdk's builtin client pings each `ping_interval`, never notices a peer that never answered, and waits out
-a rate limit inside the call (read in 3.47).
+Source: slack_sdk's builtin client pings each `ping_interval`, notices a silent peer after four of them, and waits out a
+rate limit inside the call (read in 3.48).
 """
 
 from __future__ import annotations
@@ -56,18 +56,13 @@ class SocketClient(SocketModeClient):
     def _end_reader(self) -> None:
         """Mark the session as ended until its reader has ended.
 
-        A reader that begins a session at this moment removes the mark (`_run_current_session`, slack_sdk 3.47), and the
+        A reader that begins a session at this moment removes the mark (`_run_current_session`, slack_sdk 3.48), and the
         SDK's close would then wait for it without end.
         """
         self.current_session_runner.event.set()
         while self.current_session_runner.is_alive():
             self.current_session_state.terminated = True
             self.current_session_runner.thread.join(timeout=READER_CHECK_S)
-
-    def disconnect(self) -> None:
-        """End the session; where another thread ends it in the same moment, the SDK looks for a socket that is gone."""
-        with suppress(AttributeError):
-            super().disconnect()
 
 
 class SocketSupervisor:
@@ -217,7 +212,6 @@ def _hung_up(session: Session) -> bool:
 
 
 def _cut(session: Session) -> None:
-    """Close the session; whoever closes it at the same moment wins (the SDK looks at the socket before it locks)."""
+    """Close the session, also while its reader waits for the peer."""
     _shut(session)
-    with suppress(AttributeError):
-        session.disconnect()
+    session.disconnect()

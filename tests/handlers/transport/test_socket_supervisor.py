@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from slack_sdk.socket_mode.builtin.connection import Connection
 
 from bot.errors import ProviderError, StoreError, Unavailable
 from handlers.transport.socket_supervisor import MAX_PAUSE_S, SILENT_S, SocketClient, SocketSupervisor
@@ -194,25 +191,6 @@ def test_an_idle_client_is_closed_at_once() -> None:
     assert time.monotonic() - started < 60
 
 
-class Contested(FakeSession):
-    """A session that another thread closes at the same moment: the SDK then finds no socket any more."""
-
-    def disconnect(self) -> None:
-        super().disconnect()
-        raise AttributeError("'NoneType' object has no attribute 'close'")
-
-
-def test_a_session_closed_by_two_at_once_is_closed() -> None:
-    """The loser's error is none: a tick that meets a stop does not fail."""
-    client, now = FakeClient(), [0.0]
-    client.current_session, client.sessions = Contested(), 1
-    life = SocketSupervisor(client, monotonic=lambda: now[0], on_session=lambda: None)  # type: ignore[arg-type]
-    life.check()
-    now[0] = SILENT_S + 1
-    life.check()
-    assert not client.is_connected()
-
-
 class BegunWhileClosing(FakeSession):
     """A session whose reader looks whether it is active just before it is closed, and begins just after."""
 
@@ -249,31 +227,3 @@ def test_a_reader_that_begins_while_the_client_closes_ends() -> None:
     closing.join(WAIT_S)
     assert session.begun.is_set()
     assert not closing.is_alive()
-
-
-class ClosedMeanwhile:
-    """The lock of a session's socket, which another thread held until just now: it closed the socket."""
-
-    def __init__(self, session: Connection) -> None:
-        self.session = session
-
-    def __enter__(self) -> None:
-        assert self.session.sock is not None
-        self.session.sock.close()
-        self.session.sock = None
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is held."""
-
-
-def test_a_stop_that_meets_a_tick_ends_the_client() -> None:
-    """The SDK's own session, closed by another thread after it was found open and before it is closed here."""
-    near, far = socket.socketpair()
-    session = Connection("ws://127.0.0.1:9", logging.getLogger(__name__))
-    session.sock = near  # type: ignore[assignment]
-    session.sock_send_lock = ClosedMeanwhile(session)  # type: ignore[assignment]
-    client = SocketClient("xapp-1")
-    client.current_session = session
-    client.close()
-    assert not client.is_connected()
-    far.close()
