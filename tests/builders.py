@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.domain.events import Event, MessageType, Sender
 from bot.domain.jobs import Job, JobKind, MessageWork, RebuildThread, RunBeat, Work
 from bot.domain.returns import (

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-
-import pytest
+import operator
 
 SEAMS = [
     ("bot.domain.events", "Event", None),
@@ -21,7 +20,10 @@ SEAMS = [
     ("bot.domain.intervals", "parse_interval", "text"),
     ("bot.domain.tiers", "due_tier", "stamps now"),
     ("bot.domain.tiers", "Stamps", "quick hourly daily"),
+    ("bot.domain.hours", "ActiveHours.contains", "self at"),
     ("bot.domain.playbook", "parse", "text"),
+    ("bot.domain.playbook", "Playbook.render", "self"),
+    ("bot.domain.playbook", "Playbook.is_effectively_empty", None),
     ("bot.domain.prescreen", "parse_decision", "text"),
     ("bot.domain.secrets", "redact", "text"),
     ("bot.casework.checks", "ref_marks", "checks refs"),
@@ -30,16 +32,23 @@ SEAMS = [
 """Module, name, and how it is called: parameters in their order, those with `=` by name; None is only imported."""
 
 
-@pytest.mark.parametrize(("module", "name", "call"), SEAMS)
-def test_a_public_path_can_be_imported_and_called_as_the_contract_says(
-    module: str, name: str, call: str | None
-) -> None:
+def test_every_public_path_can_be_imported_and_called_as_the_contract_says() -> None:
     """A program written against the contract goes on working; parameters that came since have a default."""
-    found = getattr(importlib.import_module(module), name)
+    assert [seam for seam in SEAMS if not _holds(*seam)] == []
+
+
+def _holds(module: str, name: str, call: str | None) -> bool:
+    try:
+        found = operator.attrgetter(name)(importlib.import_module(module))
+    except (ImportError, AttributeError):
+        return False
     if call is None:
-        return
+        return True
     given = call.split()
     by_name = {one.removesuffix("=") for one in given if one.endswith("=")}
     in_order = [one for one in given if not one.endswith("=")]
-    bound = inspect.signature(found).bind(*in_order, **dict.fromkeys(by_name))
-    assert [bound.arguments.get(one) for one in in_order] == in_order
+    try:
+        bound = inspect.signature(found).bind(*in_order, **dict.fromkeys(by_name))
+    except TypeError:
+        return False
+    return [bound.arguments.get(one) for one in in_order] == in_order

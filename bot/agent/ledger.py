@@ -1,5 +1,100 @@
-"""The public path of the ledger, under which other programs import it; it is written in run_records.py."""
+"""The ledger of a run: what its tools have read and asked, and got as an answer.
 
-from bot.agent.run_records import Ledger
+Tools write it, code checks read it. It is saved with the trace of the run, because later checks of the run's citations
+rest on it. Whether lines were read is decided by comparing ranges: no number from a citation sizes anything.
+"""
 
-__all__ = ["Ledger"]
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MEMORY_TOOL = "search_memory"
+"""The tool whose records are no queries but the refs of what came up."""
+
+FAILED = "failed: "
+"""How the record of a query begins that got no answer; older records say it by this alone."""
+
+OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
+"""The tools over the codebase and the notes; what they were asked is no query of a log."""
+
+
+class ReadEntry(BaseModel):
+    """One range of lines of one file, as it was at `commit`, with the SHA-256 of the text shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str
+    start: int
+    end: int
+    commit: str
+    content_hash: str
+
+
+class QueryEntry(BaseModel):
+    """One tool call that is not a file read: a log query, a git or a memory search.
+
+    `result` is what an MCP server answered, as it was shown; of other tools it is not kept.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    query: str
+    result: str | None = None
+    is_answered: Annotated[bool, Field(exclude_if=bool)] = True
+    """Whether it got an answer; one that failed proves nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_failure(cls, data: Any) -> Any:
+        is_old = isinstance(data, dict) and "is_answered" not in data
+        return {**data, "is_answered": False} if is_old and str(data.get("query")).startswith(FAILED) else data
+
+
+class Ledger(BaseModel):
+    """The append-only record of one run; saved with its trace as JSON."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reads: list[ReadEntry] = []
+    queries: list[QueryEntry] = []
+
+    def record_read(self, path: str, start: int, end: int, *, commit: str, text: str) -> Self:
+        """Note that lines `start`..`end` of `path` at `commit` were shown as `text`."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self.reads.append(ReadEntry(path=path, start=start, end=end, commit=commit, content_hash=digest))
+        return self
+
+    def record_query(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> Self:
+        """Note that `tool` was asked `query`, and what it answered where a quote may be compared with that."""
+        self.queries.append(QueryEntry(tool=tool, query=query, result=result, is_answered=is_answered))
+        return self
+
+    def covers(self, path: str, start: int, end: int, *, commit: str | None = None) -> bool:
+        """Whether every line of `start`..`end` was read in this run (at `commit`, when one is given)."""
+        reads = [read for read in self.reads if read.path == path and commit in (None, read.commit)]
+        unread = start  # the first line that no range so far holds
+        for read in sorted(reads, key=lambda read: read.start):
+            if read.start <= unread:
+                unread = max(unread, read.end + 1)
+        return unread > end
+
+    def asked_servers(self, query: str) -> list[QueryEntry]:
+        """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
+        entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]
+        return [entry for entry in entries if entry.query.strip() == query.strip()]
+
+    def was_shown(self, commit: str) -> bool:
+        """Whether `git_show` showed the commit of this full id."""
+        return QueryEntry(tool="git_show", query=commit) in self.queries
+
+    def came_up(self, ref: str) -> bool:
+        """Whether a search of memory brought up this note or reply; what some other tool was asked is no proof."""
+        return QueryEntry(tool=MEMORY_TOOL, query=ref) in self.queries
+
+    def answered(self) -> list[QueryEntry]:
+        """Return the queries that got an answer."""
+        return [entry for entry in self.queries if entry.is_answered]

@@ -1,13 +1,12 @@
 """Writes and reads the record of every run: runs/<run_id>/ with trace.json, transcript.md, run.log and work_products/.
 
-The ledger in the trace says what the run has read. Tools write it, code checks read it, and later checks of the run's
-citations rest on it, so it is written before the draft counts. `RunLog` writes run.log and transcript.md while a model
+The trace holds the run's ledger (bot/agent/ledger.py). Later checks of the run's citations rest on it, so it is written
+before the draft counts. `RunLog` writes run.log and transcript.md while a model
 runs; an error of the disk costs that record, not the run. Everything is redacted before it is written or shortened.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -15,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, RunProgress, RunRequest
 from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET, redact, redact_values
@@ -27,99 +27,12 @@ from bot.ports import Clock, RunFolders
 
 log = logging.getLogger(__name__)
 
-MEMORY_TOOL = "search_memory"
-"""The tool whose records are no queries but the refs of what came up."""
-
-FAILED = "failed: "
-"""How the record of a query begins that got no answer; older records say it by this alone."""
-
-OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
-"""The tools over the codebase and the notes; what they were asked is no query of a log."""
-
 _T = TypeVar("_T", bound=BaseModel)
 
 PREVIEW_EVERY_S: Final = 3.0
 _PREVIEW_CHARS: Final = 120
 _KEPT_CHARS: Final = 4_000
 _LINE_CHARS: Final = 500
-
-
-class ReadEntry(BaseModel):
-    """One range of lines of one file, as it was at `commit`, with the SHA-256 of the text shown."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    path: str
-    start: int
-    end: int
-    commit: str
-    content_hash: str
-
-
-class QueryEntry(BaseModel):
-    """One tool call that is not a file read: a log query, a git or a memory search.
-
-    `result` is what an MCP server answered, as it was shown; of other tools it is not kept.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tool: str
-    query: str
-    result: str | None = None
-    is_answered: Annotated[bool, Field(exclude_if=bool)] = True
-    """Whether it got an answer; one that failed proves nothing."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_old_failure(cls, data: Any) -> Any:
-        is_old = isinstance(data, dict) and "is_answered" not in data
-        return {**data, "is_answered": False} if is_old and str(data.get("query")).startswith(FAILED) else data
-
-
-class Ledger(BaseModel):
-    """The append-only record of one run; saved with its trace as JSON."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    reads: list[ReadEntry] = []
-    queries: list[QueryEntry] = []
-
-    def record_read(self, path: str, start: int, end: int, *, commit: str, text: str) -> Self:
-        """Note that lines `start`..`end` of `path` at `commit` were shown as `text`."""
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        self.reads.append(ReadEntry(path=path, start=start, end=end, commit=commit, content_hash=digest))
-        return self
-
-    def record_query(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> Self:
-        """Note that `tool` was asked `query`, and what it answered where a quote may be compared with that."""
-        self.queries.append(QueryEntry(tool=tool, query=query, result=result, is_answered=is_answered))
-        return self
-
-    def covers(self, path: str, start: int, end: int, *, commit: str | None = None) -> bool:
-        """Whether every line of `start`..`end` was read in this run (at `commit`, when one is given)."""
-        unread = set(range(start, end + 1))
-        for read in self.reads:
-            if read.path == path and commit in (None, read.commit):
-                unread.difference_update(range(read.start, read.end + 1))
-        return not unread
-
-    def asked_servers(self, query: str) -> list[QueryEntry]:
-        """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
-        entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]
-        return [entry for entry in entries if entry.query.strip() == query.strip()]
-
-    def was_shown(self, commit: str) -> bool:
-        """Whether `git_show` showed the commit of this full id."""
-        return QueryEntry(tool="git_show", query=commit) in self.queries
-
-    def came_up(self, ref: str) -> bool:
-        """Whether a search of memory brought up this note or reply; what some other tool was asked is no proof."""
-        return QueryEntry(tool=MEMORY_TOOL, query=ref) in self.queries
-
-    def answered(self) -> list[QueryEntry]:
-        """Return the queries that got an answer."""
-        return [entry for entry in self.queries if entry.is_answered]
 
 
 @dataclass(slots=True)

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools

@@ -24,6 +24,7 @@ from pydantic import AwareDatetime, Field
 
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
+from bot.domain.messages import thread_key as thread_key
 from bot.domain.paging import Paging
 from bot.domain.questions.conditions import AutoJudgement
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks

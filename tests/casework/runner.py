@@ -8,8 +8,8 @@ from typing import Any
 
 from bot.agent.budget import Budget
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
-from bot.agent.run_records import Ledger
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer

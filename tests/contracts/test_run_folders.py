@@ -15,7 +15,8 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.retention import RunRetention, last_touched
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.ledger import Ledger
+from bot.agent.run_records import RunRecorder
 from bot.domain.secrets import OWN_SECRET
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import StoreError

@@ -11,9 +11,10 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import reply_sections
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunRequest
 from bot.agent.prompts import prompt
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.investigate.assignment import Assignment, ThreadMessage

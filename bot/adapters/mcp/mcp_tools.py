@@ -26,7 +26,7 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ResourceLi
 from mcp_types import Tool as Offered
 
 from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, McpServer, headers
-from bot.agent.run_records import FAILED, Ledger
+from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.domain.secrets import redact

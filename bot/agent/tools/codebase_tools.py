@@ -16,7 +16,7 @@ from pydantic import Field, create_model
 
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import FAILED, MEMORY_TOOL, Ledger
+from bot.agent.ledger import FAILED, MEMORY_TOOL, Ledger
 from bot.agent.tools.base import MAX_CHARS, Arguments, Text, Tool, ToolProblem, fitting, truncated
 from bot.agent.tools.repository_tools import (
     GitBlame,

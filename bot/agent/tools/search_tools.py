@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import Field
 
 from bot.agent.git.git_history import GitHistory, GitMatch
-from bot.agent.run_records import MEMORY_TOOL
+from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, path_text, quote_line, truncated
 from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.domain.search.files import is_secret_file

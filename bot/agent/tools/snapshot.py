@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import MAX_LINE_CHARS, ToolProblem, fitting, number, path_text
 from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact_lines

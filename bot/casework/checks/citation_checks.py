@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import EntryKind, split_lines
 from bot.agent.git.repositories import Located, Repositories
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines

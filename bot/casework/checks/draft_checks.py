@@ -15,7 +15,7 @@ from typing import Final
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation, to_check
 from bot.casework.checks.claim_checks import Proved, modules_named, places_check, statements_check, style_checks
 from bot.domain.citations.citation_lines import parse_lines

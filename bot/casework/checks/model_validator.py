@@ -11,9 +11,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
-from bot.agent.run_records import Ledger
 from bot.agent.specialist import Specialist
 from bot.casework.checks.validation import CodeValidator, Validation, enforce_checks
 from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from bot.agent.git.repositories import Repositories
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.draft_checks import GROUNDED, check_return
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_language import is_in_language

@@ -15,8 +15,8 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import Any, Final, NamedTuple, Protocol
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger
 from bot.casework.thread_service import ThreadService
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn, total_usage
 from bot.domain.search.passages import MemoryHit

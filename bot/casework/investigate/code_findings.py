@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase, Codebases
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.offline_draft import MEDIUM_SHARE
 from bot.casework.investigate.report_search import search_text

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.offline_draft import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of

@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from bot.agent.git.repositories import Repositories
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.agent.prompts.prompt_sections import PromptSection
-from bot.agent.run_records import Ledger
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.assignment import Assignment, Investigation

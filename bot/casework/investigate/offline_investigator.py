@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import MEMORY_TOOL, Ledger
 from bot.casework.investigate.asked_definitions import Asked, asked_definitions, asked_history
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.history_answer import Subject, history_answer, history_subject

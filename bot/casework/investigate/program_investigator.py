@@ -18,10 +18,10 @@ from typing import Any, Final, TextIO
 
 from bot.agent.answer_parsing import Unreadable, objects, read_answer
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
-from bot.agent.run_records import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.model_investigator import (
     InvestigatorAnswer,

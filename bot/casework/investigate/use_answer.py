@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.investigate.offline_draft import Excerpt, QuotableFile, excerpts_of_definition, has_room
 from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.returns import InvestigatorReturn

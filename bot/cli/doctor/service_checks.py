@@ -83,7 +83,7 @@ def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> Healt
 def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
     """Return how many tools a server offers to a model, and why there are none."""
     from bot.adapters.mcp.mcp_tools import McpServers
-    from bot.agent.run_records import Ledger
+    from bot.agent.ledger import Ledger
 
     brief = one.model_copy(update={"timeout_s": min(one.timeout_s, limit_s)})
     environment = context.environment

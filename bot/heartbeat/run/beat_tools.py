@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
 from bot.agent.tools.codebase_tools import repository_tools
 from bot.domain.heartbeats.allowed_commands import split_command

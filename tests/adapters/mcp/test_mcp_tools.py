@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ConfigError

@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.codebases import Codebases
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.checks.citation_staleness import CitationStaleness

@@ -11,7 +11,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.agent.tools.codebase_tools import investigator_tools
 from bot.casework.checks.citation_staleness import CitationStaleness
 from tests.fakes import MemoryJournal

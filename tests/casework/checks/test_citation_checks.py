@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import OWN_TOOLS, Ledger
+from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.domain.memory.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
 from tests.gitrepo import commit_files, git, make_repo

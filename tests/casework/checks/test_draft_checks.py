@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for

@@ -20,7 +20,7 @@ import pytest
 
 import bot
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.checks.validation import verdict_of_checks

@@ -10,9 +10,10 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, SpendLimitReached
 from bot.agent.prompts import prompt
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.investigate.assignment import Investigation

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.ledger import Ledger
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.draft_checks import GROUNDED
 from bot.casework.checks.validation import CodeValidator, enforce_checks, verdict_of_checks
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict

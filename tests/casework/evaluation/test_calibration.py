@@ -10,8 +10,8 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebases
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger
 from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.code_findings import CodeFindings

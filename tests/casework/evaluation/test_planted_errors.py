@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.evaluation.planted_errors import IN_CITATION, PlantedKind, Stated, with_statement, wrong_citations
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn

@@ -9,8 +9,8 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.run_records import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.model_investigator import sections_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.agent.run_records import Ledger
+from bot.agent.ledger import Ledger
 from bot.casework.checks.validation import Validation
 from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.investigate.assignment import Investigation

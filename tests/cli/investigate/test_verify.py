@@ -13,7 +13,8 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.run_records import Ledger, RunRecorder
+from bot.agent.ledger import Ledger
+from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.cli.data_directory import name_pattern
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
