@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import select
+import signal
 import sys
 import threading
 import traceback
@@ -134,6 +135,8 @@ def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["--version"]:
         print(f"triage {program_version()}")
         return 0
+    if arguments[:1] == ["run"]:  # the bot takes SIGHUP itself before it reads triage.yml; until then it means nothing
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     try:

@@ -88,9 +88,11 @@ def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True
 def command(config: Path | None, only: str | None, verbose: bool) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
-    SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/runtime/config_reload.py).
-    Until the bot is built either ends the process at once: exit code 143 or 130.
+    SIGHUP reads triage.yml again (see bot/runtime/config_reload.py); while the bot is built it waits. Until the bot is
+    built SIGTERM and Ctrl-C end the process at once: exit code 143 or 130.
     """
+    signals = SignalQueue()
+    signals.keep(signal.SIGHUP)
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=verbose, secrets=environment.secrets())
     config = find_config(config, environment.home)
@@ -98,10 +100,8 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
-    signals = SignalQueue()
     for number in ENDING:
         signal.signal(number, lambda number, _: _stop_once(signals, number))
-    signals.keep(signal.SIGHUP)
     bot.start()
     print(f"triage {program_version()} {_watching(settings)}")
     if isinstance(bot.connection, HttpConnection):

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -71,6 +72,40 @@ def test_the_bot_listens_during_the_first_index_and_ends_with_it(
     assert done > 0  # all of them, where this process got no turn meanwhile
     report = SqlitePassageIndex(GitRepo(large), database).refresh()
     assert (report.files, report.read) == (FILES, FILES - done)
+
+
+def test_a_request_to_read_the_file_again_waits_until_the_bot_is_built(slack: LocalSlack, tmp_path: Path) -> None:
+    """SIGHUP from the first moment on: the start goes on, and then triage.yml is read once more."""
+    home, log = tmp_path / "home", tmp_path / "log"
+    config = write_config(home, make_repo(tmp_path / "code", {"a.py": "x = 1\n"}))
+    argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+    with log.open("w") as out:
+        process = subprocess.Popen(argv, env={**os.environ, **environment_of(slack, home)}, stdout=out, stderr=out)
+    try:
+        until(lambda: ignores_or_takes(process.pid, signal.SIGHUP))
+        while process.poll() is None and "Ctrl-C stops" not in log.read_text():
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.02)
+        until(lambda: process.poll() is not None or "was read again" in log.read_text())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0, log.read_text()
+    finally:
+        process.kill()
+
+
+def ignores_or_takes(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has decided what it does about a signal; Linux says so in /proc."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    masks = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigIgn:", "SigCgt:"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 def wait_until_nobody_builds(database: Path) -> None:
