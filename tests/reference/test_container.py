@@ -16,7 +16,17 @@ def test_only_the_package_and_its_manifest_can_get_into_the_image() -> None:
     lines = [line for line in (HERE / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
     assert lines[0] == "*"
     allowed = {line.removeprefix("!") for line in lines[1:] if line.startswith("!")}
-    assert allowed == {"bot", "handlers", "blocks", "demo", "pyproject.toml", "README.md", "LICENSE", "manifest.yml"}
+    assert allowed == {
+        "bot",
+        "handlers",
+        "blocks",
+        "demo",
+        "pyproject.toml",
+        "requirements.lock",
+        "README.md",
+        "LICENSE",
+        "manifest.yml",
+    }
     assert all((HERE / name).exists() for name in allowed)
 
 
