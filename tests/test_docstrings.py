@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.tables import each_row
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = ("bot", "blocks", "handlers", "demo", "reference", "tests")
@@ -23,7 +23,7 @@ FOUND: Final = [
 FOLDERS: Final = sorted({path.parent for path in FOUND})
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=str)
+@each_row("folder", FOLDERS)
 def test_the_examples_of_a_folder_are_true(folder: Path) -> None:
     """What each prints instead is said above."""
     results = {path.name: _tried(path) for path in FOUND if path.parent == folder}

@@ -11,6 +11,7 @@ import pytest
 
 from bot.release import program_version
 from tests import fork_server
+from tests.tables import each_row
 
 ENV = {"PATH": os.environ["PATH"], "GIVEN": "to it alone"}
 
@@ -31,7 +32,7 @@ def test_it_has_its_own_folder_environment_and_signals(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@each_row("how", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_by_the_signal_that_it_is_sent(how: signal.Signals) -> None:
     """It is waited for with a limit, and a second signal to what has ended is no error."""
     process = fork_server.start("tests.fork_witness", "--wait", env=ENV)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "handlers", "blocks", "demo")
 _POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{+[0-9,]+\}+)\+")
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@each_row("package", PACKAGES)
 def test_no_group_is_repeated_possessively(package: str) -> None:
     """`(…)*+` matches too little before Python 3.11.5 (gh-106052), and Debian 12 has 3.11.2; `(?>(…)*)` is right."""
     sources = sorted(path for path in (ROOT / package).rglob("*") if path.suffix in {".py", ".yml"})

@@ -12,6 +12,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.agent.model_run import RunRequest
 from bot.errors import ConfigError
 from tests.agent.modelrun import FINAL, KEY, MODEL, Answer, playing
+from tests.tables import each_row
 
 GIVEN: dict[str, dict[str, Any]] = {
     "anthropic": {"api_key": KEY},
@@ -20,7 +21,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("provider", GIVEN)
+@each_row("provider", GIVEN)
 def test_a_run_goes_through_the_providers_own_client(provider: str) -> None:
     """Same loop, same answer; nothing is retried behind the loop's back."""
     from bot.agent.loop import AnthropicRunner
@@ -33,8 +34,8 @@ def test_a_run_goes_through_the_providers_own_client(provider: str) -> None:
     assert result.answer == Answer(text="done")
 
 
-@pytest.mark.parametrize(
-    ("provider", "given", "told"),
+@each_row(
+    "provider, given, told",
     [
         ("anthropic", {}, "ANTHROPIC_API_KEY"),
         ("anthropic", {"api_key": ""}, "ANTHROPIC_API_KEY"),

@@ -19,6 +19,7 @@ from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.fakes import FakeClock
+from tests.tables import each_row
 
 
 def garbage(path: Path) -> None:
@@ -44,7 +45,7 @@ def damaged(home: Path, name: str, damage: Damage) -> Path:
     return path
 
 
-@pytest.mark.parametrize("damage", KINDS)
+@each_row("damage", KINDS)
 def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Damage) -> None:
     """Presence, holes, the last brief: what was in it is named, and it is written again."""
     told: list[str] = []
@@ -56,7 +57,7 @@ def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Da
     assert gaps.read() == {"a": 1}
 
 
-@pytest.mark.parametrize("damage", KINDS)
+@each_row("damage", KINDS)
 def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, damage: Damage) -> None:
     """Every store of many entries opens; what it set aside is named."""
     told: list[str] = []
@@ -71,7 +72,7 @@ def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, d
     assert len(told) == 2
 
 
-@pytest.mark.parametrize("damage", [garbage, folder])
+@each_row("damage", [garbage, folder])
 def test_one_session_s_memory_costs_that_session_alone(tmp_path: Path, damage: Damage) -> None:
     """Its beats go on from the defaults; overrides are none."""
     told: list[str] = []
@@ -82,7 +83,7 @@ def test_one_session_s_memory_costs_that_session_alone(tmp_path: Path, damage: D
     assert len(told) == 2
 
 
-@pytest.mark.parametrize("damage", [folder, loop])
+@each_row("damage", [folder, loop])
 def test_what_stands_in_the_place_of_a_file_is_set_aside(tmp_path: Path, damage: Damage) -> None:
     """What is a file, or is not there, is left alone."""
     (tmp_path / "good").write_text("x")
@@ -91,7 +92,7 @@ def test_what_stands_in_the_place_of_a_file_is_set_aside(tmp_path: Path, damage:
     assert (tmp_path / "good").read_text() == "x"
 
 
-@pytest.mark.parametrize("damage", [folder, loop])
+@each_row("damage", [folder, loop])
 def test_a_journal_of_what_was_done_is_not_set_aside(tmp_path: Path, damage: Damage) -> None:
     """Begun anew, it would let things be done again; the start says which file and what to do."""
     path = damaged(tmp_path, "replies.ndjson", damage)
@@ -100,7 +101,7 @@ def test_a_journal_of_what_was_done_is_not_set_aside(tmp_path: Path, damage: Dam
     NdjsonJournal(tmp_path / "events.ndjson").require_readable()
 
 
-@pytest.mark.parametrize("name", ["sessions", "sessions/shop"])
+@each_row("name", ["sessions", "sessions/shop"])
 def test_a_file_in_the_place_of_a_session_s_folder_costs_its_memory_alone(tmp_path: Path, name: str) -> None:
     """It is set aside and told of at the first write; the session beats on from the defaults, and others as before."""
     told: list[str] = []
@@ -112,7 +113,7 @@ def test_a_file_in_the_place_of_a_session_s_folder_costs_its_memory_alone(tmp_pa
     assert SessionMemory(FileStore(tmp_path), on_damage=pytest.fail).load("shop").had_playbook
 
 
-@pytest.mark.parametrize("damage", [garbage, loop])
+@each_row("damage", [garbage, loop])
 def test_what_stands_in_the_place_of_a_folder_is_set_aside(tmp_path: Path, damage: Damage) -> None:
     """A folder, or what is not there, is left alone."""
     (tmp_path / "good").mkdir()
@@ -121,7 +122,7 @@ def test_what_stands_in_the_place_of_a_folder_is_set_aside(tmp_path: Path, damag
     assert (tmp_path / "good").is_dir()
 
 
-@pytest.mark.parametrize("name", ["state", "queue"])
+@each_row("name", ["state", "queue"])
 def test_a_file_in_the_place_of_what_holds_the_truth_says_what_to_type(tmp_path: Path, name: str) -> None:
     """Begun anew, open questions would be forgotten."""
     path = damaged(tmp_path, name, garbage)
@@ -130,7 +131,7 @@ def test_a_file_in_the_place_of_what_holds_the_truth_says_what_to_type(tmp_path:
         Threads(FileDocuments(tmp_path)) if name == "state" else SpoolQueue(path, FakeClock())
 
 
-@pytest.mark.parametrize("damage", [garbage, loop])
+@each_row("damage", [garbage, loop])
 def test_a_file_in_the_place_of_the_archive_refuses_the_start(tmp_path: Path, damage: Damage) -> None:
     """No thread could be ended, and no earlier answer found; readers say the same."""
     path = damaged(tmp_path, "closed", damage)

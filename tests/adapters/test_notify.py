@@ -16,6 +16,7 @@ from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
 from bot.domain.heartbeats.beats import Wake
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.endless_host import endless_host
+from tests.tables import each_row
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 TOKEN = "123456:very-secret"
@@ -113,10 +114,8 @@ def test_a_webhook_gets_one_object_that_says_how_the_finding_stands() -> None:
     assert "very-secret" not in repr(posted)
 
 
+@each_row("status, kind", [(404, ProviderError), (302, ProviderError), (503, Unavailable), (429, Unavailable)])
 @responses.activate
-@pytest.mark.parametrize(
-    ("status", "kind"), [(404, ProviderError), (302, ProviderError), (503, Unavailable), (429, Unavailable)]
-)
 def test_a_webhook_that_refuses_is_not_taken_for_told(status: int, kind: type[ProviderError]) -> None:
     """A redirect neither: it is not followed."""
     responses.post(URL, status=status, headers={"Location": "http://169.254.169.254/"})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.agent.model_run import RunFailed
 from tests.agent.modelrun import FINAL, bench, look, playing
 from tests.model_server.script import Call, Turn
+from tests.tables import each_row
 
 USED = {"input_tokens": 100, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
 
@@ -36,7 +35,7 @@ def test_the_retry_of_one_request_does_not_use_up_that_of_the_next() -> None:
         assert bench(server).run().turns == 2
 
 
-@pytest.mark.parametrize("stop", ["tool_use", None, "end_turn"])
+@each_row("stop", ["tool_use", None, "end_turn"])
 def test_a_tool_call_cut_in_two_is_never_executed(stop: str | None) -> None:
     """Half its arguments may be valid JSON and mean something else: `rm /tmp` of `rm /tmp/x`."""
     half = Turn(calls=(Call(name="look", input={"query": "drop nothing at all"}, cut=20),), stop=stop)
@@ -55,7 +54,7 @@ def test_a_stream_cut_inside_a_tool_call_executes_nothing() -> None:
     assert place.calls == []
 
 
-@pytest.mark.parametrize("stop", [None, "end_turn"])
+@each_row("stop", [None, "end_turn"])
 def test_a_terminator_without_content_does_not_erase_the_calls_before_it(stop: str | None) -> None:
     """The calls are whole, only the reason given for stopping does not mention them."""
     with playing(look("kept", stop=stop), FINAL) as server:
@@ -74,7 +73,7 @@ def test_an_empty_last_reply_loses_neither_the_tool_results_nor_the_answer() -> 
     assert [block["type"] for block in last[-1]["content"]] == ["tool_result", "text"]
 
 
-@pytest.mark.parametrize("kind", ["overloaded_error", "api_error", "rate_limit_error"])
+@each_row("kind", ["overloaded_error", "api_error", "rate_limit_error"])
 def test_an_error_event_in_mid_stream_is_asked_again(kind: str) -> None:
     """The status was 200 long before; the SDK itself does not retry it."""
     with playing(Turn(text="well, " * 20, error=kind, usage=USED), FINAL) as server:
@@ -129,7 +128,7 @@ def test_a_full_context_window_ends_the_run_in_words() -> None:
         assert "outgrew" in str(bench(server).fail())
 
 
-@pytest.mark.parametrize("text", ["I think it is in the parser.", '{"text": 5}', '{"words": "x"}', "", '{"text": "x"'])
+@each_row("text", ["I think it is in the parser.", '{"text": 5}', '{"words": "x"}', "", '{"text": "x"'])
 def test_an_unreadable_answer_is_repaired_once(text: str) -> None:
     """The repair says what was wrong, is not streamed, and is paid for like every call."""
     with playing(Turn(text=text, usage=USED), FINAL) as server:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.agent.model_run import RunRequest
 from tests.agent.modelrun import FINAL, Answer, bench, look, playing
 from tests.model_server.script import Call, Turn
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\n\n\t"])
+@each_row("blank", ["", " ", "\n\n\t"])
 def test_blank_texts_beside_a_call_are_not_sent_back(blank: str) -> None:
     """The API answers 400 to a history that holds one, and sends them itself."""
     with playing(look(blanks=(blank,)), FINAL) as server:
@@ -18,7 +17,7 @@ def test_blank_texts_beside_a_call_are_not_sent_back(blank: str) -> None:
     assert [block["type"] for block in sent] == ["tool_use"]
 
 
-@pytest.mark.parametrize("turn", [Turn(thinking="hm"), Turn(blanks=("",)), Turn(thinking="hm", blanks=(" ",))])
+@each_row("turn", [Turn(thinking="hm"), Turn(blanks=("",)), Turn(thinking="hm", blanks=(" ",))])
 def test_a_reply_that_says_nothing_is_asked_about_and_not_sent_back(turn: Turn) -> None:
     """Thinking alone, or nothing at all: the answer is asked for once more."""
     with playing(turn, FINAL) as server:
@@ -35,7 +34,7 @@ def test_thinking_before_a_call_is_kept() -> None:
     assert [block["type"] for block in sent] == ["thinking", "tool_use"]
 
 
-@pytest.mark.parametrize("given", [["a"], "a", 3, None])
+@each_row("given", [["a"], "a", 3, None])
 def test_arguments_that_are_no_object_are_refused_to_the_model_and_sent_back_as_one(given: object) -> None:
     """The model is told what is wrong with its call; the tool is not called."""
     with playing(Turn(calls=(Call(name="look", input=given),)), FINAL) as server:
@@ -54,8 +53,8 @@ def test_a_cut_reply_of_thinking_alone_leaves_the_question_in_place() -> None:
     assert "why?" in str(server.requests[-1]["body"]["messages"][0])
 
 
-@pytest.mark.parametrize(
-    ("model", "adapts"),
+@each_row(
+    "model, adapts",
     [
         ("claude-opus-5-5", True),
         ("claude-haiku-5-5", True),

@@ -11,6 +11,7 @@ from bot.agent.model_run import SpendLimitReached
 from bot.domain.returns import Usage
 from tests.agent.modelrun import FINAL, MODEL, bench, look, playing
 from tests.model_server.script import Turn
+from tests.tables import each_row
 
 USED = {
     "input_tokens": 1000,
@@ -56,7 +57,7 @@ def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
         assert bench(server, prices=prices).run().usage.cost_usd == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "model",
     ["anthropic.claude-haiku-4-5-20251001-v1:0", "us.anthropic.claude-haiku-4-5-v1:0", "claude-haiku-4-5@20251001"],
 )

@@ -15,6 +15,7 @@ from bot.errors import ProviderError
 from tests.agent.modelrun import FINAL, KEY, Answer, Query, bench, look, playing
 from tests.model_server import ModelServer
 from tests.model_server.script import Call, Part, Role, Script, Turn
+from tests.tables import each_row
 
 
 def results_in(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -80,15 +81,14 @@ def test_a_bug_in_a_tool_ends_the_run_with_what_it_cost() -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("queries", "ran"),
+@each_row(
+    "queries, ran",
     [
         (["same", "same", "same"], 2),
         (["Retry limit", "limit  retry", "RETRY, limit"], 2),
         (["a", "b", "a", "b"], 3),
         (["a", "b", "c", "a", "b", "c"], 5),
     ],
-    ids=["exact", "near", "A-B-A-B", "A-B-C-A-B-C"],
 )
 def test_a_run_in_circles_is_made_to_answer(queries: list[str], ran: int) -> None:
     """Once, not streamed, without tools; the call that closed the circle is not made."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.loop_detector import LoopDetector, signature
+from tests.tables import each_row
 
 
 def noted(queries: str) -> list[bool]:
@@ -15,13 +15,13 @@ def noted(queries: str) -> list[bool]:
     return [repeats.note([("look", {"query": query})]) is not None for query in queries]
 
 
-@pytest.mark.parametrize("queries", ["aaa", "xaaa", "abab", "xyabab", "abcabc"])
+@each_row("queries", ["aaa", "xaaa", "abab", "xyabab", "abcabc"])
 def test_a_circle_is_seen_at_its_last_call(queries: str) -> None:
     """Not before, and not only at the start of a run."""
     assert noted(queries) == [False] * (len(queries) - 1) + [True]
 
 
-@pytest.mark.parametrize("queries", ["aa", "aba", "aab", "abac", "abcab", "abcd", "aabb"])
+@each_row("queries", ["aa", "aba", "aab", "abac", "abcab", "abcd", "aabb"])
 def test_a_second_look_is_no_circle(queries: str) -> None:
     """Going back to something once is how people read, too."""
     assert not any(noted(queries))
@@ -33,8 +33,8 @@ def test_several_calls_of_one_turn_count_together_in_any_order() -> None:
     assert [repeats.note(calls) is not None for calls in ([one, two], [two, one], [one, two])] == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
+@each_row(
+    "left, right",
     [
         ({"query": "Retry limit"}, {"query": " limit  retry"}),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.agent.answer_parsing import Unreadable, read_answer
 from tests.agent.modelrun import Answer
+from tests.tables import each_row
 
 PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=60)
 
@@ -33,9 +34,7 @@ def test_objects_that_are_no_answer_are_passed_over() -> None:
     assert read_answer(text, Answer) == Answer(text="this")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), [("none", "no JSON object"), ('{"text": 1}', "text: Input"), ('{"words": "x"}', "text: Field")]
-)
+@each_row("text, told", [("none", "no JSON object"), ('{"text": 1}', "text: Input"), ('{"words": "x"}', "text: Field")])
 def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
     """By field, in words the model can act on."""
     with pytest.raises(Unreadable, match=told):
@@ -49,7 +48,7 @@ def test_an_object_nested_deeper_than_any_answer_is_none() -> None:
         assert read_answer(f'{nested} {{"text": "this"}}', Answer) == Answer(text="this")
 
 
-@pytest.mark.parametrize("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
+@each_row("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
 def test_an_answer_behind_much_that_is_none_is_found(before: str) -> None:
     """Braces of code, half an object and one that nests without an end cost little."""
     started = time.thread_time()

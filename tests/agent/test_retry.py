@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from bot.agent.model_run import RunFailed, RunTimedOut
 from tests.agent.modelrun import FINAL, KEY, bench, look, playing
 from tests.model_server.script import Turn
+from tests.tables import each_row
 
 
 def test_a_rate_limit_is_waited_out_as_long_as_it_asks() -> None:
@@ -52,8 +51,8 @@ def test_the_total_limit_bounds_the_waiting() -> None:
     assert not isinstance(error, RunTimedOut)
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "told"),
+@each_row(
+    "status, kind, told",
     [
         (401, "authentication_error", "check ANTHROPIC_API_KEY"),
         (403, "permission_error", "claude-opus-5-5"),
@@ -79,8 +78,8 @@ def test_a_provider_that_is_not_there_is_named_as_such() -> None:
     assert "could not be reached" in str(place.fail(limits={"total_s": 1.0}))
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "told"),
+@each_row(
+    "retry_after, told",
     [
         ("3600", "try again in 60 min"),
         ("20", "try again in a minute"),

@@ -18,6 +18,7 @@ from bot.domain.threads import QuestionType
 from bot.errors import ProviderError, StoreError
 from tests.builders import NOW, a_return
 from tests.fakes import FakeClock
+from tests.tables import each_row
 
 ASSIGNMENT = Assignment(question="How often?", question_type=QuestionType.OTHER, rubric="short", round=1)
 RUN_ID = "T1.C1.1.2-20261120T090000Z-r1"
@@ -68,7 +69,7 @@ def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
     assert runs.ledger(RUN_ID) is None
 
 
-@pytest.mark.parametrize("kind", ["stall", "total"])
+@each_row("kind", ["stall", "total"])
 def test_a_run_that_took_too_long_names_the_limit(tmp_path: Path, kind: str) -> None:
     """The trace says which limit expired, and both limits."""
     late = RunTimedOut("too late", usage=Usage(input_tokens=7), timeout_kind=kind, timeout_s=300.0, stall_s=None)
@@ -104,7 +105,7 @@ def test_a_run_that_cannot_be_recorded_does_not_begin(tmp_path: Path) -> None:
         fail(RunRecorder(FileRunFolders(tmp_path), FakeClock()), "this was not to begin")
 
 
-@pytest.mark.parametrize("name", ["run.log", "trace.json", "transcript.md"])
+@each_row("name", ["run.log", "trace.json", "transcript.md"])
 def test_a_disk_that_refuses_any_part_is_a_store_error(tmp_path: Path, name: str) -> None:
     """A folder in the way of any file of the record."""
     clock = FakeClock()
@@ -113,7 +114,7 @@ def test_a_disk_that_refuses_any_part_is_a_store_error(tmp_path: Path, name: str
         record(RunRecorder(FileRunFolders(tmp_path), clock), clock)
 
 
-@pytest.mark.parametrize("trace", ["", "{", "[]", "{}", '{"ledger": 5}', '{"ledger": {"reads": [1]}}'])
+@each_row("trace", ["", "{", "[]", "{}", '{"ledger": 5}', '{"ledger": {"reads": [1]}}'])
 def test_a_damaged_trace_has_no_ledger(tmp_path: Path, trace: str) -> None:
     """Nothing is taken for read that cannot be proved."""
     (tmp_path / "runs" / RUN_ID).mkdir(parents=True)

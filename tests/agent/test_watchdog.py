@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from bot.agent.watchdog import Expired, Watchdog
+from tests.tables import each_row
 
 
 class Hands:
@@ -73,7 +74,7 @@ def test_each_request_starts_its_silence_anew() -> None:
             assert watch.due() is None
 
 
-@pytest.mark.parametrize(("total_s", "stall_s"), [(None, None), (None, 60.0), (900.0, None)])
+@each_row("total_s, stall_s", [(None, None), (None, 60.0), (900.0, None)])
 def test_a_limit_that_is_off_is_never_due(total_s: float | None, stall_s: float | None) -> None:
     """Each one by itself."""
     hands = Hands()

@@ -12,11 +12,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, RunTimedOut
 from tests.agent.modelrun import FINAL, Query, bench, look, playing
 from tests.model_server.script import Turn
+from tests.tables import each_row
 
 SILENT = [
     Turn(text="so far " * 9, stall_s=600),
@@ -25,7 +24,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
+@each_row("turn", SILENT)
 def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None:
     """The error says which limit it was and what both are; each silence lasts as long as the limit, not longer."""
     with playing(turn) as server:
@@ -38,7 +37,7 @@ def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None
     assert 2.0 <= took < 300
 
 
-@pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
+@each_row("turn", SILENT)
 def test_a_silence_that_passes_costs_one_retry(turn: Turn) -> None:
     """The second attempt answers; the first is paid for as far as it was seen."""
     with playing(turn, look(), FINAL) as server:
@@ -46,7 +45,7 @@ def test_a_silence_that_passes_costs_one_retry(turn: Turn) -> None:
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
+@each_row("turn", SILENT)
 def test_the_total_limit_is_never_retried(turn: Turn) -> None:
     """Also where the socket stays alive, also where no response has begun; stall off."""
     with playing(turn) as server:
@@ -58,7 +57,7 @@ def test_the_total_limit_is_never_retried(turn: Turn) -> None:
     assert 0.4 <= took < 300
 
 
-@pytest.mark.parametrize("kind", ["text", "thinking"])
+@each_row("kind", ["text", "thinking"])
 def test_a_slow_model_that_keeps_talking_is_not_silent(kind: str) -> None:
     """The whole reply takes many times the limit; each chunk starts it anew."""
     words = {kind: "one two three four five " * 12}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from blocks import ids
 from bot.casework.decisions import DraftClick
 from bot.errors import InputError
+from tests.tables import each_row
 
 _SLACK_ID = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=1, max_size=14)
 _CLICKS = st.builds(
@@ -37,8 +38,8 @@ def test_every_dialogue_comes_back(click: DraftClick, from_home: bool) -> None:
     assert ids.is_from_home({"view": {"type": "modal", "private_metadata": value}}) == from_home
 
 
-@pytest.mark.parametrize(
-    ("body", "from_home"),
+@each_row(
+    "body, from_home",
     [
         ({"view": {"type": "home"}}, True),
         ({"view": {"type": "modal"}}, False),
@@ -55,8 +56,8 @@ def test_a_click_in_no_channel_was_made_on_the_page(body: dict[str, object], fro
     assert ids.is_from_home(body) == from_home
 
 
-@pytest.mark.parametrize(
-    ("body", "thread_id"),
+@each_row(
+    "body, thread_id",
     [
         ({"actions": [{"value": GOOD}]}, "T1.C1.1795165200.000100"),
         ({"actions": [{"selected_option": {"value": f"{ids.ESCALATE}!{GOOD}"}}]}, "T1.C1.1795165200.000100"),
@@ -82,7 +83,7 @@ def test_every_option_comes_back_and_fits_the_menu(action: str, click: DraftClic
     assert (chosen, ids.decode_click(rest)) == (action, click)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         None,

@@ -8,6 +8,7 @@ from bot.casework.approvers import UNKNOWN, Approvers
 from bot.errors import InputError
 from bot.ports import Person
 from tests.fakes import FakeWorkspace
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def allowed(workspace: FakeWorkspace, configured: tuple[str, ...] | None) -> set
     return {user for user in ("U1", "U2", "U3", "U4") if who.allow(user, "T1")}
 
 
-@pytest.mark.parametrize(
-    ("configured", "expected"),
+@each_row(
+    "configured, expected",
     [
         (None, {"U1", "U2"}),
         ((), set()),

@@ -20,6 +20,7 @@ from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 CARL = "U3"
 
@@ -501,7 +502,7 @@ class TestUnconfirmed:
                 decide()
 
 
-@pytest.mark.parametrize("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
+@each_row("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
 def test_ordinary_replies_may_leave(text: str) -> None:
     """Long, unterminated, right-to-left, only emoji: all may be posted."""
     check_outbound(text)

@@ -18,6 +18,7 @@ from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, RULES, SORTER, Office
+from tests.tables import each_row
 
 LATER = "1795165290.000100"
 
@@ -72,7 +73,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-@pytest.mark.parametrize("words", ["look into this", "", "👀", "any idea?"])
+@each_row("words", ["look into this", "", "👀", "any idea?"])
 def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(desk: Desk, words: str) -> None:
     """The mention is on record as a follow-up, so that neither it nor its redelivery casts a doubt on the draft."""
     desk.root("why do we retry five times?")

@@ -19,6 +19,7 @@ from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -274,7 +275,7 @@ def test_a_question_in_a_closed_thread_starts_afresh(office: Office) -> None:
     assert office.store.memory.closed["threads", THREAD_ID]
 
 
-@pytest.mark.parametrize("ret", [a_return(), a_return("", open_questions=("Which?",), evidence_refs=())])
+@each_row("ret", [a_return(), a_return("", open_questions=("Which?",), evidence_refs=())])
 def test_a_button_of_an_earlier_ending_never_fits_the_fresh_thread(tmp_path: Path, ret: InvestigatorReturn) -> None:
     """The same draft for the same question in the same thread is another draft: its version goes on from the old."""
     office = Office(tmp_path, ret).asked()

@@ -13,6 +13,7 @@ from bot.errors import StoreError
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import FakeClock, MemoryDocuments
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -43,9 +44,7 @@ def test_the_first_pause_stands(pausing: PauseSwitch) -> None:
     assert not pausing.resume(by="U3")
 
 
-@pytest.mark.parametrize(
-    "content", [b"{", b"[1]", b'{"at": "soon"}', b"\xff", b'{"by": "U1", "name": "a", "at": 7e99}']
-)
+@each_row("content", [b"{", b"[1]", b'{"at": "soon"}', b"\xff", b'{"by": "U1", "name": "a", "at": 7e99}'])
 def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) -> None:
     """Spending goes on only where nobody objected."""
     (tmp_path / "paused.json").write_bytes(content)

@@ -16,6 +16,7 @@ from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
+from tests.tables import each_row
 
 DOWN = "prod is down!!"
 CARL = "U3"
@@ -55,7 +56,7 @@ def test_a_page_rings_again_once_every_while_and_is_escalated_once(office: Offic
     assert (office.state.paging.rings, office.state.paging.escalated_to) == (4, "U0BOSS")
 
 
-@pytest.mark.parametrize(("text", "pages"), [("why five?", {}), (DOWN, {"again_after": None})])
+@each_row("text, pages", [("why five?", {}), (DOWN, {"again_after": None})])
 def test_what_does_not_page_rings_never(tmp_path: Path, text: str, pages: dict[str, Any]) -> None:
     """An ordinary question, and `again_after: null`."""
     assert after(asked(tmp_path, text, pages=pages), 60) == []
@@ -157,7 +158,7 @@ def test_an_approver_who_asks_does_not_acknowledge_their_own_question(tmp_path: 
     assert after(office, 10) == ["ops"]
 
 
-@pytest.mark.parametrize("then", ["U0BOSS", "S0ONCALL", "G0WAR"])
+@each_row("then", ["U0BOSS", "S0ONCALL", "G0WAR"])
 def test_who_was_told_next_may_say_in_the_thread_that_they_have_it(tmp_path: Path, then: str) -> None:
     """The person, a member of the group, somebody in the private channel; not before they were told."""
     office = asked(tmp_path, pages={"then": then})
@@ -201,7 +202,7 @@ def test_an_ordinary_question_keeps_no_acknowledgement(tmp_path: Path) -> None:
     assert sorted(after(office, 10)) == ["U0BOSS", "ops"]
 
 
-@pytest.mark.parametrize("sender", [ANN, CARL])
+@each_row("sender", [ANN, CARL])
 def test_a_later_message_in_the_thread_makes_it_a_page(tmp_path: Path, sender: str) -> None:
     """Whoever writes it: what began as an ordinary question may turn out to be an outage."""
     office = asked(tmp_path, "why is checkout slow?")

@@ -25,6 +25,7 @@ from bot.errors import CodebaseUnreadable, ProviderError, StoreError
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_thread, a_verdict, an_event
 from tests.casework.office import ANN, BEN, Office
+from tests.tables import each_row
 
 PASS, BOUNCE, ESCALATE = Verdict.PASS, Verdict.BOUNCE, Verdict.ESCALATE
 
@@ -183,7 +184,7 @@ def test_a_question_edited_before_the_first_round_is_answered_as_it_reads(tmp_pa
     assert [given.question for given in office.investigator.assignments] == ["How often do we retry refunds?"]
 
 
-@pytest.mark.parametrize("text", ["", " \n"])
+@each_row("text", ["", " \n"])
 def test_a_question_without_words_left_keeps_its_old_ones(tmp_path: Path, text: str) -> None:
     """There is nothing else to investigate; the doubt about it stays with the human."""
     office = Office(tmp_path).asked()
@@ -351,7 +352,7 @@ def test_the_validator_is_told_of_the_other_open_threads(tmp_path: Path) -> None
     assert line.endswith("[pending-user] retries? -> Retries stop after 5.")
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
+@each_row("rounds", [1, 2])
 def test_one_bounce_is_corrected_whatever_the_validators_rounds(tmp_path: Path, rounds: int) -> None:
     """The validator's setting counts bounces, of which there is one; only the investigator's switches it off."""
     office = Office(tmp_path, verdicts=[BOUNCE, PASS], validator={"max_rounds": rounds}).asked()
@@ -381,7 +382,7 @@ def test_a_run_the_stop_interrupted_is_made_again_and_paid_for(tmp_path: Path) -
     assert office.state.pending_reason is PendingReason.APPROVAL
 
 
-@pytest.mark.parametrize("flaw", ["is_guest", "is_external"])
+@each_row("flaw", ["is_guest", "is_external"])
 def test_what_a_guest_writes_in_a_thread_reaches_no_investigator_unless_allowed(tmp_path: Path, flaw: str) -> None:
     """Neither the first look nor one made again has it; a message of somebody Slack cannot tell of is left out, too."""
     for allowed in (False, True):

@@ -18,6 +18,7 @@ from bot.errors import Conflict, ProviderError
 from tests.builders import QUESTION_TS, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
+from tests.tables import each_row
 
 QUESTION = "How often do we retry a failed charge?"
 DOWN = "prod is down: checkout returns 500 since 14:05"
@@ -177,7 +178,7 @@ def test_an_alarm_makes_a_page_of_the_first_card_and_rings_there_only(office: Of
     assert office.page_chat.together == [1]
 
 
-@pytest.mark.parametrize(("minutes", "rings"), [(9, False), (11, True)])
+@each_row("minutes, rings", [(9, False), (11, True)])
 def test_an_acknowledged_page_rings_again_for_the_same_alarm_once_it_would_have_rung_anyway(
     tmp_path: Path, minutes: int, rings: bool
 ) -> None:
@@ -312,7 +313,7 @@ CAUSES = (
 )
 
 
-@pytest.mark.parametrize("sender", ["B1", "U0PAGER"])
+@each_row("sender", ["B1", "U0PAGER"])
 def test_two_hundred_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Path, sender: str) -> None:
     """Ids, hosts, numbers, times, channels and the order differ; most apps post as a user of their own."""
     office = Office(tmp_path, watcher={"allow_bots": [sender]})

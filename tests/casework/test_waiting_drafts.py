@@ -17,6 +17,7 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.builders import a_return, an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryJournal
+from tests.tables import each_row
 
 HOUR_S = 3_600
 DAY_S = 24 * HOUR_S
@@ -177,7 +178,7 @@ def test_a_clock_that_jumps_back_neither_repeats_nor_hurries(wait: Wait) -> None
     assert wait.office.ended.resolution is Resolution.EXPIRED
 
 
-@pytest.mark.parametrize(("setting", "said"), [("remind_after", 0), ("expire_after", 1)])
+@each_row("setting, said", [("remind_after", 0), ("expire_after", 1)])
 def test_each_can_be_switched_off(tmp_path: Path, setting: str, said: int) -> None:
     """Without reminders a card ends when its time is over; without an end it waits for ever."""
     wait = Wait(tmp_path, **{setting: None})

@@ -20,6 +20,7 @@ from bot.domain.events import Classification, Event
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules, classify
 from bot.intake.classifier.scorer import Weights
+from tests.tables import each_row
 
 COMMAND = [sys.executable, "-m", "bot", "classify"]
 RULES = Rules(bot_id="U0TRIAGE")
@@ -72,7 +73,7 @@ def test_lines_that_are_no_events_are_named_and_skipped() -> None:
     assert problems[-1] == "2 events: 0 actionable (0%), 0 ack (0%), 2 ambient (100%); 7 bad lines"
 
 
-@pytest.mark.parametrize("wrong", [{"content": None}, {"sender": "U9"}, {"create_time": "noon"}, {"msg_type": "song"}])
+@each_row("wrong", [{"content": None}, {"sender": "U9"}, {"create_time": "noon"}, {"msg_type": "song"}])
 def test_a_wrong_shape_names_its_key(wrong: dict[str, Any]) -> None:
     """An object with a field of the wrong kind is a bad line whose reason begins with the key."""
     tagged, problems = pipe(event(**wrong))
@@ -180,7 +181,7 @@ def test_nothing_is_loaded_that_a_pipe_does_not_need() -> None:
     assert done.stdout.splitlines()[-1] == b"[]"
 
 
-@pytest.mark.parametrize(("lines", "code"), [("no event\n\n{}\n", 1), ("no event\n" + json.dumps(event()) + "\n", 0)])
+@each_row("lines, code", [("no event\n\n{}\n", 1), ("no event\n" + json.dumps(event()) + "\n", 0)])
 def test_input_without_one_event_is_an_error(lines: str, code: int) -> None:
     """Another file was meant; single bad lines are not."""
     done = subprocess.run(

@@ -21,6 +21,7 @@ from bot.ports.threads import Threads
 from tests.builders import in_status
 from tests.cli.typed import typed
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 PAY, PLAT = "T1.C0PAY.1795165200.000100", "T1.C0PLAT.1795165200.000200"
 
@@ -205,9 +206,7 @@ def test_status_names_the_codebases_of_the_team_only(home: Path, capsys: pytest.
     assert "0a1b2c3d4e" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "words", [["search", "hello"], ["investigate", "hello?"], ["eval"], ["heartbeat", "assign", "shop", "look"]]
-)
+@each_row("words", [["search", "hello"], ["investigate", "hello?"], ["eval"], ["heartbeat", "assign", "shop", "look"]])
 def test_a_data_directory_is_its_owner_s_alone_whatever_makes_it(tmp_path: Path, words: list[str]) -> None:
     """Questions, transcripts and the index lie there; most of them rely on the mode of this folder."""
     code, home = make_repo(tmp_path / "code", {"README.md": "# Hello\n\nhello world\n"}), tmp_path / "new" / "home"

@@ -18,6 +18,7 @@ from tests import fork_server
 from tests.cli.typed import Said, typed
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SHOP, TIMEOUTS
+from tests.tables import each_row
 
 WIDTH = 80
 LONG_WORD = 30
@@ -84,7 +85,7 @@ def assert_designed(done: Said) -> None:
     assert "Traceback" not in both
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         "status",
@@ -133,8 +134,8 @@ def test_help_fits_the_screen(desk: Desk) -> None:
         assert_designed(done)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
+@each_row(
+    "words, code, says",
     [
         ("statsu", 2, "Did you mean `triage status`?"),
         ("status --frob", 2, "Next: triage status --help"),
@@ -172,13 +173,13 @@ def test_a_refusal_says_what_and_what_next(desk: Desk, words: str, code: int, sa
     assert_designed(done)
 
 
-@pytest.mark.parametrize("words", ["tiers SESSION", "metrics", "heartbeat list --json", "help", "tiers --help"])
+@each_row("words", ["tiers SESSION", "metrics", "heartbeat list --json", "help", "tiers --help"])
 def test_whoever_reads_only_the_beginning_is_told_nothing(desk: Desk, words: str) -> None:
     """`triage … | head -1` ends as a program that SIGPIPE ended, without a word."""
     assert desk.run_unread(words) == (141, "")
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@each_row("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_is_an_empty_one(tmp_path: Path, closed: str) -> None:
     """As in a cron job or a service that closes them."""
     words = ["sh", "-c", f'exec "$0" -m bot classify {closed}', sys.executable]
@@ -206,7 +207,7 @@ def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path) -> None:
     assert done.stdout.startswith("  \\u2713 release")
 
 
-@pytest.mark.parametrize("words", ["search", "investigate", "why"])
+@each_row("words", ["search", "investigate", "why"])
 def test_a_word_that_is_missing_is_exit_code_2(words: str, tmp_path: Path) -> None:
     """Whatever the command: with the usage, what is missing, and where more is said."""
     done = typed([words], tmp_path, environment(tmp_path))
@@ -215,7 +216,7 @@ def test_a_word_that_is_missing_is_exit_code_2(words: str, tmp_path: Path) -> No
     assert done.stderr.endswith(f"Next: triage {words} --help\n")
 
 
-@pytest.mark.parametrize("words", ["search x", "eval"])
+@each_row("words", ["search x", "eval"])
 def test_what_needs_no_config_says_how_to_do_without(words: str, tmp_path: Path) -> None:
     """Somebody who has only a checkout is told of --codebase."""
     done = typed(words.split(), tmp_path, environment(tmp_path))
@@ -240,7 +241,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.Capt
     assert said.out == ""
 
 
-@pytest.mark.parametrize("words", ["tiers shop add quick", "investigate", "heartbeat assign shop", "search"])
+@each_row("words", ["tiers shop add quick", "investigate", "heartbeat assign shop", "search"])
 def test_what_was_not_typed_in_utf_8_is_refused(tmp_path: Path, words: str) -> None:
     """Half characters can be neither stored nor sent; the sentence says what is wrong with which words."""
     said = typed([*words.split(), os.fsdecode(b"caf\xe9 retry")], tmp_path, {"TRIAGE_HOME": str(tmp_path)})

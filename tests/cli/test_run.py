@@ -23,6 +23,7 @@ from tests.cli.typed import typed
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import environment_of, write_config
 from tests.sampling import every
+from tests.tables import each_row
 
 FILES = 2_500
 _BODY = "".join(f"def handler_{n}(payload):\n    return payload + {n}\n\n" for n in range(40))
@@ -184,7 +185,7 @@ def test_each_number_comes_once() -> None:
     assert signals.wait(0) == set()
 
 
-@pytest.mark.parametrize("role", ["edge", "work"])
+@each_row("role", ["edge", "work"])
 def test_a_role_without_a_database_is_refused(tmp_path: Path, role: str) -> None:
     """In one sentence that names the variable."""
     make_repo(tmp_path, {"a.py": "A = 1\n"})

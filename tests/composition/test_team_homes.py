@@ -12,6 +12,7 @@ from bot.adapters.storage.files.file_engine import FileEngine
 from bot.composition.team_homes import check_team_folders, hand_over
 from bot.config.settings import Settings
 from bot.errors import StoreError
+from tests.tables import each_row
 
 SEVERAL = Settings.model_validate(
     {
@@ -40,7 +41,7 @@ def _linked_for_another(home: Path) -> None:
     (home / ".teams.new" / "formerly-first").symlink_to("..", target_is_directory=True)
 
 
-@pytest.mark.parametrize("killed", [_nothing, _empty, _linked, _linked_for_another])
+@each_row("killed", [_nothing, _empty, _linked, _linked_for_another])
 def test_a_start_that_was_killed_at_any_step_is_made_up_for_by_the_next(tmp_path: Path, killed: object) -> None:
     """All that was there is the first team's, once: nothing is copied, and nothing of the attempt is left."""
     home = tmp_path / "home"

@@ -13,6 +13,7 @@ from bot.casework.thread_service import ChannelCodebases
 from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -32,7 +33,7 @@ def test_a_path_is_read_at_its_head(tmp_path: Path) -> None:
     assert (found.path, found.url, found.kind) == (tmp_path.resolve(), None, "code")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "https://git.example.com/acme/infra.git",
@@ -49,7 +50,7 @@ def test_an_address_that_git_clones_is_taken(url: str) -> None:
     assert (found.url, found.branch, found.refresh) == (url, "release/1.2", timedelta(seconds=90))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "https://ann:hunter2hunter2@git.example.com/acme/infra.git",
@@ -67,7 +68,7 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(url: str) -> None:
     assert not any(part in said for part in ("hunter2", TOKEN, "abcdefghijklmnopqrst", "private_token"))
 
 
-@pytest.mark.parametrize("url", ["ext::sh -c true", "--upload-pack=x", "/srv/git/x", "host:path", "-x@host:a/b", ""])
+@each_row("url", ["ext::sh -c true", "--upload-pack=x", "/srv/git/x", "host:path", "-x@host:a/b", ""])
 def test_what_git_would_run_or_not_clone_is_refused(url: str) -> None:
     """No option, no helper program, no bare path."""
     assert "is no address git can clone" in refused(url=url)
@@ -81,13 +82,13 @@ def test_a_codebase_has_one_place(tmp_path: Path) -> None:
     assert "refresh belongs to a url" in refused(path=str(tmp_path), refresh="5m")
 
 
-@pytest.mark.parametrize("branch", ["-f", "a..b", "a b", "main.lock", "/main", "a@{1}"])
+@each_row("branch", ["-f", "a..b", "a b", "main.lock", "/main", "a@{1}"])
 def test_a_branch_is_a_name(branch: str) -> None:
     """Nothing that git reads as an option, a range or a step of a log."""
     assert "is no name of a branch" in refused(url="git@host:a/b.git", branch=branch)
 
 
-@pytest.mark.parametrize("name", ["Shop", "a:b", "../x", "", "9", "a" * 41])
+@each_row("name", ["Shop", "a:b", "../x", "", "9", "a" * 41])
 def test_an_id_is_a_small_word(name: str) -> None:
     """It stands before a colon in citations, and names a file."""
     with pytest.raises(ValidationError, match="is no id of a codebase"):

@@ -11,6 +11,7 @@ import yaml
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
@@ -97,8 +98,8 @@ def test_an_empty_model_in_a_session_switches_the_first_look_off(folder: Path) -
     assert settings.sessions["api"].heartbeat.heartbeat_model == "cheap-model"
 
 
-@pytest.mark.parametrize(
-    ("block", "says"),
+@each_row(
+    "block, says",
     [
         ("{evry: 5m}", "evry: unknown key; did you mean every?"),
         ("{active_hours: {strat: x}}", "active_hours.strat: unknown key; did you mean start?"),
@@ -145,14 +146,14 @@ def test_a_bad_value_is_named_by_its_key_in_either_block(folder: Path, block: st
     assert says in own[0]
 
 
-@pytest.mark.parametrize("cwd", ["nowhere", "triage.yml"])
+@each_row("cwd", ["nowhere", "triage.yml"])
 def test_a_session_whose_folder_is_missing_does_not_stop_the_others(folder: Path, cwd: str) -> None:
     """The file is read; the session alone is refused at each of its beats, and its owner is told once."""
     assert set(load(folder, f"sessions: {{shop: {{cwd: {cwd}}}, api: {{cwd: api}}}}\n").sessions) == {"shop", "api"}
 
 
-@pytest.mark.parametrize(
-    ("block", "says"),
+@each_row(
+    "block, says",
     [
         ("{shop: {}}", "sessions.shop.cwd: is required; see triage.example.yml"),
         ("{shop: {cwd: shop, owner: ann}}", "sessions.shop.owner: 'ann' is no user or user-group id"),

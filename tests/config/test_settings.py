@@ -15,6 +15,7 @@ from bot.config.settings import Settings, find_config, load_classifier, load_set
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.intake.classifier.rules import Rules
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
@@ -97,8 +98,8 @@ shiny: 1
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "hint"),
+@each_row(
+    "line, hint",
     [
         ("ops_chanel: C0OPS", "ops_chanel: unknown key; did you mean ops_channel?"),
         ("watcher: {allow_bot: [B1]}", "watcher.allow_bot: unknown key; did you mean allow_bots?"),
@@ -114,8 +115,8 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
     assert hint in problems(folder, f"{MINIMAL}{line}\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
+@each_row(
+    "line, words",
     [
         ("codebase: missing", "not a folder"),
         ("codebase: triage.yml", "not a folder"),
@@ -167,7 +168,7 @@ def test_a_bad_value_is_refused_under_its_key(folder: Path, line: str, words: st
     assert words in found[0]
 
 
-@pytest.mark.parametrize("pattern", ["(?i)roger", "(?P<who>sam|ana) did", "ok)|(?:fine", "a{99999999999999}"])
+@each_row("pattern", ["(?i)roger", "(?P<who>sam|ana) did", "ok)|(?:fine", "a{99999999999999}"])
 def test_an_ack_pattern_must_stand_beside_others(folder: Path, pattern: str) -> None:
     """The rules join all patterns into one: what compiles alone only, or joined only, is refused under its key."""
     found = problems(folder, f"ops_chanel: C0OPS\nclassifier: {{ack_patterns: [ok, '{pattern}']}}\n{MINIMAL}")
@@ -184,9 +185,7 @@ def test_a_pattern_the_settings_let_pass_suits_the_rules(folder: Path) -> None:
     assert Rules(**classifier.model_dump()).ack_patterns == tuple(patterns)
 
 
-@pytest.mark.parametrize(
-    "line", ["team_language: {0}", "ops_channel: {0}", "{0}: 1", "codebase: {0}", "approvers: [{0}]"]
-)
+@each_row("line", ["team_language: {0}", "ops_channel: {0}", "{0}: 1", "codebase: {0}", "approvers: [{0}]"])
 def test_a_token_in_the_wrong_place_is_not_repeated(folder: Path, line: str) -> None:
     """The problem is named by its key; the value, pasted one line off, stays out of the terminal and the log."""
     token = "xoxb-" + "123456789012-abcdefABCDEF"
@@ -208,8 +207,8 @@ BOMB = "\n".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each_row(
+    "text, words",
     [
         ("codebase: [", "not valid YAML at line"),
         ("a: b: c", "not valid YAML at line 1, column 5"),
@@ -342,8 +341,8 @@ def test_an_api_url_gets_its_last_slash() -> None:
     assert read_environment({"SLACK_API_URL": "http://localhost:1/api"}).slack_api_url == "http://localhost:1/api/"
 
 
-@pytest.mark.parametrize(
-    ("environ", "count"),
+@each_row(
+    "environ, count",
     [
         ({}, 2),
         ({"SLACK_BOT_TOKEN": "", "SLACK_APP_TOKEN": "xapp-secret"}, 1),
@@ -369,9 +368,7 @@ def test_http_mode_needs_the_signing_secret_and_no_app_token() -> None:
     assert environment.secrets() == frozenset(HTTP.values())
 
 
-@pytest.mark.parametrize(
-    "secret", ["", "short-secret", "xapp-1-secret-secret-secret", "secret secret secret", "é" * 32]
-)
+@each_row("secret", ["", "short-secret", "xapp-1-secret-secret-secret", "secret secret secret", "é" * 32])
 def test_what_is_no_signing_secret_is_refused_and_never_shown(secret: str) -> None:
     """An empty or guessable one would make everybody Slack."""
     with pytest.raises(ConfigError, match="App Credentials") as caught:
@@ -388,8 +385,8 @@ def test_both_secrets_of_http_mode_are_asked_for_at_once() -> None:
     assert [problem.split(" ")[0] for problem in caught.value.problems] == ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]
 
 
-@pytest.mark.parametrize(
-    ("slack", "words"),
+@each_row(
+    "slack, words",
     [
         ("{mode: webhook}", "slack.mode"),
         ("{http: {port: 70000}}", "slack.http.port: must be at most 65535"),
@@ -452,8 +449,8 @@ mcp_servers: {logs: {urll: https://x.io}, Bad: {command: [x]}}
     assert "budget.per_day: unknown key; did you mean per_day_usd?" in found
 
 
-@pytest.mark.parametrize(
-    ("line", "variable", "limit"),
+@each_row(
+    "line, variable, limit",
     [
         ("", None, 60.0),
         ("", "5", 5.0),
@@ -471,7 +468,7 @@ def test_the_stall_limit_is_the_configs_then_the_environments(
     assert stall_limit_s(load_settings(write(folder, f"{MINIMAL}{line}\n")), environment) == limit
 
 
-@pytest.mark.parametrize("value", ["0", "601", "soon", "nan"])
+@each_row("value", ["0", "601", "soon", "nan"])
 def test_a_stall_limit_of_the_environment_is_checked(value: str) -> None:
     """And named."""
     with pytest.raises(ConfigError, match="TRIAGE_STALL_S: "):
@@ -496,8 +493,8 @@ def test_every_key_is_a_secret_and_hidden(folder: Path) -> None:
         assert "hidden-key" not in shown
 
 
-@pytest.mark.parametrize(
-    ("tail", "words"),
+@each_row(
+    "tail, words",
     [
         ("your-token", "is still the example's"),
         ("secret\nxoxb", "contains more than letters, digits and dashes"),
@@ -529,7 +526,7 @@ def test_the_example_copied_as_it_is_names_both_tokens_as_not_replaced() -> None
     assert not any("#" in line for line in example.read_text().splitlines() if not line.startswith("#"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "notaurl",
@@ -552,9 +549,7 @@ def test_only_an_address_of_a_web_server_is_one_for_slack(url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["https://slack.com/api/", "http://127.0.0.1:8080/api/", "http://[::1]:80/", "http://my_proxy/"]
-)
+@each_row("url", ["https://slack.com/api/", "http://127.0.0.1:8080/api/", "http://[::1]:80/", "http://my_proxy/"])
 def test_an_address_of_a_web_server_is_taken(url: str) -> None:
     """Another host, a port and an address in brackets are all right."""
     assert read_environment({"SLACK_API_URL": url}).slack_api_url == url
@@ -617,8 +612,8 @@ def test_working_hours_are_read_with_their_days_and_their_zone(folder: Path) -> 
     assert wanted.in_zone("UTC").days == {1, 6}
 
 
-@pytest.mark.parametrize(
-    ("block", "said"),
+@each_row(
+    "block, said",
     [
         ('{start: "9:00", end: "17:00"}', "working_hours.start: is '9:00'"),
         ('{start: "09:00", end: "09:00"}', "working_hours: start and end are both"),

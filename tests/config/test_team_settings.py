@@ -17,6 +17,7 @@ from bot.config.settings import Settings, load_settings
 from bot.config.strict_yaml import merged_blocks
 from bot.config.team_settings import TeamMatters
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 PAY = {"ops_channel": "C0PAYOPS", "channels": [{"chat_id": "C0PAY", "name": "payments"}]}
 PLAT = {"ops_channel": "C0PLATOPS", "channels": [{"chat_id": "C0HELP"}]}
@@ -123,8 +124,8 @@ def test_two_teams_with_the_same_approvers_may_share_an_ops_channel(folder: Path
     assert {one.ops_channel for one in load(folder, ops_channel="C0OPS", teams=teams).by_team().values()} == {"C0OPS"}
 
 
-@pytest.mark.parametrize(
-    ("team", "words"),
+@each_row(
+    "team, words",
     [
         ({}, "teams.payments.ops_channel: is required"),
         ({**PAY, "ops_channel": "pay"}, "teams.payments.ops_channel: 'pay' is no channel id"),
@@ -148,14 +149,14 @@ def test_what_all_inherit_is_wrong_once(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["default", "Pay", "pay ments", "../x", "", "a" * 41, "-a"])
+@each_row("name", ["default", "Pay", "pay ments", "../x", "", "a" * 41, "-a"])
 def test_a_name_that_is_no_folder_is_refused(folder: Path, name: str) -> None:
     """And the one that the short form has."""
     [problem] = problems(folder, teams={name: PAY})
     assert "is no name for a team" in problem
 
 
-@pytest.mark.parametrize("teams", [[], "x", {"payments": "x"}, {1: PAY}, {"payments": {**PAY, "channels": "C0PAY"}}])
+@each_row("teams", [[], "x", {"payments": "x"}, {1: PAY}, {"payments": {**PAY, "channels": "C0PAY"}}])
 def test_a_wrong_shape_is_refused(folder: Path, teams: object) -> None:
     """In words, never with a traceback."""
     assert problems(folder, teams=teams)
@@ -196,7 +197,7 @@ def test_a_session_is_about_a_codebase_that_its_team_sees(folder: Path) -> None:
     assert load(folder, **codebases, teams=teams, sessions={"s": {"team": "platform", "codebase": "infra"}}).sessions
 
 
-@pytest.mark.parametrize("session", [{"team": ["payments"]}, {"team": {}, "cwd": "shop"}, {"codebase": ["shop"]}])
+@each_row("session", [{"team": ["payments"]}, {"team": {}, "cwd": "shop"}, {"codebase": ["shop"]}])
 def test_a_session_whose_team_or_codebase_is_no_name_is_refused(folder: Path, session: dict[str, Any]) -> None:
     """In words, never with a traceback."""
     assert problems(folder, teams={"payments": PAY, "platform": PLAT}, sessions={"s": session})

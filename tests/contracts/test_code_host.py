@@ -22,6 +22,7 @@ from bot.ports.code import CodeHostClient
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.endless_host import endless_host
 from tests.gitrepo import git, make_repo
+from tests.tables import each_row
 
 CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
 NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->", marker="<!-- m1 -->")
@@ -106,8 +107,8 @@ def test_every_refusal_says_whether_to_try_again(
         assert refused.value.retry_after_s == 7
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "said", "least_s", "most_s"),
+@each_row(
+    "status, headers, said, least_s, most_s",
     [
         (403, {"Retry-After": "7"}, "no", 7, 7),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "+3000"}, "no", 2_000, 3_060),

@@ -33,6 +33,7 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from tests.contracts.test_documents import ENGINES, Open
+from tests.tables import each_row
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ANA = DecidedBy("U0ANA", "ana")
@@ -126,8 +127,8 @@ def test_a_change_that_fails_changes_nothing(reopen: Open) -> None:
     assert suggestions.get(a_suggestion().id) == a_suggestion()
 
 
-@pytest.mark.parametrize("bad", ["", "..", "a/b-123456", "shop-xyz123", "shop-123456\n", "A", "x" * 49])
-@pytest.mark.parametrize("spec", [SUGGESTIONS, PROPOSALS, OVERRIDES], ids=lambda spec: spec.name)
+@each_row("bad", ["", "..", "a/b-123456", "shop-xyz123", "shop-123456\n", "A", "x" * 49])
+@each_row("spec", [SUGGESTIONS, PROPOSALS, OVERRIDES])
 def test_an_id_that_is_no_file_name_is_refused(reopen: Open, spec: CollectionSpec, bad: str) -> None:  # type: ignore[type-arg]
     """Whatever is done with it; one of nobody is unknown where nothing stands for it."""
     if spec is OVERRIDES and bad == "shop-xyz123":

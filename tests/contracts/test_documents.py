@@ -24,6 +24,7 @@ from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.fakes import MemoryDocuments
 from tests.postgres import new_namespace, shared_database
+from tests.tables import each_row
 
 Open = Callable[[], Documents]
 
@@ -65,7 +66,7 @@ def stored(documents: Documents, collection: str, doc_id: str) -> tuple[int, obj
     return None if found is None else (found.version, found.value)
 
 
-@pytest.mark.parametrize("collection", [name for name in FILES if name != "wakes"])
+@each_row("collection", [name for name in FILES if name != "wakes"])
 def test_a_document_comes_back_after_a_restart_and_counts_its_writes(reopen: Open, collection: str) -> None:
     """In every collection whose documents say more than their id; what nobody wrote is None, what was deleted too."""
     assert reopen().get(collection, collection) is None

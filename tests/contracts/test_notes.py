@@ -21,6 +21,7 @@ from bot.errors import InputError
 from bot.ports import NoteStore
 from tests.fakes import MemoryDocuments, MemoryJournal, unchanged
 from tests.postgres import new_namespace, shared_database
+from tests.tables import each_row
 
 CITE = NoteCitation(path="a.py", lines="3", commit="b" * 40, quote="LIMIT = 7")
 CITED = 'cites: [{"path": "a.py", "lines": "2", "commit": "aaaaaaa", "quote": "LIMIT = 5"}]'
@@ -116,7 +117,7 @@ def test_other_pins_leave_every_word(of_team: Open) -> None:
     assert note.whole.endswith(WORDS)
 
 
-@pytest.mark.parametrize("ref", ["memory/none.md", "memory/../x.md", "memory/retired/old.md", "memory/", "/x", ""])
+@each_row("ref", ["memory/none.md", "memory/../x.md", "memory/retired/old.md", "memory/", "/x", ""])
 def test_what_is_not_on_the_shelf_is_left_alone(of_team: Open, ref: str) -> None:
     """Wherever a name leads; a retired note is not retired again."""
     shelf = of_team("pay")

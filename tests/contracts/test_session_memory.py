@@ -19,6 +19,7 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.postgres import new_namespace, shared_database
+from tests.tables import each_row
 
 Open = Callable[[], SessionMemory]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -118,7 +119,7 @@ def test_messages_arrive_in_order_and_are_read_once(reopen: Open) -> None:
     assert reopen().inbox("api") == []
 
 
-@pytest.mark.parametrize("bad", ["", "..", "a/b", "A", "x" * 41, "shop\n"])
+@each_row("bad", ["", "..", "a/b", "A", "x" * 41, "shop\n"])
 def test_an_id_that_is_no_file_name_is_refused(reopen: Open, bad: str) -> None:
     """Whatever is done with it."""
     with pytest.raises(InputError):

@@ -18,6 +18,7 @@ from bot.errors import Conflict, InputError, StoreError
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_thread
 from tests.contracts.test_documents import ENGINES
+from tests.tables import each_row
 
 Open = Callable[[], Threads]
 
@@ -185,7 +186,7 @@ def test_a_fresh_thread_may_follow_an_archived_one(reopen: Open) -> None:
     assert (last.question, last.resolution) == ("second", Resolution.WITHDRAWN)
 
 
-@pytest.mark.parametrize("thread_id", ["../../etc/passwd", "T1.C1.1", "T1.C1.1.2/x", "T1.C1.1.2\n", "", "T*.C1.1.2"])
+@each_row("thread_id", ["../../etc/passwd", "T1.C1.1", "T1.C1.1.2/x", "T1.C1.1.2\n", "", "T*.C1.1.2"])
 def test_what_is_no_thread_id_is_refused(reopen: Open, thread_id: str) -> None:
     """An id that could be a path or a pattern never reaches the disk."""
     store = reopen()

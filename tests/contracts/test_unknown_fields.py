@@ -53,6 +53,7 @@ from bot.ports.migrations import sealed
 from tests.builders import NOW, THREAD_ID, an_event, in_status
 from tests.contracts.test_documents import ENGINES
 from tests.fakes import FakeClock, MemoryDocuments
+from tests.tables import each_row
 
 BY_ANA = ChangedBy(id="U0ANA", name="ana", at=NOW)
 KEY = "shop/1a2b3c4d/red"
@@ -196,8 +197,8 @@ def test_a_change_keeps_the_fields_of_a_later_version(
     assert without == change(value).model_dump(mode="json", exclude={"version"})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("spec_doc", [THREADS, SESSIONS], ids=lambda spec: spec.name)
+@each_row("engine", ENGINES)
+@each_row("spec_doc", [THREADS, SESSIONS])
 def test_every_engine_keeps_them(spec_doc: CollectionSpec[Any], engine: str, tmp_path: Path) -> None:
     """As the memory does: once for each way in which documents lie in files."""
     reopen = ENGINES[engine](tmp_path)

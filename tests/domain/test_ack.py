@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.ack import Ack, read_ack
 from bot.domain.text.alarm_words import has_alarm_word
 from tests.sampling import SHARE
+from tests.tables import each_row
 
 OK = "HEARTBEAT_OK"
 
 
-@pytest.mark.parametrize(
-    ("said", "kind", "text"),
+@each_row(
+    "said, kind, text",
     [
         ("**HEARTBEAT_OK**", "ok-token", ""),
         ("All clear. HEARTBEAT_OK", "ok-token", "All clear."),
@@ -38,13 +38,13 @@ def test_with_no_room_for_a_remark_any_remark_is_an_alert() -> None:
     assert read_ack("HEARTBEAT_OK.", max_chars=0) == Ack("ok-token", "")
 
 
-@pytest.mark.parametrize("said", [None, "", "  \n\t\r\n ", "\u3000"])
+@each_row("said", [None, "", "  \n\t\r\n ", "\u3000"])
 def test_nothing_said_is_ok_and_empty(said: str | None) -> None:
     """As opposed to the token."""
     assert read_ack(said) == Ack("ok-empty", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         *(
@@ -68,7 +68,7 @@ def test_a_token_may_be_wrapped_in_markup_and_punctuation(said: str) -> None:
     assert read_ack(said, max_chars=0) == Ack("ok-token", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         *("heartbeat_ok", "Heartbeat_OK", "HEARTBEAT OK", "HEARTBEAT_OK_NOT", "NOT_HEARTBEAT_OK", "xHEARTBEAT_OK"),
@@ -81,8 +81,8 @@ def test_what_is_not_the_token_at_an_edge_is_an_alert_word_for_word(said: str) -
     assert read_ack(f" {said}\n") == Ack("alert", said)
 
 
-@pytest.mark.parametrize(
-    ("said", "text"),
+@each_row(
+    "said, text",
     [
         ("All quiet.\n\nHEARTBEAT_OK", "All quiet."),
         ("HEARTBEAT_OK\r\n\r\nTwo PRs wait.", "Two PRs wait."),
@@ -115,14 +115,14 @@ def test_a_remark_in_the_same_paragraph_is_none_and_keeps_its_lines() -> None:
     assert read_ack("HEARTBEAT_OK\nAll quiet.") == Ack("ok-token", "All quiet.")
 
 
-@pytest.mark.parametrize("chars", [299, 300, 301])
+@each_row("chars", [299, 300, 301])
 def test_a_remark_is_short_up_to_and_including_the_limit(chars: int) -> None:
     """300 characters by default."""
     assert read_ack(f"{OK} {'x' * chars}").kind == ("alert" if chars > 300 else "ok-token")
     assert read_ack(f"{'x' * chars} {OK}").kind == ("alert" if chars > 300 else "ok-token")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "remark",
     [
         *(
@@ -149,7 +149,7 @@ def test_an_alarm_word_is_heard_however_short_the_remark(remark: str) -> None:
     assert read_ack(f"{OK} {remark}") == Ack("alert", remark)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "remark",
     [
         *("No errors.", "0 failures, nothing urgent", "No new conflicts", "all 500 tests passed", "Not urgent", ""),
@@ -181,9 +181,7 @@ def test_nothing_is_swallowed_that_was_not_short(said: str, max_chars: int) -> N
         assert ack == (Ack("alert", said.strip()) if said.strip() else Ack("ok-empty", ""))
 
 
-@pytest.mark.parametrize(
-    "filler", [" ", "\n", "`", "*", "<", "<b>", "no ", "HEARTBEAT_OK ", "_", "</b", "<!--", "\t\r"]
-)
+@each_row("filler", [" ", "\n", "`", "*", "<", "<b>", "no ", "HEARTBEAT_OK ", "_", "</b", "<!--", "\t\r"])
 def test_a_long_answer_is_read_in_a_moment(filler: str) -> None:
     """Half a megabyte of anything, or a quarter of that: well under a second each, where a square would take hours."""
     long = filler * (500_000 // SHARE // len(filler))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
 from bot.domain.threads import NO_DRAFT
 from tests.builders import NOW, a_thread
+from tests.tables import each_row
 
 ASKER = a_thread().original_sender_id
 
 
-@pytest.mark.parametrize("code", list(DoubtCode))
+@each_row("code", list(DoubtCode))
 def test_a_doubt_is_read_back_from_its_sentence(code: DoubtCode) -> None:
     """As the records of older versions hold it: the same doubt, so that it is not shown twice."""
     by = "U1" if code in (DoubtCode.WROTE, DoubtCode.SETTLED, DoubtCode.CONTEXT, DoubtCode.NOT_POSTED) else ""

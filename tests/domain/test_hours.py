@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 BERLIN = ZoneInfo("Europe/Berlin")
 _TIMES = st.integers(0, 1439).map(lambda minute: f"{minute // 60:02}:{minute % 60:02}")
@@ -26,8 +27,8 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "clock", "inside"),
+@each_row(
+    "start, end, clock, inside",
     [
         ("08:00", "22:00", "07:59:59", False),
         ("08:00", "22:00", "08:00", True),
@@ -118,8 +119,8 @@ def test_the_next_opening_is_the_first_moment_inside(start: str, end: str, zone:
     assert opening == moment or not hours.contains(opening - timedelta(microseconds=1))
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "zone", "message"),
+@each_row(
+    "start, end, zone, message",
     [
         ("8:00", "22:00", "UTC", r"start is '8:00'; write a time .* \"08:00\""),
         ("08:00", "24:30", "UTC", "end is '24:30'"),
@@ -176,8 +177,8 @@ def test_a_moment_without_a_zone_is_refused() -> None:
             ask(datetime(2026, 3, 1, 12))
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "moment", "inside"),
+@each_row(
+    "start, end, moment, inside",
     [
         ("09:00", "17:00", "2026-11-20T12:00", True),
         ("09:00", "17:00", "2026-11-21T12:00", False),

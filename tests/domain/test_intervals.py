@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from bot.domain.intervals import format_interval, parse_interval
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
+@each_row(
+    "text, seconds",
     [("30m", 1800), ("1h30m", 5400), ("45s", 45), ("2d", 172_800), ("1d2h3m4s", 93_784), ("90m", 5400), ("0h5m", 300)],
 )
 def test_an_interval_is_the_sum_of_its_units(text: str, seconds: int) -> None:
@@ -21,7 +22,7 @@ def test_an_interval_is_the_sum_of_its_units(text: str, seconds: int) -> None:
     assert parse_interval(text) == timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("", " ", "0m", "0h0s", "-5m", "+5m", "5", "1.5h", "1,5h", "30 m", " 30m", "30m ", "30m\n", "m30", "m"),
@@ -36,7 +37,7 @@ def test_what_could_be_read_in_two_ways_is_refused(text: str) -> None:
     assert len(str(refusal.value)) < 200
 
 
-@pytest.mark.parametrize("value", [None, 30, 1.5, True, ["30m"], timedelta(minutes=30)])
+@each_row("value", [None, 30, 1.5, True, ["30m"], timedelta(minutes=30)])
 def test_a_yaml_value_that_is_no_text_is_refused_too(value: object) -> None:
     """`every: 30` has no unit."""
     with pytest.raises(ConfigError, match="is not an interval"):
@@ -61,7 +62,7 @@ def test_any_text_is_an_interval_or_a_config_error(text: str) -> None:
     assert parse_interval(format_interval(interval)) == interval
 
 
-@pytest.mark.parametrize("interval", [timedelta(0), timedelta(seconds=-1), timedelta(milliseconds=1500)])
+@each_row("interval", [timedelta(0), timedelta(seconds=-1), timedelta(milliseconds=1500)])
 def test_only_positive_whole_seconds_are_written(interval: timedelta) -> None:
     """What could not be read back is not written."""
     with pytest.raises(ValueError, match="whole seconds"):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.domain.jobs import WORK_CLASSES, Job, JobKind, MessageWork, Work, queue_order
 from tests.builders import some_work
+from tests.tables import each_row
 
 _IDS = st.text("abcdefghijklmnopqrstuvwxyz0123456789_-", min_size=1, max_size=12)
 _JOBS = st.builds(
@@ -34,7 +35,7 @@ def test_sorting_names_is_sorting_by_priority_age_and_id(jobs: list[Job]) -> Non
     assert sorted((job.name for job in jobs), key=queue_order) == [job.name for job in expected]
 
 
-@pytest.mark.parametrize("name", ["user.json", "user_1.json", "user_soon_1.json"])
+@each_row("name", ["user.json", "user_1.json", "user_soon_1.json"])
 def test_a_name_that_is_none_of_ours_has_no_order(name: str) -> None:
     """What was not named by a job raises rather than sorting somewhere."""
     with pytest.raises(ValueError, match=r"unpack|invalid literal"):

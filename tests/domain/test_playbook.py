@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from bot.domain.playbooks.playbook_edits import raise_flag
 from bot.domain.playbooks.playbook_entries import is_marked_urgent
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -84,7 +84,7 @@ def test_the_master_shares_tasks_and_misses_reports_instead_of_sending_one() -> 
     assert "Sessions that sent no daily report" in daily
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -114,7 +114,7 @@ def test_a_file_without_anything_to_do_is_effectively_empty(text: str) -> None:
     assert [playbook.tasks(tier) for tier in Tier] == [(), (), ()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "look",
@@ -164,7 +164,7 @@ def test_headings_and_tasks_in_code_and_comments_are_none() -> None:
     assert [playbook.tasks(tier) for tier in (Tier.HOURLY, Tier.DAILY)] == [(), ()]
 
 
-@pytest.mark.parametrize("opening", ["<!-- oops", "```", "~~~~ sh", "- [ ] see <!-- oops"])
+@each_row("opening", ["<!-- oops", "```", "~~~~ sh", "- [ ] see <!-- oops"])
 def test_what_is_opened_and_never_closed_hides_no_task(opening: str) -> None:
     """A slip of the keyboard does not silence the checks below it."""
     playbook = parse(f"# Quick\n{opening}\n- [ ] look\n## Hourly\n- [ ] fetch\n")
@@ -214,7 +214,7 @@ def test_a_table_of_commands_is_a_task_beside_a_list_too() -> None:
     assert [task.text for task in playbook.tasks(Tier.QUICK)] == ["| API | `curl -f x` |", "Look"]
 
 
-@pytest.mark.parametrize("said", ["(none)", "none", "None.", "*None*"])
+@each_row("said", ["(none)", "none", "None.", "*None*"])
 def test_that_there_is_no_flag_is_none(said: str) -> None:
     """In the words of whoever cleared the list."""
     assert parse(f"## Urgent Flags\n- {said}\n").is_effectively_empty
@@ -226,8 +226,8 @@ def test_a_flag_is_up_until_it_is_ticked_off() -> None:
     assert [flag.text for flag in playbook.flags] == ["disk full", "key leaked", "build red"]
 
 
-@pytest.mark.parametrize(
-    ("line", "stamp"),
+@each_row(
+    "line, stamp",
     [
         ("- Last quick: 2026-03-01T12:00:00Z", NOON),
         ("* **Last Quick:** `2026-03-01T13:00:00+01:00` <!-- code -->", NOON),
@@ -329,9 +329,7 @@ def test_checking_changes_boxes_only(text: str, ok: bool) -> None:
         assert set(boxes) <= {None, ok}
 
 
-@pytest.mark.parametrize(
-    "piece", ["<!-- ", "- ```\n", "```js\n", "````js\n```\n", "<!-- x\n", "- [ ] a <!--\n", "` <!-- "]
-)
+@each_row("piece", ["<!-- ", "- ```\n", "```js\n", "````js\n```\n", "<!-- x\n", "- [ ] a <!--\n", "` <!-- "])
 def test_a_hostile_file_takes_no_longer_than_its_size_explains(piece: str) -> None:
     """200 kB of one opening after another is read in about a second."""
     text = piece * (200_000 // len(piece))
@@ -359,9 +357,7 @@ def test_a_shells_code_block_names_commands() -> None:
     assert named == [[("./check", "certs")], [("./check", "nodes")], []]
 
 
-@pytest.mark.parametrize(
-    "said", ["_none right now_", "- None at the moment.", "- keine", "（なし）", "- なし", "- n/a", "-"]
-)
+@each_row("said", ["_none right now_", "- None at the moment.", "- keine", "（なし）", "- なし", "- n/a", "-"])
 def test_words_for_nothing_are_no_flag_and_make_room_for_one(said: str) -> None:
     """In the words of a person; a sentence is a flag."""
     playbook = parse(f"## Urgent Flags\n\n{said}\n\n## Quick\n\n- [ ] a\n")
@@ -370,7 +366,7 @@ def test_words_for_nothing_are_no_flag_and_make_room_for_one(said: str) -> None:
     assert parse("## Urgent Flags\n\n- None of the shops answers\n").flags
 
 
-@pytest.mark.parametrize("said", ["! Kasse", "！夜間バッチ", "[ ]! Watchdog", "[x] !! Gateway"])
+@each_row("said", ["! Kasse", "！夜間バッチ", "[ ]! Watchdog", "[x] !! Gateway"])
 def test_the_mark_of_a_page_is_read_wherever_it_is_written(said: str) -> None:
     """In full width, or close to its box."""
     assert is_marked_urgent(parse(f"## Quick\n- {said}\n").tasks(Tier.QUICK)[0].text)

@@ -6,13 +6,13 @@ import json
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.beats import Action, Receipt
 from bot.domain.prescreen import Decision, parse_decision
 from tests.sampling import SHARE
+from tests.tables import each_row
 
 MANY = 100_000 // SHARE
 
@@ -29,7 +29,7 @@ _UNTROUBLED = st.recursive(
 _PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=40)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         NONE,
@@ -51,13 +51,13 @@ def test_a_decision_is_found_among_anything(text: str) -> None:
     assert parse_decision(text) == Decision(Action.NONE, "quiet")
 
 
-@pytest.mark.parametrize("action", Action)
+@each_row("action", Action)
 def test_each_action_is_known_by_its_word(action: Action) -> None:
     """The decision's action is that word."""
     assert parse_decision(json.dumps({"action": action, "reason": "r"})).action == str(action)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -91,7 +91,7 @@ def test_what_is_missing_cut_off_unknown_or_contradictory_escalates(text: str) -
     assert decision.reason.startswith("doubt: ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "field",
     [
         '"items": [{"severity": "critical"}]',
@@ -118,7 +118,7 @@ def test_none_beside_anything_that_tells_of_trouble_is_doubt(field: str) -> None
     assert decision.reason.startswith("doubt: ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "field",
     [
         '"items": [{"severity": "low"}, {"severity": "info"}]',
@@ -139,7 +139,7 @@ def test_trouble_in_an_object_of_its_own_is_doubt_too() -> None:
     assert parse_decision(text).action is Action.ESCALATE
 
 
-@pytest.mark.parametrize("reason", ["", ', "reason": ""', ', "reason": null', ', "reason": 5', ', "reason": " \\n"'])
+@each_row("reason", ["", ', "reason": ""', ', "reason": null', ', "reason": 5', ', "reason": " \\n"'])
 def test_a_missing_reason_is_supplied(reason: str) -> None:
     """There is always one to log."""
     assert parse_decision(f'{{"action": "handle"{reason}}}') == Decision(
@@ -195,7 +195,7 @@ def test_an_action_inside_another_object_is_none(inner: object) -> None:
     assert parse_decision(text).action is Action.ESCALATE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "{" * 3 * MANY,
@@ -210,7 +210,6 @@ def test_an_action_inside_another_object_is_none(inner: object) -> None:
         '"' * 3 * MANY + "{" + '"' * 3 * MANY,
         "{x" + "\\" * 3 * MANY,
     ],
-    ids=range(11),
 )
 def test_a_huge_or_deep_answer_is_doubt_within_a_moment(text: str) -> None:
     """No recursion, no squares."""

@@ -7,12 +7,12 @@ import time
 from itertools import islice
 from pathlib import Path
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.secrets import OWN_SECRET, find_secrets, redact
 from tests.domain.planted_secrets import Planted, foreign, planted
+from tests.tables import each_row
 
 # Assembled here, so that no scanner takes this file for a leak.
 SAMPLES = {
@@ -65,7 +65,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value"), SAMPLES.items())
+@each_row("kind, value", SAMPLES.items())
 def test_every_issuer_s_credential_is_found_and_blacked_out(kind: str, value: str) -> None:
     """A credential in the middle of prose is named by kind and gone after redaction."""
     text = f"use {value} for that"
@@ -74,13 +74,13 @@ def test_every_issuer_s_credential_is_found_and_blacked_out(kind: str, value: st
     assert redact(text).endswith(" for that")
 
 
-@pytest.mark.parametrize(("text", "kind"), ASSIGNED)
+@each_row("text, kind", ASSIGNED)
 def test_an_assigned_value_that_looks_random_is_a_secret(text: str, kind: str) -> None:
     """A value is judged by the name it is assigned to where its own shape says nothing."""
     assert find_secrets(text) == [kind]
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each_row("text", HARMLESS)
 def test_names_placeholders_and_calls_are_no_secrets(text: str) -> None:
     """Ordinary code and documentation are left alone."""
     assert find_secrets(text) == []
@@ -165,7 +165,7 @@ def test_a_name_in_brackets_is_one_with_its_quotes() -> None:
     assert find_secrets("[redacted: Slack token] = f3A9c07b21De88aa") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [
         *("password=", "password=a1", "a://", "x", "eyJ", "sk-a", "bearer ", "-----BEGIN PRIVATE KEY-----\n"),
@@ -205,9 +205,7 @@ def test_nearly_every_planted_kind_is_blacked_out() -> None:
     assert len(shown) <= len(kinds) / 50, shown
 
 
-@pytest.mark.parametrize(
-    "frame", ["{}", "> {}", "look:\n```\n{}\n```\nthanks", "{} <- is that right?", "\u65e5\u672c\n{}\n\u65e5"]
-)
+@each_row("frame", ["{}", "> {}", "look:\n```\n{}\n```\nthanks", "{} <- is that right?", "\u65e5\u672c\n{}\n\u65e5"])
 def test_what_stands_around_a_credential_does_not_hide_it(frame: str) -> None:
     """A quotation, a code block, a question behind it and other alphabets leave it as visible."""
     kinds = planted()
@@ -228,8 +226,8 @@ def test_nearly_every_kind_of_other_lists_is_blacked_out() -> None:
     assert len(shown) <= len(kinds) / 20, shown
 
 
-@pytest.mark.parametrize(
-    ("text", "is_secret"),
+@each_row(
+    "text, is_secret",
     [
         ("kind: Secret\ndata:\n  url: cG9zdGdyZXM6Ly8=\n", True),
         ("kind: Secret\nstringData:\n  tls.key: 'sailing at dawn'\n", True),

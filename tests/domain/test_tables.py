@@ -12,6 +12,7 @@ import yaml
 import bot
 from bot.domain.tables import Alternatives, Parts, Words, WordSet, read_table
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 SHIPPED = sorted(Path(bot.__file__).parent.rglob("*.yml"))
 
@@ -37,7 +38,7 @@ def _repeated_keys(node: yaml.Node | None) -> Iterator[str]:
             yield from _repeated_keys(value)
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+@each_row("path", SHIPPED)
 def test_no_shipped_table_names_a_key_twice_and_each_says_what_it_is(path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.startswith("# ")
@@ -57,7 +58,7 @@ def test_words_and_alternatives_are_read(tmp_path: Path) -> None:
     assert table == _Table(("b", "a"), frozenset("c"), "x|y+")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "broken",
     [
         "words: [a",

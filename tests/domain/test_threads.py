@@ -27,6 +27,7 @@ from bot.domain.threads import (
 )
 from bot.errors import IllegalTransition, InputError
 from tests.builders import NOW, THREAD_ID, a_thread, in_status
+from tests.tables import each_row
 
 REASONS: list[PendingReason | None] = [None, *PendingReason]
 STEPS = list(itertools.product(ThreadStatus, ThreadStatus, REASONS))
@@ -66,7 +67,7 @@ paging triage_file_path usage started_at last_event_at closed_at version
 """
 
 
-@pytest.mark.parametrize(("start", "to", "reason"), [step for step in STEPS if step in LEGAL])
+@each_row("start, to, reason", [step for step in STEPS if step in LEGAL])
 def test_a_legal_step_changes_status_reason_and_history_only(
     start: ThreadStatus, to: ThreadStatus, reason: PendingReason | None
 ) -> None:
@@ -79,7 +80,7 @@ def test_a_legal_step_changes_status_reason_and_history_only(
     )
 
 
-@pytest.mark.parametrize(("start", "to", "reason"), [step for step in STEPS if step not in LEGAL])
+@each_row("start, to, reason", [step for step in STEPS if step not in LEGAL])
 def test_an_illegal_step_raises_and_changes_nothing(
     start: ThreadStatus, to: ThreadStatus, reason: PendingReason | None
 ) -> None:
@@ -138,8 +139,8 @@ def test_a_random_walk_leaves_a_connected_history(seed: int, length: int) -> Non
     assert [step.from_ for step in state.status_history] == starts
 
 
-@pytest.mark.parametrize(
-    ("status", "reason"),
+@each_row(
+    "status, reason",
     [(start, None) for start in ThreadStatus] + [(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
 )
 def test_a_thread_survives_json(status: ThreadStatus, reason: PendingReason | None) -> None:

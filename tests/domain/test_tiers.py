@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
+from tests.tables import each_row
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _AGES = st.none() | st.integers(-200_000, 200_000).map(lambda seconds: NOW - timedelta(seconds=seconds))
@@ -20,8 +21,8 @@ def ago(**age: float) -> datetime:
     return NOW - timedelta(**age)
 
 
-@pytest.mark.parametrize(
-    ("hourly", "daily", "due"),
+@each_row(
+    "hourly, daily, due",
     [
         (ago(minutes=59, seconds=59), ago(hours=23), Tier.QUICK),
         (ago(minutes=60), ago(hours=23), Tier.HOURLY),

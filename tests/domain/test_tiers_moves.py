@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from bot.domain.tiers import (
     add_measurement,
     suggested_moves,
 )
+from tests.tables import each_row
 
 DAY = date(2026, 11, 20)
 TASK = "a1b2c3d4"
@@ -34,8 +34,8 @@ def seen(tier: Tier = Tier.QUICK, *, seconds: float | None = None, found: bool |
     return Measurement(task_id=TASK, text="Look", tier=tier, seconds=seconds, found=found)
 
 
-@pytest.mark.parametrize(
-    ("tier", "seconds", "to"),
+@each_row(
+    "tier, seconds, to",
     [
         (Tier.QUICK, (11.0, 12.0, 13.0), Tier.HOURLY),
         (Tier.QUICK, (1.0, 11.0, 12.0, 13.0), Tier.HOURLY),
@@ -54,8 +54,8 @@ def test_a_task_that_keeps_taking_too_long_goes_a_tier_slower(
     assert [move.to_tier for move in suggested_moves(history(tier, seconds=seconds))] == ([to] if to else [])
 
 
-@pytest.mark.parametrize(
-    ("tier", "days", "is_moved"),
+@each_row(
+    "tier, days, is_moved",
     [
         (Tier.DAILY, (0, 1, 2), True),
         (Tier.DAILY, (-9, 0, 1, 3), True),

@@ -18,6 +18,7 @@ from tests.gallery.book import SCENES, printed
 from tests.gallery.flaws import flaws
 from tests.gallery.scene import Scene
 from tests.gallery.stage import Stage
+from tests.tables import each_row
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _FOLDER = os.environ.get("TRIAGE_SCREENSHOTS")
@@ -50,7 +51,7 @@ def test_the_page_shows_every_view() -> None:
     assert [scene.path for scene in SCENES if not (_DOCS / "images" / scene.path).is_file()] == []
 
 
-@pytest.mark.parametrize("scene", _DRAWN, ids=lambda scene: scene.name)
+@each_row("scene", _DRAWN)
 def test_every_time_is_the_readers(scene: Scene) -> None:
     """No view says a clock time in UTC but as what Slack shows where it knows no reader; hours name their zone."""
     assert scene.shows is not None

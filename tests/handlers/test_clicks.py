@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from blocks import ids
 from handlers.clicks import NAME_CHARS, Click, field_of, text_of
 from tests.payloads import payload
+from tests.tables import each_row
 
 
 def test_a_click_names_its_person_its_place_and_its_value() -> None:
@@ -21,8 +20,8 @@ def test_a_click_names_its_person_its_place_and_its_value() -> None:
     assert click.value == "v"
 
 
-@pytest.mark.parametrize(
-    ("body", "channel"),
+@each_row(
+    "body, channel",
     [({"channel": {"id": "C1"}}, "C1"), ({"container": {"channel_id": "C2"}}, "C2"), ({"channel": None}, ""), ({}, "")],
 )
 def test_the_place_is_the_channel_or_the_containers(body: dict[str, Any], channel: str) -> None:

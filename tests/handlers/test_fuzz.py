@@ -68,6 +68,7 @@ from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
 from tests.sampling import FULL
+from tests.tables import each_row
 
 SEED = 20_261_121
 EACH = 1_000 if FULL else 125
@@ -401,7 +402,7 @@ def test_what_is_not_spoiled_has_its_effect(kind: str, slack: SlackStub, tmp_pat
     assert bool(world.journaled()) == (kind == "event")
 
 
-@pytest.mark.parametrize("name", [path.stem for path in Path(payloads.__file__).parent.glob("*.json")])
+@each_row("name", [path.stem for path in Path(payloads.__file__).parent.glob("*.json")])
 def test_what_slack_really_sends_is_well_shaped(name: str) -> None:
     """The look at the shape refuses nothing that was recorded."""
     assert is_well_shaped(payloads.payload(name))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from blocks import ids
 from bot.casework.decisions import DraftClick
 from bot.domain.events import Event
 from bot.intake.normalise import Identity
 from handlers.team_router import TeamListeners, TeamRouter
+from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 
@@ -145,8 +144,8 @@ def test_the_shortcut_goes_by_thread_then_channel_then_the_only_team_of_the_pers
 THREAD = "T1.C0PLAT.1.2"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each_row(
+    "name, value",
     [
         (THREAD, ids.encode_click(DraftClick(thread_id=THREAD, version=3, draft_hash="00112233aabbccdd", seen=1))),
         ("infra", ids.encode_finding("infra", "0123456789abcdef")),
@@ -166,9 +165,7 @@ def test_a_click_goes_to_whose_it_is_wherever_it_was_clicked(name: str, value: s
     assert company.router.of_click(option).team == company.router.of_click(dialogue).team == "platform"
 
 
-@pytest.mark.parametrize(
-    "value", [None, 5, "", "../../etc/passwd", "\x00", ["infra"], {"a": 1}, "|" * 5_000, "a" * 9_000]
-)
+@each_row("value", [None, 5, "", "../../etc/passwd", "\x00", ["infra"], {"a": 1}, "|" * 5_000, "a" * 9_000])
 def test_what_names_nothing_goes_by_its_channel(value: object) -> None:
     """Whatever it holds: no name is looked up that could be a path."""
     company = Company()

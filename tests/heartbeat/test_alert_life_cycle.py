@@ -28,6 +28,7 @@ from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, BeatRoom, Scripted, report, screened
 from tests.sampling import examples
+from tests.tables import each_row
 
 CHECK = ("python3", "check.py")
 STOCK = ("python3", "stock.py")
@@ -134,7 +135,7 @@ def test_a_check_that_goes_on_failing_asks_no_model_until_it_fails_in_another_wa
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize("says", [report("Two PRs wait. HEARTBEAT_OK"), OfflineFullRun()], ids=["model", "offline"])
+@each_row("says", [report("Two PRs wait. HEARTBEAT_OK"), OfflineFullRun()])
 def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, says: Any) -> None:
     """Where a line is asked for although there is nothing new; a remark of the model is for the morning brief."""
     watch = Watch(tmp_path, says, visibility={"show_ok": True})
@@ -160,7 +161,7 @@ def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_cha
     assert len(watch.beat(1, "A")) == 1
 
 
-@pytest.mark.parametrize("says", [report(), report(status="skipped")], ids=["ok", "skipped"])
+@each_row("says", [report(), report(status="skipped")])
 def test_a_model_that_calls_a_failing_check_well_is_not_believed(tmp_path: Path, says: Any) -> None:
     """Code reads the exit code: an alert, no ticked box, and no all-clear for what was open."""
     watch = Watch(tmp_path, says)
@@ -205,7 +206,7 @@ def test_a_model_that_calls_a_check_well_that_gave_no_answer_is_not_believed(tmp
     assert watch.shown.resolved_at is not None
 
 
-@pytest.mark.parametrize("named", ["slow", "event-deploy"])
+@each_row("named", ["slow", "event-deploy"])
 def test_a_check_that_begins_to_fail_is_not_hidden_behind_what_a_model_says_of_it(tmp_path: Path, named: str) -> None:
     """Not by a finding that somebody acknowledged, nor by what merely happened."""
     watch = Watch(tmp_path, report(status="finding", finding=named, evidence="Slow since the deploy."))
@@ -285,7 +286,7 @@ def list_watch(folder: Path, mind: Any) -> Watch:
     return watch
 
 
-@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+@each_row("mind", [OfflineFullRun(), report()])
 def test_the_first_command_of_a_list_that_was_well_rings_again_though_another_fails(tmp_path: Path, mind: Any) -> None:
     """Being the first of its list makes no difference."""
     watch = list_watch(tmp_path / "list", mind)
@@ -297,7 +298,7 @@ def test_the_first_command_of_a_list_that_was_well_rings_again_though_another_fa
     assert watch.beat(1, "A") == ["Backends, Orders: `python3 check.py` fails (exit code 1)\n- `A`"]
 
 
-@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+@each_row("mind", [OfflineFullRun(), report()])
 def test_an_acknowledgement_stays_with_its_command_when_a_list_is_reordered(tmp_path: Path, mind: Any) -> None:
     """In a list that is called something else now, too."""
     watch = list_watch(tmp_path / "list", mind)
@@ -309,7 +310,7 @@ def test_an_acknowledgement_stays_with_its_command_when_a_list_is_reordered(tmp_
     assert watch.beat() == ["What the shop needs, Stock: `python3 stock.py` fails (exit code 1)\n- `empty`"]
 
 
-@pytest.mark.parametrize("mind", [OfflineFullRun(), report()], ids=["offline", "model"])
+@each_row("mind", [OfflineFullRun(), report()])
 def test_a_command_taken_out_of_a_list_is_not_called_well(tmp_path: Path, mind: Any) -> None:
     """Whatever else the list says."""
     watch = list_watch(tmp_path / "list", mind)
@@ -403,7 +404,7 @@ def test_a_tool_that_works_again_is_no_all_clear_for_another(watch: Watch) -> No
     assert watch.shown.resolved_at is not None
 
 
-@pytest.mark.parametrize("later", [OfflineFullRun().run, report()], ids=["offline", "model"])
+@each_row("later", [OfflineFullRun().run, report()])
 def test_an_assignment_nobody_looked_into_stays_open_until_a_person_closes_it(tmp_path: Path, later: Any) -> None:
     """Daily beats look at all there is in the playbook, and an assignment is not there."""
     watch = Watch(tmp_path, OfflineFullRun().run, later)

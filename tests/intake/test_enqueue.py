@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from bot.domain.commands.mention_instructions import InstructionKind
 from bot.domain.events import Event
 from bot.domain.jobs import (
@@ -21,6 +19,7 @@ from bot.domain.jobs import (
 from bot.domain.tiers import Tier
 from bot.intake.classifier.classification import classify
 from tests.builders import QUESTION_TS, a_sorter, an_event
+from tests.tables import each_row
 
 UNDER_A_CARD: dict[str, Any] = {"chat_id": "C0OPS", "thread_id": QUESTION_TS, "msg_type": "thread_reply"}
 
@@ -34,8 +33,8 @@ def sort(event: Event, **sessions: str) -> MessageWork:
     return sorter.sort(event, classify(event, sorter.rules, inflight=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "work", "is_ack"),
+@each_row(
+    "text, work, is_ack",
     [
         ("why?", QuestionAsked, False),
         ("we use v2", FollowUpArrived, False),
@@ -65,15 +64,15 @@ def test_what_pages_says_so() -> None:
     assert found.is_alarm
 
 
-@pytest.mark.parametrize(("msg_type", "work"), [("edit", MessageEdited), ("delete", MessageDeleted)])
+@each_row("msg_type, work", [("edit", MessageEdited), ("delete", MessageDeleted)])
 def test_changes_are_their_own_work_whatever_they_say(msg_type: str, work: type[Work]) -> None:
     """Also where the words are an order."""
     found = sort(said("<@U0BOT> watch the CDN hourly", msg_type=msg_type), shop="Shop")
     assert type(found) is work
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "command"),
+@each_row(
+    "text, kind, command",
     [
         ("<@U0BOT> status", InstructionKind.COMMAND, "status"),
         ("<@U0BOT> lgtm", InstructionKind.DECISION, ""),
@@ -105,8 +104,8 @@ def test_an_order_to_a_session_is_a_playbook_request() -> None:
     assert type(sort(event)) is QuestionAsked
 
 
-@pytest.mark.parametrize(
-    ("text", "changes"),
+@each_row(
+    "text, changes",
     [
         ("<@U0BOT> why does the hourly job fail?", {}),
         ("watch the CDN hourly in shop?", {}),

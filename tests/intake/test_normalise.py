@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bot.domain.events import MessageType, thread_key
 from bot.intake.normalise import Identity, Incoming, normalise
 from tests.payloads import payload
+from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 
@@ -42,8 +43,8 @@ def test_a_message_becomes_an_event_with_every_field() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@each_row(
+    "name, kind",
     [
         ("message", MessageType.TEXT),
         ("app_mention", MessageType.TEXT),
@@ -63,7 +64,7 @@ def test_what_people_write_has_a_kind(name: str, kind: MessageType) -> None:
     assert read(name).event.msg_type is kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "channel_join",
@@ -125,7 +126,7 @@ def test_a_partners_team_is_told() -> None:
     assert (incoming.event.team_id, incoming.is_foreign) == ("T1", True)
 
 
-@pytest.mark.parametrize("team", ["T1", "T9", None])
+@each_row("team", ["T1", "T9", None])
 def test_a_shared_channels_message_is_one_of_our_workspace_whatever_team_is_named(team: str | None) -> None:
     """Slack may name the partner's team on top; `authorizations` names ours, and one message has one thread."""
     body = {**payload("message"), "team_id": team, "authorizations": [{"team_id": "T1", "enterprise_id": None}]}
@@ -155,7 +156,7 @@ def test_a_body_without_channel_and_ts_is_refused() -> None:
         normalise(payload("fields_missing"), ME)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"ts": None},
@@ -186,14 +187,14 @@ def test_an_unusable_field_is_refused(change: dict[str, Any]) -> None:
         normalise(body, ME)
 
 
-@pytest.mark.parametrize("team", [["T1"], {"id": "T1"}, "T1/../T2", 7])
+@each_row("team", [["T1"], {"id": "T1"}, "T1/../T2", 7])
 def test_a_team_that_is_no_id_is_refused(team: Any) -> None:
     """It becomes the first part of every file name of the thread."""
     with pytest.raises(ValueError, match="team_id"):
         normalise({**payload("message"), "team_id": team}, ME)
 
 
-@pytest.mark.parametrize("mark", ["x" * 201, "", "\ud800", "a b", 7, ["Ev1"]])
+@each_row("mark", ["x" * 201, "", "\ud800", "a b", 7, ["Ev1"]])
 def test_a_mark_that_is_none_of_slacks_is_left_out(mark: Any) -> None:
     """The message still counts; only its de-duplication rests on its place alone."""
     body = {**payload("message"), "event_id": mark}
@@ -203,7 +204,7 @@ def test_a_mark_that_is_none_of_slacks_is_left_out(mark: Any) -> None:
     assert (incoming.event.event_id, incoming.event.client_msg_id) == (None, None)
 
 
-@pytest.mark.parametrize("subtype", ["message_changed", "message_deleted"])
+@each_row("subtype", ["message_changed", "message_deleted"])
 def test_a_change_without_its_message_is_refused(subtype: str) -> None:
     """Half a body is no event."""
     with pytest.raises(ValueError, match="without"):

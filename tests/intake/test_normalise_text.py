@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import MessageType
 from bot.intake.normalise import MAX_ATTACHED_CHARS, Identity, extract_text, normalise
 from tests.payloads import payload
+from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 
@@ -77,7 +77,7 @@ def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
     assert extract_text(alert(attachments=[{"fallback": "disk 91 %", "text": "disk at 91 %"}])) == "disk at 91 %"
 
 
-@pytest.mark.parametrize("mark", ["from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share"])
+@each_row("mark", ["from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share"])
 def test_a_preview_is_no_word_of_the_bot(mark: str) -> None:
     """It is added after the message, and would look like an edit."""
     assert (
@@ -113,8 +113,8 @@ def test_no_shape_of_blocks_or_attachments_breaks_it(blocks: object, attachments
 TOKEN = "ghp" + "_" + "aB3dE5gH7jK9" * 3
 
 
-@pytest.mark.parametrize(
-    ("message", "said"),
+@each_row(
+    "message, said",
     [
         ({"text": f"why is {TOKEN} refused?"}, "why is [redacted: GitHub token] refused?"),
         ({"text": "curl -u ana:hunter2 fails"}, "curl -u ana:[redacted: password] fails"),

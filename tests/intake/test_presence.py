@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.intake.presence import OUTDATED, Presence, connection_state, describe_presence, read_presence
 from tests.builders import NOW
+from tests.tables import each_row
 
 CONNECTION = "slack/connection.json"
 
@@ -42,8 +41,8 @@ def gone() -> int:
     return process.pid
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
+@each_row(
+    "changes, line",
     [
         ({}, "last event 4 s ago · connected since 2026-11-20 08:52 UTC"),
         ({"reconnects_today": 1}, "last event 4 s ago · connected since 2026-11-20 08:52 UTC · 1 reconnect today"),
@@ -69,8 +68,8 @@ def test_one_line_says_how_things_stand(changes: dict[str, Any], line: str) -> N
     assert describe_presence(seen(**changes), NOW) == line
 
 
-@pytest.mark.parametrize(
-    ("last_event_at", "heard_at", "event"),
+@each_row(
+    "last_event_at, heard_at, event",
     [
         (None, NOW - timedelta(seconds=2), "last event 2 s ago"),
         (NOW - timedelta(seconds=4), NOW - timedelta(seconds=2), "last event 2 s ago"),
@@ -99,7 +98,7 @@ def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
     assert describe_presence(seen(), later) == f"triage (process {os.getpid()}) has not responded for 1 min; restart it"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
+@each_row("text", ["", "{", "[]", '{"pid": 1}'])
 def test_a_missing_or_damaged_file_is_no_bot(tmp_path: Path, text: str) -> None:
     """Damage costs the knowledge, not the command."""
     assert read_presence(FileDocuments(tmp_path)) is None

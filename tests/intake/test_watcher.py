@@ -18,6 +18,7 @@ from bot.intake.watcher import RETRY_S, IntakeStores, Watcher
 from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
+from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 QUESTION_THREAD = "T1.C0HELP.1795165200.000100"
@@ -109,7 +110,7 @@ def test_an_event_is_on_disk_when_receive_returns() -> None:
     assert post.queued() == []
 
 
-@pytest.mark.parametrize("order", [("message_with_mention", "app_mention"), ("app_mention", "message_with_mention")])
+@each_row("order", [("message_with_mention", "app_mention"), ("app_mention", "message_with_mention")])
 def test_a_mention_and_its_message_are_one_event_in_either_order(order: tuple[str, str]) -> None:
     """Slack delivers both with ids of their own; one event, one job, and it is a mention."""
     post = Post()
@@ -249,9 +250,7 @@ def test_other_bots_are_ignored_unless_listed() -> None:
     assert Post(allow_bots=["U0OTHERBOT"]).receive("message_of_another_app") == [True]
 
 
-@pytest.mark.parametrize(
-    "name", ["channel_join", "message_changed_by_unfurl", "own_echo", "own_card_changed", "fields_missing"]
-)
+@each_row("name", ["channel_join", "message_changed_by_unfurl", "own_echo", "own_card_changed", "fields_missing"])
 def test_what_is_no_message_of_a_person_leaves_no_trace(name: str) -> None:
     """Joins, unfurls, our own posts and malformed bodies are not journaled and raise nothing."""
     post = Post(allow_bots=["B0BOT"])

@@ -23,6 +23,7 @@ from tests.fork_server import ForkedProcess
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES
 from tests.sampling import every
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -128,9 +129,7 @@ def _unfolded(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    ("files", "says"), [(None, "no git checkout"), ({}, "no text file")], ids=["no repository", "no file"]
-)
+@each_row("files, says", [(None, "no git checkout"), ({}, "no text file")])
 def test_a_codebase_that_cannot_serve_is_named(tmp_path: Path, files: dict[str, str] | None, says: str) -> None:
     """The error says what is wrong with the folder and what to do; exit code 2, nothing is started."""
     folder = tmp_path / "code"
@@ -141,8 +140,8 @@ def test_a_codebase_that_cannot_serve_is_named(tmp_path: Path, files: dict[str, 
     assert says in _unfolded(done.stderr)
 
 
-@pytest.mark.parametrize(
-    ("option", "says"),
+@each_row(
+    "option, says",
     [
         ("--port=99999", "'99999' is not a port; give 1 to 65535, or 0 for a free one"),
         ("--port=-1", "'-1' is not a port; give 1 to 65535, or 0 for a free one"),

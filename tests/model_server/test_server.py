@@ -15,6 +15,7 @@ from tests.agent.modelrun import FINAL, KEY, bench, look, playing
 from tests.model_server import ModelServer, load_script
 from tests.model_server.script import Part, Role, Script, Turn
 from tests.model_server.templates import fill
+from tests.tables import each_row
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.yml"))
 SEARCH, READ = "near:\na.py lines 5-9\n5| x", "a.py lines 5-7\n5| \n6|     return retry()\n7|   end"
@@ -41,7 +42,7 @@ SEARCHED = {
 }
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@each_row("path", SCRIPTS)
 def test_every_shipped_script_tells_the_two_roles_apart(path: Path) -> None:
     """By the first words of the system prompts that the bot ships."""
     script = load_script(path)

@@ -11,6 +11,7 @@ from reference.__main__ import HERE, main
 from reference.links import dead_links
 from reference.mentions import missing_files, unknown_commands
 from reference.pages import differences, pages, write
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -39,8 +40,8 @@ def test_the_documentation_is_up_to_date() -> None:
     assert main(["--check"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("page", "old", "new"),
+@each_row(
+    "page, old, new",
     [
         (
             "docs/configuration.md",
@@ -79,8 +80,8 @@ def test_a_part_that_no_page_shows_is_named(copy: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
+@each_row(
+    "written, said",
     [
         ("[x](nowhere.md)", "the link 'nowhere.md' leads to no file"),
         ("![x](images/nothing.png)", "leads to no file"),
@@ -120,7 +121,7 @@ def test_a_command_nobody_can_type_is_named(copy: Path, written: str, said: str)
     assert list(unknown_commands([page], copy)) == [f"docs/metrics.md: {said}"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "written",
     ["triage fly", "`triage paused: by @ana`", "`/opt/triage and more`", "`triage heartbeat <verb>`", "`triage`"],
 )

@@ -17,6 +17,7 @@ from bot.errors import ConfigError
 from reference.__main__ import HERE
 from reference.schema import schema_of, triage_schema
 from reference.settings import Undescribed, blocks, settings_part
+from tests.tables import each_row
 
 SCHEMA = Draft202012Validator(triage_schema())
 
@@ -117,7 +118,7 @@ BAD = (
 )
 
 
-@pytest.mark.parametrize("line", BAD)
+@each_row("line", BAD)
 def test_the_schema_refuses_what_the_loader_refuses(tmp_path: Path, line: str) -> None:
     (tmp_path / "triage.yml").write_text(
         f"codebase: .\n{'' if 'ops_channel' in line else 'ops_channel: C0OPS'}\n{line}\n"

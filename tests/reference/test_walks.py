@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from reference.walks import HERE, wrong_walks
+from tests.tables import each_row
 
 PAGE = HERE / "docs" / "architecture.md"
 PROBES = "3. `bot/heartbeat/run/inputs.py`"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
+@each_row(
+    "old, new, said",
     [
         (
             PROBES,

@@ -18,6 +18,7 @@ from bot.ports.collections import OVERRIDES
 from bot.runtime.config_reload import TeamReload
 from bot.teams import ConfigReload
 from tests.fakes import in_memory
+from tests.tables import each_row
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
 
@@ -338,13 +339,12 @@ def test_a_team_under_another_name_is_refused_with_what_to_type(tmp_path: Path) 
     assert "`mv teams/plat teams/infra` in the data directory, start triage" in company.said["pay"][0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "others",
     [
         "  plat: {ops_channel: C0PLATOPS, channels: [{chat_id: C0HELP}, {chat_id: C0PAYOPS}]}\n",
         PLATFORM + "  new: {ops_channel: C0PAYOPS}\n",
     ],
-    ids=["watched by another", "a new team's"],
 )
 def test_an_ops_channel_that_is_still_in_use_is_nobody_elses(tmp_path: Path, others: str) -> None:
     """Its team has it until a restart, so until then nobody else reads or asks there."""

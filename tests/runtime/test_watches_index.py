@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.search.passages import IndexGaps, IndexReport
 from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, TriageError
 from bot.ports.code import read_index_standing
 from bot.ports.collections import INDEX, SingleDocument
 from bot.runtime.watches import IndexWatch
 from tests.fakes import MemoryDocuments
+from tests.tables import each_row
 
 
 class Code:
@@ -67,7 +66,7 @@ def test_a_clone_that_is_not_there_yet_is_for_whoever_makes_it() -> None:
     assert code.said == []
 
 
-@pytest.mark.parametrize("waiting", [0, 5])
+@each_row("waiting", [0, 5])
 def test_a_full_disk_is_for_the_watch_over_the_disk(waiting: int) -> None:
     """What was known before stays."""
     code = Code()

@@ -30,7 +30,7 @@ from tests.casework.office import BEN, Office
 from tests.casework.runner import ScriptedRunner, a_specialist, answered, judged, plain_tools, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 CORPUS = read_cases(Path(__file__).parent / "injection.yml")
 TEXTS = [entry["text"] for entry in CORPUS]
@@ -138,7 +138,7 @@ def test_what_it_says_notifies_nobody(text: str) -> None:
         assert word not in rendered
 
 
-@pytest.mark.parametrize("number", range(len(FILES)))
+@each_row("number", range(len(FILES)))
 def test_a_file_is_read_and_changes_nothing(repo: GitRepo, tmp_path: Path, number: int) -> None:
     """What was read is in the ledger, at its commit; the tools of the run are those it began with."""
     path = f"hostile/{number}.py"

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import pytest
-
 from bot.domain.secrets import redact
 from tests.sampling import every
 from tests.security.hostile_text import SEEDS, text_functions
+from tests.tables import each_row
 
 LOOK, LOOK_AGAIN, MIDDLE, LARGE = 1_000, 8_000, 20_000, 200_000
 USED: Final = SEEDS[::2] + SEEDS[1:16:2]
@@ -22,7 +21,7 @@ WORTH_A_LOOK_S: Final = 0.0001
 """What reads 1,000 characters faster than this reads 200,000 in 4 s even if its time grew with the square."""
 
 
-@pytest.mark.parametrize("number", range(len(FUNCTIONS)), ids=[name for name, _ in FUNCTIONS])
+@each_row("number", range(len(FUNCTIONS)))
 def test_time_grows_with_the_length_of_the_text(number: int) -> None:
     """Ten times the text takes at most thirty times as long, whatever it repeats; 200 KB are read where 20 KB grow.
 
@@ -46,7 +45,7 @@ def test_the_seeds_and_the_functions_are_many() -> None:
     assert len(set(USED)) >= 80
 
 
-@pytest.mark.parametrize("seed", ["eyJ-", "eyJ.", "password=", "auth:", "?sig=", "curl ", "sk-", "a://a:"])
+@each_row("seed", ["eyJ-", "eyJ.", "password=", "auth:", "?sig=", "curl ", "sk-", "a://a:"])
 def test_redaction_of_200_kb_takes_seconds_at_most(seed: str) -> None:
     """The interpreter is never held for long by one text, however hostile."""
     assert _seconds(redact, seed, LARGE) < 8

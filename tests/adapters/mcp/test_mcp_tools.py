@@ -22,6 +22,7 @@ from bot.errors import ConfigError
 from tests import fork_server
 from tests.builders import asked
 from tests.gitrepo import git, make_repo
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from bot.adapters.mcp.mcp_tools import McpServers
@@ -332,8 +333,8 @@ def test_nothing_is_connected_before_the_first_use_nor_after_the_end(tmp_path: P
     assert started.read_text() == "x"
 
 
-@pytest.mark.parametrize(
-    ("settings", "problem"),
+@each_row(
+    "settings, problem",
     [
         ({}, "either a command or a url"),
         ({"command": ["a"], "url": "http://a/"}, "either a command or a url"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from email.utils import format_datetime
 
-import pytest
-
 from bot.adapters.process.clocks import ChatClock, SharedClock
 from tests.builders import NOW
 from tests.fakes import FakeClock
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("ahead", [timedelta(hours=24), timedelta(minutes=-2), timedelta(days=400)])
+@each_row("ahead", [timedelta(hours=24), timedelta(minutes=-2), timedelta(days=400)])
 def test_a_wrong_clock_is_corrected_and_said_once(ahead: timedelta) -> None:
     """Ahead or behind; set right meanwhile, it is believed again."""
     said: list[str] = []
@@ -27,8 +26,8 @@ def test_a_wrong_clock_is_corrected_and_said_once(ahead: timedelta) -> None:
     assert (clock.now(), clock.ahead()) == (NOW, timedelta())
 
 
-@pytest.mark.parametrize(
-    ("hours", "told"),
+@each_row(
+    "hours, told",
     [
         ((0, 24, 24), ["1 d ahead of"]),
         ((24, 0, 24), ["1 d ahead of", "1 d ahead of"]),
@@ -49,7 +48,7 @@ def test_a_clock_that_goes_wrong_again_or_the_other_way_is_said_again(
     assert [line.removeprefix("This machine's clock is ").partition(" Slack")[0] for line in said] == told
 
 
-@pytest.mark.parametrize("date", [None, "", "yesterday", "Sun, 22 Nov 2026 09:00:00"])
+@each_row("date", [None, "", "yesterday", "Sun, 22 Nov 2026 09:00:00"])
 def test_what_is_no_time_changes_nothing(date: str | None) -> None:
     """A proxy may drop or mangle the header; the machine's clock is all there is then."""
     said: list[str] = []

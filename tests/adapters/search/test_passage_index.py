@@ -13,6 +13,7 @@ from bot.domain.search.passages import IndexGaps
 from bot.errors import ConfigError, StoreError
 from tests.gitrepo import commit_files, git, make_repo
 from tests.samples import RETRY
+from tests.tables import each_row
 
 INVOICE = '''class InvoicePrinter:
     """Turns an invoice into a PDF."""
@@ -106,7 +107,7 @@ def test_a_question_the_code_does_not_answer_finds_nothing(code: Path) -> None:
     assert found(index_of(code), "who booked the server room for the party on thursday evening?") == []
 
 
-@pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
+@each_row("question", HOSTILE)
 def test_any_text_can_be_asked(code: Path, question: str) -> None:
     """Query syntax, control characters, emoji and very long messages are questions like any other."""
     assert len(index_of(code).search(question)) <= 8
@@ -223,7 +224,7 @@ def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
         index_of(make_repo(tmp_path / "code")).search(QUESTION)
 
 
-@pytest.mark.parametrize("damage", [b"this is no database", b"SQLite format 3\0" + b"\xff" * 4_000])
+@each_row("damage", [b"this is no database", b"SQLite format 3\0" + b"\xff" * 4_000])
 def test_a_damaged_database_is_built_again(code: Path, damage: bytes) -> None:
     """The index is a cache: what cannot be read is thrown away."""
     index_of(code).refresh()

@@ -28,6 +28,7 @@ from bot.domain.jobs import (
 from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb
 from bot.domain.tiers import Tier
 from tests.builders import THREAD_ID, an_event
+from tests.tables import each_row
 
 SLOT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 EVENT = an_event("¿por qué? 🧵")
@@ -71,7 +72,7 @@ def test_a_thread_to_go_on_with_is_read_in_the_form_before_the_first_release() -
     assert decode_job(old({"investigate": THREAD_ID})).work == ContinueThread(thread_id=THREAD_ID)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "document",
     [
         None,

@@ -11,6 +11,7 @@ import pytest
 from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from tests.gitrepo import commit_files, git, make_repo
+from tests.tables import each_row
 
 ODD_NAMES = ("with space.txt", "größe/ünï.txt", "new\nline.txt", "[x]*.txt", "-flag.txt", ":(top)magic.txt", '"q".txt')
 
@@ -35,7 +36,7 @@ def test_a_repository_without_commits_has_no_head(tmp_path: Path) -> None:
     assert repo.resolve("HEAD") is None
 
 
-@pytest.mark.parametrize("is_packed", [False, True])
+@each_row("is_packed", [False, True])
 def test_a_new_branch_without_a_commit_is_not_damaged(tmp_path: Path, is_packed: bool) -> None:
     """As `git switch --orphan` leaves one, in a repository that has a history."""
     code = make_repo(tmp_path / "code", {"a.txt": "x\n"})
@@ -64,7 +65,7 @@ def test_a_damaged_repository_can_be_opened_and_used_once_it_is_mended(tmp_path:
         GitRepo(tmp_path / "plain", may_be_damaged=True)
 
 
-@pytest.mark.parametrize("damage", ["object", "ref", "empty ref", "HEAD", "packed"])
+@each_row("damage", ["object", "ref", "empty ref", "HEAD", "packed"])
 def test_a_damaged_repository_is_not_one_without_commits(tmp_path: Path, damage: str) -> None:
     """Its questions wait until it is mended; a new repository would need a commit."""
     root = make_repo(tmp_path / "code", {"a.txt": "x\n"})
@@ -118,7 +119,7 @@ def test_a_folder_inside_a_checkout_opens_the_whole_of_it(tmp_path: Path) -> Non
     assert GitRepo(tmp_path / "code" / "deep" / "down").root == (tmp_path / "code").resolve()
 
 
-@pytest.mark.parametrize("name", ["ends in a blank ", "ends in a line end\n", " starts with one", "a=b"])
+@each_row("name", ["ends in a blank ", "ends in a line end\n", " starts with one", "a=b"])
 def test_a_checkout_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
     """Blanks belong to a folder's name; only the line end git adds does not."""
     make_repo(tmp_path / name, {"file.txt": "x\n"})
@@ -172,7 +173,7 @@ def test_a_size_in_the_tree_is_the_content_in_bytes(tmp_path: Path) -> None:
     assert {entry.path: entry.size for entry in repo.tree(repo.head())} == {"large.bin": 50_000_000, "small.txt": 7}
 
 
-@pytest.mark.parametrize("name", ODD_NAMES)
+@each_row("name", ODD_NAMES)
 def test_a_file_with_an_odd_name_is_listed_and_read(tmp_path: Path, name: str) -> None:
     """Spaces, letters of any script, line ends, globs, dashes and pathspec magic are names like any other."""
     repo = GitRepo(make_repo(tmp_path / "code", {name: "found\n", "other.txt": "other\n"}))
@@ -202,16 +203,14 @@ def test_symbolic_links_are_neither_listed_nor_followed(tmp_path: Path) -> None:
     assert repo.blob_at(commit, "folder-link/secret.txt") is None
 
 
-@pytest.mark.parametrize(
-    "path", ["", ".", "..", "../outside.txt", "/etc/passwd", "gone.txt", "folder", "a\0b", "\ud800"]
-)
+@each_row("path", ["", ".", "..", "../outside.txt", "/etc/passwd", "gone.txt", "folder", "a\0b", "\ud800"])
 def test_a_path_that_names_no_file_of_the_commit_has_no_content(tmp_path: Path, path: str) -> None:
     """Folders, absent files, paths out of the repository and texts that can be no path all give None."""
     repo = GitRepo(make_repo(tmp_path / "code", {"folder/file.txt": "x\n"}))
     assert repo.blob_at(repo.head(), path) is None
 
 
-@pytest.mark.parametrize("revision", ["main", "HEAD~1", "--all", "-h", "", "deadbeef", "HEAD\n", "0" * 40, "zz"])
+@each_row("revision", ["main", "HEAD~1", "--all", "-h", "", "deadbeef", "HEAD\n", "0" * 40, "zz"])
 def test_only_head_and_commit_ids_name_a_commit(tmp_path: Path, revision: str) -> None:
     """Branches, options and unknown ids resolve to nothing and have no files."""
     repo = GitRepo(make_repo(tmp_path / "code", {"file.txt": "x\n"}))
@@ -262,7 +261,7 @@ def test_settings_of_the_repository_run_nothing(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("name", ["ext", "file"])
+@each_row("name", ["ext", "file"])
 def test_a_lost_object_is_fetched_from_nowhere(tmp_path: Path, name: str) -> None:
     """A checkout may allow a transport by its name, and name a program as the remote that keeps its files."""
     code = make_repo(tmp_path / "code", {"file.txt": "x\n"})
@@ -286,8 +285,8 @@ def test_a_lost_object_is_fetched_from_nowhere(tmp_path: Path, name: str) -> Non
     assert not mark.exists()
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
+@each_row(
+    "url, shown",
     [
         ("https://user:token@example.com/a/b.git", "https://example.com/a/b.git"),
         ("https://user:to@ken@example.com/a/b@1.git", "https://example.com/a/b@1.git"),
@@ -303,8 +302,8 @@ def test_the_remote_is_shown_without_its_credentials(tmp_path: Path, url: str | 
     assert GitRepo(code).remote_url() == shown
 
 
-@pytest.mark.parametrize(
-    ("content", "lines"),
+@each_row(
+    "content, lines",
     [
         (b"", []),
         (b"\n", [""]),
@@ -331,8 +330,8 @@ def _fill(path: Path) -> None:
     path.write_bytes(b"junk\n")
 
 
-@pytest.mark.parametrize("harm", [_cut, _fill])
-@pytest.mark.parametrize("what", ["HEAD", "refs/heads/main", "commit"])
+@each_row("harm", [_cut, _fill])
+@each_row("what", ["HEAD", "refs/heads/main", "commit"])
 def test_damage_is_named_as_such_and_is_over_once_it_is_mended(
     tmp_path: Path, what: str, harm: Callable[[Path], None]
 ) -> None:

@@ -17,6 +17,7 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from tests.codebases import SHOP, make_codebases
 from tests.fakes import MemoryJournal
 from tests.gitrepo import commit_files, git
+from tests.tables import each_row
 
 
 class Tools:
@@ -49,8 +50,8 @@ def test_a_file_is_read_in_the_codebase_that_is_named(tools: Tools) -> None:
     assert [read.path for read in tools.ledger.reads] == ["infra:src/both.py", "shop:src/both.py"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
+@each_row(
+    "arguments, says",
     [
         ({"path": "src/both.py"}, "say which codebase: shop, infra"),
         ({"codebase": "payroll", "path": "a.py"}, "no codebase 'payroll'; there are shop, infra"),

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import SECRET, Toolbox
 from tests.gitrepo import commit_files, git, write_files
+from tests.tables import each_row
 
 CODE = "".join(f"line {n}\n" for n in range(1, 1001))
 
@@ -61,7 +62,7 @@ def test_only_committed_content_is_read(tmp_path: Path) -> None:
         tools("read_file", path="untracked.py")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     ["../out.txt", "/etc/passwd", "a/../../out.txt", "..\\out.txt", "a//b", ".git/config", "a/.GIT/config", "", "."],
 )
@@ -117,7 +118,7 @@ def test_a_wrong_path_gets_a_hint(tmp_path: Path) -> None:
         tools("read_file", path="app.py")
 
 
-@pytest.mark.parametrize("path", ["a\0b", "a" * 1001, "\ud800"])
+@each_row("path", ["a\0b", "a" * 1001, "\ud800"])
 def test_text_no_program_can_be_told_is_refused(tmp_path: Path, path: str) -> None:
     """NUL, endless and impossible paths do not get past the arguments."""
     with pytest.raises(ValidationError):

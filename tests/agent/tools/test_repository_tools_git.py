@@ -9,6 +9,7 @@ from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import Toolbox
 from tests.builders import asked
 from tests.gitrepo import commit_files, git
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_an_unknown_commit_is_refused(tools: Toolbox) -> None:
         assert commit not in asked(tools.ledger)
 
 
-@pytest.mark.parametrize("commit", ["--output=pwned", "-1", "main", "HEAD~1", "HEAD:app.py", "v1.2", "a" * 6, "@{-1}"])
+@each_row("commit", ["--output=pwned", "-1", "main", "HEAD~1", "HEAD:app.py", "v1.2", "a" * 6, "@{-1}"])
 def test_only_ids_name_a_commit(tools: Toolbox, commit: str) -> None:
     """Options, branches and expressions are no ids."""
     with pytest.raises(ValidationError):
@@ -95,7 +96,7 @@ def test_blame_names_the_commit_of_each_line(tools: Toolbox) -> None:
     assert not tools.ledger.covers("app.py", 1, 2)
 
 
-@pytest.mark.parametrize("content", [b"one\rtwo\r", b"one\rtwo\nthree\n", "one\ntwo\n".encode("utf-32")])
+@each_row("content", [b"one\rtwo\r", b"one\rtwo\nthree\n", "one\ntwo\n".encode("utf-32")])
 def test_blame_refuses_where_git_counts_other_lines(tools: Toolbox, content: bytes) -> None:
     """A commit beside the wrong line would be a false proof."""
     commit_files(tools.code, {"mac.txt": content})

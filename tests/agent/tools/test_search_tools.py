@@ -9,6 +9,7 @@ from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import SECRET, Toolbox
 from tests.casework.office import BEN, Office
 from tests.gitrepo import commit_files
+from tests.tables import each_row
 
 RETRY = (
     "MAX_ATTEMPTS = 5\n\n\ndef send_with_retry(request):\n    '''Send a request again while it fails.'''\n    pass\n"
@@ -52,7 +53,7 @@ def test_many_hits_are_cut_with_an_honest_line(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("query", ["--open-files-in-pager=touch pwned", "-O", "--output=pwned", ":(exclude)a", "-e x"])
+@each_row("query", ["--open-files-in-pager=touch pwned", "-O", "--output=pwned", ":(exclude)a", "-e x"])
 def test_a_query_or_a_path_is_no_option_and_no_magic(tmp_path: Path, query: str) -> None:
     """What looks like an option or a path-spec is text, in searches, logs and paths."""
     tools = Toolbox(tmp_path, {"a.txt": f"say {query} here\n"})

@@ -7,6 +7,7 @@ import pytest
 from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import SECRET, Toolbox
 from tests.gitrepo import commit_files, git
+from tests.tables import each_row
 
 WITHHELD = (
     ".env",
@@ -29,7 +30,7 @@ def tools(tmp_path: Path) -> Toolbox:
     return Toolbox(tmp_path, {**dict.fromkeys(WITHHELD, content), "plain.txt": "nothing here\n"})
 
 
-@pytest.mark.parametrize("path", WITHHELD)
+@each_row("path", WITHHELD)
 def test_a_secret_file_is_not_read_blamed_or_logged(tools: Toolbox, path: str) -> None:
     """Its path alone is refused."""
     for tool in ("read_file", "git_blame", "git_log"):

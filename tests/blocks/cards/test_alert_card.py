@@ -16,6 +16,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.severity import Severity
 from bot.errors import InputError
 from bot.heartbeat.alerts.notifications import digest_text
+from tests.tables import each_row
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="**Main** is red.", first_at=AT, last_at=AT)
@@ -59,9 +60,7 @@ def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledg
     assert ":eyes: *Act: Main" in shown(alert(has_it, at=AT + timedelta(hours=2)))
 
 
-@pytest.mark.parametrize(
-    ("ended", "says"), [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "<@U0BEN>")]
-)
+@each_row("ended, says", [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "<@U0BEN>")])
 def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> None:
     """It says how it ended, in the notification too."""
     closed = alert(FINDING.evolve(**ended))
@@ -144,8 +143,8 @@ def test_what_is_gone_from_a_list_is_named_once() -> None:
     assert resolved_text(a_list(3, at=AT + timedelta(hours=1))) == ""
 
 
-@pytest.mark.parametrize(
-    ("severity", "leads"),
+@each_row(
+    "severity, leads",
     [(Severity.PAGE, "🚨 *Page: Main"), (Severity.ACT, "🟠 *Act: Main"), (Severity.KNOW, "🔵 *Know: Main")],
 )
 def test_the_severity_leads_and_the_problem_is_bold(severity: Severity, leads: str) -> None:
@@ -157,8 +156,8 @@ def test_the_severity_leads_and_the_problem_is_bold(severity: Severity, leads: s
     assert alert_text(alert(FINDING.evolve(severity=severity))).startswith(f"{leads.partition('*')[2][:4]}")
 
 
-@pytest.mark.parametrize(
-    ("text", "bold", "below"),
+@each_row(
+    "text, bold, below",
     [
         ("- **Disk** of `db` is full\n- `df`: 99 %", "*Act: Disk of `db` is full*", "• `df`: 99 %"),
         ("```\nTraceback\n```", "*Act: A finding*", "```\nTraceback\n```"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from slack_sdk.models.views import View
 
 from blocks import ids
@@ -10,12 +9,13 @@ from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal
 from blocks.text.splitting import INPUT_CHARS
 from bot.casework.decisions import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
+from tests.tables import each_row
 
 CLICK = DraftClick(thread_id="T1.C1.1795165200.000100", version=3, draft_hash="00112233aabbccdd", seen=2)
 
 
-@pytest.mark.parametrize(
-    ("view", "callback_id"),
+@each_row(
+    "view, callback_id",
     [
         (edit_modal(CLICK, "The limit is 5."), ids.EDIT_VIEW),
         (dismiss_modal(CLICK), ids.DISMISS_VIEW),
@@ -30,7 +30,7 @@ def test_each_dialogue_carries_its_draft_and_its_name(view: View, callback_id: s
     assert not ids.is_from_home({"view": found})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "view",
     [
         edit_modal(CLICK, "5", from_home=True),
@@ -68,7 +68,7 @@ def test_a_draft_that_fits_the_editor_stands_in_it_whole() -> None:
     assert len(found["blocks"][0]["element"]["initial_value"]) == INPUT_CHARS
 
 
-@pytest.mark.parametrize("draft", ["x" * 3_001, "word " * 700, "```\n" + "code\n" * 2_000 + "```"])
+@each_row("draft", ["x" * 3_001, "word " * 700, "```\n" + "code\n" * 2_000 + "```"])
 def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str) -> None:
     """What was cut is not lost unseen: the note says what a submit replaces."""
     note, reply, _ = view_as_slack_takes_it(edit_modal(CLICK, draft))["blocks"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from blocks import ids
 from blocks.cards.draft_actions import click_of, lesson_blocks, remember_modal
 from blocks.cards.draft_card import CardFacts, card_blocks
@@ -14,6 +12,7 @@ from bot.domain.threads import PendingReason, Resolution, Round, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import as_slack_takes_it, texts, view_as_slack_takes_it
 from tests.builders import a_return, in_status
+from tests.tables import each_row
 
 CLOSED = in_status(ThreadStatus.CLOSED, dismiss_reason="the client is gone")
 
@@ -39,7 +38,7 @@ def test_what_was_remembered_is_named_and_offered_no_more() -> None:
     assert "Remember this" not in said
 
 
-@pytest.mark.parametrize("words", ["How often?", *HOSTILE.values()])
+@each_row("words", ["How often?", *HOSTILE.values()])
 def test_the_dialogue_holds_any_lesson(words: str) -> None:
     """Who decided and when above it; nothing is kept by opening it."""
     state = in_status(

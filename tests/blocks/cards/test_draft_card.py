@@ -33,6 +33,7 @@ from bot.domain.threads import Followup, PendingReason, Resolution, Round, Threa
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 from tests.sampling import examples, pairs
+from tests.tables import each_row
 
 OPEN = [status for status in ThreadStatus if status not in (ThreadStatus.PENDING_USER, ThreadStatus.CLOSED)]
 STATES = [
@@ -70,7 +71,7 @@ def card(state: ThreadState, remote: str | None = None) -> list[Block]:
     return card_blocks(state, CardFacts(link_to=code_links(remote)))
 
 
-@pytest.mark.parametrize("state", STATES, ids=NAMES)
+@each_row("state", STATES)
 def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     """Each status, reason and resolution; question and card marker always there."""
     blocks = as_slack_takes_it(card(state))
@@ -79,7 +80,7 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     assert 0 < len(card_text(state)) <= 320
 
 
-@pytest.mark.parametrize(("number", "kind"), pairs(range(len(STATES)), list(HOSTILE), per_row=2))
+@each_row("number, kind", pairs(range(len(STATES)), list(HOSTILE), per_row=2))
 def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
     """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
     state, text = STATES[number], HOSTILE[kind]
@@ -123,8 +124,8 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     as_slack_takes_it(card(state.with_draft(text or "x")))
 
 
-@pytest.mark.parametrize(
-    ("state", "expected"),
+@each_row(
+    "state, expected",
     [
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
         *[(in_status(status, **SETTLED), ["Dismiss", "Add context"]) for status in OPEN],
@@ -196,7 +197,7 @@ def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
     assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
 
 
-@pytest.mark.parametrize(("reason", "verdict"), list(product(PendingReason, [None, *Verdict])))
+@each_row("reason, verdict", list(product(PendingReason, [None, *Verdict])))
 def test_only_a_pass_of_a_model_has_a_check_mark(reason: PendingReason, verdict: Verdict | None) -> None:
     """Whatever else a state claims."""
     judged = a_verdict(verdict, validator_model="claude") if verdict else None
@@ -224,7 +225,7 @@ def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
     assert "Why there is no draft" not in seen
 
 
-@pytest.mark.parametrize("state", STATES, ids=NAMES)
+@each_row("state", STATES)
 def test_a_draft_is_shown_where_it_waits_or_was_posted_and_nowhere_else(state: ThreadState) -> None:
     """A dismissed, withdrawn or running thread's card holds no draft."""
     drafted = state.with_draft("The secret plan.")
@@ -329,8 +330,8 @@ def test_a_failure_says_why() -> None:
     assert "*Why there is no draft*\nthe investigation failed: git is away" in shown(card(state))
 
 
-@pytest.mark.parametrize(
-    ("usage", "words"),
+@each_row(
+    "usage, words",
     [
         (Usage(), "offline, no model was used"),
         (Usage(input_tokens=9, cost_usd=0.5), "$0.50"),
@@ -358,7 +359,7 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
     assert "*Posted*" in shown(card(approved))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "state", [in_status(ThreadStatus.INVESTIGATING), in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)]
 )
 def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
@@ -388,7 +389,7 @@ def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
     assert "note saved as `memory/retries.md`" in shown(card(saved))
 
 
-@pytest.mark.parametrize("state", STATES, ids=NAMES)
+@each_row("state", STATES)
 def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
     """Whatever their name; a closed one has nothing to wait for."""
     blocks = card_blocks(state, CardFacts(link_to=lambda _: None, paused=lambda: "paused by @<!here> since 09:12 UTC"))
@@ -537,7 +538,7 @@ def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     assert "Page" not in repr([block.to_dict() for block in calm])
 
 
-@pytest.mark.parametrize("reason", [PendingReason.APPROVAL, PendingReason.CONTEXT])
+@each_row("reason", [PendingReason.APPROVAL, PendingReason.CONTEXT])
 def test_a_card_says_what_was_not_searched(reason: PendingReason) -> None:
     """Beside a draft, and beside "nothing found"; a whole index is not mentioned."""
     state = in_status(ThreadStatus.PENDING_USER, reason)

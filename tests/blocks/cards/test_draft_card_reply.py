@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
@@ -13,6 +12,7 @@ from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
 from tests.sampling import examples
+from tests.tables import each_row
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
 THIN_ROWS = f"|{'w' * 90}|b|\n|-|-|\n" + "||x|\n" * 2_300
@@ -69,7 +69,7 @@ def test_an_ordinary_reply_is_one_message() -> None:
     assert [n for n in range(30) if f"paragraph {n} " not in said] == []
 
 
-@pytest.mark.parametrize("draft", [WIDE_TABLE, THIN_ROWS])
+@each_row("draft", [WIDE_TABLE, THIN_ROWS])
 def test_a_table_costs_about_what_it_says(draft: str) -> None:
     """A wide column is not made up with blanks in every row, so nothing of the reply is cut."""
     found = sections(draft)

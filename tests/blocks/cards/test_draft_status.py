@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from blocks.text.outgoing_text import local_time
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
+from tests.tables import each_row
 
 MODEL = "claude-opus-5-5"
 OFFLINE: tuple[dict[str, Any], ...] = ({"investigator": "offline", "usage": Usage()}, {"usage": Usage()}, {})
@@ -66,8 +66,8 @@ def test_a_cost_nobody_knows_is_called_unknown() -> None:
     assert "1.2k tokens, cost unknown" in text_of(waiting(usage=PAID.model_copy(update={"cost_usd": None})))
 
 
-@pytest.mark.parametrize(
-    ("marks", "words"),
+@each_row(
+    "marks, words",
     [
         ((True,), "1 quote matches the code"),
         ((True, True, None), "2 quotes match the code"),
@@ -160,7 +160,7 @@ def test_any_thinking_fits_the_card(progress: str) -> None:
     text_of(in_status(ThreadStatus.INVESTIGATING), progress=progress)
 
 
-@pytest.mark.parametrize(("took_s", "shown"), [(0.4, False), (1, True)])
+@each_row("took_s, shown", [(0.4, False), (1, True)])
 def test_the_time_a_draft_took_stands_there_from_a_second_on(took_s: float, *, shown: bool) -> None:
     """An offline search takes less, and "0 s" says nothing."""
     step = Transition(at=NOW + timedelta(seconds=took_s), from_="investigating", to="pending-user", why="")
@@ -195,7 +195,7 @@ def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
     assert "<@U2> asked" in text_of(state.evolve(status_history=(by_hand,)))
 
 
-@pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION])
+@each_row("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION])
 def test_a_question_that_waits_for_the_codebase_says_so(status: ThreadStatus) -> None:
     """Only while it waits."""
     assert "git cannot read the codebase" in status_line(in_status(status, waits_for_codebase=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from slack_sdk.models.views import View
 
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
@@ -23,6 +22,7 @@ from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import texts, view_as_slack_takes_it
 from tests.builders import REF, THREAD_ID
 from tests.sampling import pairs
+from tests.tables import each_row
 
 LINK_TO = code_links("git@github.com:acme/shop.git")
 LINES = ShownLines(
@@ -89,7 +89,7 @@ def test_what_code_cannot_check_says_so() -> None:
     assert "Quoted:\n```\nlimit = 5\n```" in shown
 
 
-@pytest.mark.parametrize(("kind", "mark"), pairs(HOSTILE, [True, False, None], per_row=1))
+@each_row("kind, mark", pairs(HOSTILE, [True, False, None], per_row=1))
 def test_no_evidence_breaks_the_dialogue(kind: str, mark: bool | None) -> None:
     """Hostile text as file content, name, quote, claim, reason, subject and author, as often as there is room."""
     text = HOSTILE[kind]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.fix_view import diff_fits, diff_modal
@@ -19,6 +17,7 @@ from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.casework.fixes.test_fix_opening import a_fix
 from tests.domain.fixes.test_patch_files import a_patch
+from tests.tables import each_row
 
 REQUEST = PullRequest(number=7, url="https://git.example/acme/shop/pull/7")
 OFFERED = FixMark(host="GitHub", is_offered=True)
@@ -49,8 +48,8 @@ def test_a_patch_is_offered_bound_to_its_hash() -> None:
     assert ids.OPEN_FIX not in drawn(FixMark(host="GitHub"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
+@each_row(
+    "changes, words",
     [
         ({}, "*Opening a draft PR*, asked by <@U1>"),
         ({"waits": "GitHub cannot be reached"}, "GitHub cannot be reached; triage tries again by itself"),
@@ -117,7 +116,7 @@ def test_a_diff_that_the_dialogue_does_not_show_whole_is_known() -> None:
     assert not diff_fits(a_patch("+" + "x" * 400))
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@each_row("text", HOSTILE.values())
 def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     """The same hostile text as title, diff, reason, and a host's words."""
     patch = ProposedPatch(title=text, diff=text or "+x", rationale=text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import patch_blocks, patch_line
@@ -14,6 +12,7 @@ from tests.blocks.cards.test_evidence_modal import LINK_TO, a_citation, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.domain.fixes.test_patch_files import a_patch
+from tests.tables import each_row
 
 
 def test_the_card_says_that_there_is_one() -> None:
@@ -43,7 +42,7 @@ def test_the_dialogue_shows_the_diff_and_why() -> None:
         assert "Five are" not in said
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@each_row("text", HOSTILE.values())
 def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     """The same hostile text as title, diff and reason."""
     patch = ProposedPatch(title=text, diff=text, rationale=text)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.page_notice import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from bot.domain.paging import Paging
@@ -14,6 +12,7 @@ from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
 from tests.blocks.limits import as_slack_takes_it
 from tests.builders import NOW, a_thread
+from tests.tables import each_row
 
 WAITED = timedelta(minutes=20)
 LINK = "https://acme.slack.com/archives/C1/p1795165200000100"
@@ -63,7 +62,7 @@ def test_a_question_asked_again_in_the_same_thread_has_other_marks() -> None:
     assert first != again
 
 
-@pytest.mark.parametrize("question", ["<!channel> <!here> <@U9>", "x" * 40_000, "", "```", "✓ proved"])
+@each_row("question", ["<!channel> <!here> <@U9>", "x" * 40_000, "", "```", "✓ proved"])
 def test_hostile_questions_ring_nobody_and_fit(question: str) -> None:
     """They are quoted, cut, and set no mark of ours."""
     state = page(question=question)

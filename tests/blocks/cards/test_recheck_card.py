@@ -15,6 +15,7 @@ from bot.errors import InputError
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.builders import NOW
+from tests.tables import each_row
 
 OLD = NoteCitation(path="shop/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\nWAIT = 1")
 NEW = NoteCitation(path="shop/retry.py", lines="7-8", commit="b" * 40, quote="LIMIT = 7\nWAIT = 1")
@@ -88,7 +89,7 @@ def test_the_buttons_carry_the_recheck_and_go_with_the_decision() -> None:
         assert "`memory/retired/retries.md`" in said
 
 
-@pytest.mark.parametrize("words", HOSTILE.values())
+@each_row("words", HOSTILE.values())
 def test_hostile_notes_and_code_stay_text(words: str) -> None:
     """In the name, the title, the words, the lines and who is said to have kept it."""
     quote = words.strip()[:4_000] or "x"
@@ -106,7 +107,7 @@ def test_hostile_notes_and_code_stay_text(words: str) -> None:
     assert 0 < len(recheck_text(one)) <= 300
 
 
-@pytest.mark.parametrize("value", ["", "x", "0" * 15, "0" * 17, "../../../etc/pass", None, 7])
+@each_row("value", ["", "x", "0" * 15, "0" * 17, "../../../etc/pass", None, 7])
 def test_no_other_value_is_a_recheck(value: object) -> None:
     """It is refused before it names a file."""
     with pytest.raises(InputError):

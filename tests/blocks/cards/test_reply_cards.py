@@ -21,6 +21,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import InputError
 from tests.builders import NOW, THREAD_ID, a_return, in_status
+from tests.tables import each_row
 
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 HOSTILE = "<!channel> <https://evil.example|x> `code` *bold*\n> " * 40
@@ -33,7 +34,7 @@ def some_feedback(**changes: object) -> Feedback:
     )
 
 
-@pytest.mark.parametrize("draft", ["Yes.", "word " * 10_000, "- a\n" * 9_000, "```\n" + "x\n" * 20_000 + "```"])
+@each_row("draft", ["Yes.", "word " * 10_000, "- a\n" * 9_000, "```\n" + "x\n" * 20_000 + "```"])
 def test_every_message_of_a_reply_has_room_for_the_buttons(draft: str) -> None:
     """Slack counts the text of all blocks, and the blocks."""
     buttons = feedback_buttons(STATE)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
-
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text
 from blocks.text.marks import MAX_SPELLED, without_marks
 from bot.domain.citations.links import code_links
@@ -14,6 +12,7 @@ from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.builders import a_return, a_verdict, in_status
+from tests.tables import each_row
 
 FORGED = [
     *("✓", "✔", "✔️", "✅", "☑", "☑️", "🗸", "√", "∨", "✗", "✘", "❌", "❎", "☒", "⚠", "⚠️", "🛑"),
@@ -43,7 +42,7 @@ def forged(mark: str) -> ThreadState:
     return in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, **changes)
 
 
-@pytest.mark.parametrize("mark", FORGED)
+@each_row("mark", FORGED)
 def test_nobody_but_code_sets_a_mark_on_a_card(mark: str) -> None:
     """What is left are those of an ordinary card of the same state."""
     marks = "✓✔✅☑🗸√∨✗✘❌❎☒⚠🛑"
@@ -71,7 +70,7 @@ def test_many_signs_do_not_make_a_text_longer() -> None:
     assert len(without_marks(text)) == len(text)
 
 
-@pytest.mark.parametrize("piece", [":", ":a", "&", "&#", "✓", ":check", "::x"])
+@each_row("piece", [":", ":a", "&", "&#", "✓", ":check", "::x"])
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """Every pattern is bounded."""
     started = time.process_time()

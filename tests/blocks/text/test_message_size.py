@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
@@ -16,6 +15,7 @@ from tests.blocks.limits import as_slack_takes_it, shown
 from tests.gallery.book import SCENES
 from tests.gallery.scene import Scene
 from tests.sampling import examples
+from tests.tables import each_row
 
 UNITS = st.sampled_from(["word ", "🧵", "&amp;", "```\nx\n```\n"])
 TEXTS = st.builds(lambda unit, size: unit * (1 + size // len(unit)), UNITS, st.integers(min_value=1, max_value=2_900))
@@ -74,7 +74,7 @@ def test_a_refused_message_is_sent_shorter_and_then_as_one_line() -> None:
     assert [as_slack_takes_it(each)[0]["block_id"] for each in (short, bare)] == ["mark", "mark"]
 
 
-@pytest.mark.parametrize("scene", VIEWS, ids=lambda scene: scene.name)
+@each_row("scene", VIEWS)
 def test_every_view_of_the_gallery_fits(scene: Scene) -> None:
     """Messages of all kinds, each in every state that the gallery shows."""
     assert scene.shows is not None

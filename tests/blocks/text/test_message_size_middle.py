@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.text.message_size import without_middle
 from blocks.text.splitting import FENCE
+from tests.tables import each_row
 
 FRAMES = "".join(f'  File "/srv/shop/step_{number}.py", line {number}, in step\n    go()\n' for number in range(30))
 TRACE = f"Traceback (most recent call last):\n{FRAMES}app.errors.CartGone: cart 7 of Ana is gone"
@@ -31,8 +31,8 @@ def test_of_a_long_trace_the_end_stays() -> None:
     assert len(shown) <= 300
 
 
-@pytest.mark.parametrize("trace", [TRACE, f"io.shop.Failed: no\n{JAVA}"], ids=["python", "java"])
-@pytest.mark.parametrize("fence", ["", "```\n"])
+@each_row("trace", [TRACE, f"io.shop.Failed: no\n{JAVA}"])
+@each_row("fence", ["", "```\n"])
 def test_the_error_of_a_trace_in_the_middle_stays(trace: str, fence: str) -> None:
     """It is what the report is about; the report begins and ends with other things."""
     shown = without_middle(f"Checkout fails since Monday\n{fence}{trace}\n{fence}{AFTER}", 1_200)
@@ -90,9 +90,7 @@ def test_no_line_is_invented_and_blocks_stay_balanced(lines: list[str], limit: i
     assert {one for one in shown.split("\n") if "left out" not in one} <= {*lines, FENCE, ""}
 
 
-@pytest.mark.parametrize(
-    "unit", ["Traceback (most recent call last):\n", " \n", "Caused by:\n", "Error" * 20 + "\n", "```\n"]
-)
+@each_row("unit", ["Traceback (most recent call last):\n", " \n", "Caused by:\n", "Error" * 20 + "\n", "```\n"])
 def test_hostile_text_is_cut_quickly(unit: str) -> None:
     """200 KB take moments."""
     text = unit * (200_000 // len(unit))

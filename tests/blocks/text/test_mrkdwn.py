@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.text.mrkdwn import labelled_link, to_mrkdwn
+from tests.tables import each_row
 
 SHOWN = re.compile(r"<https://evil\.example/[^<>|]*(?:\|[^<>]* \(evil\.example\))?>", re.DOTALL)
 EVIL = "https://evil.example/a"
@@ -46,22 +46,20 @@ MASKS = [
 ]
 
 
-@pytest.mark.parametrize("label", MASKS)
+@each_row("label", MASKS)
 def test_a_label_that_names_another_host_is_left_out(label: str) -> None:
     """However it is spelled; the address itself is shown."""
     assert labelled_link(EVIL, label) == f"<{EVIL}>"
     assert to_mrkdwn(f"[{label}]({EVIL})") == f"<{EVIL}>"
 
 
-@pytest.mark.parametrize(
-    "label", ["docs", "/login", "config.py", "evil.example", "version 1.2.3", "retry (v2)", "a/b.ts:3"]
-)
+@each_row("label", ["docs", "/login", "config.py", "evil.example", "version 1.2.3", "retry (v2)", "a/b.ts:3"])
 def test_other_labels_stand_before_the_host(label: str) -> None:
     """A path, a file and the host itself are no other host."""
     assert labelled_link(EVIL, label) == f"<{EVIL}|{label} (evil.example)>"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "https://bank.com@evil.example/a",
@@ -86,7 +84,7 @@ def test_an_international_host_is_shown_as_dns_knows_it() -> None:
     assert labelled_link("https://b\u0430nk.com/", "bank") == "<https://xn--bnk-6cd.com/|bank (xn--bnk-6cd.com)>"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "javascript:alert(1)",
@@ -124,7 +122,7 @@ def test_a_link_of_any_text_shows_its_host_or_nothing_else(label: str, path: str
     )
 
 
-@pytest.mark.parametrize("unit", ["a.", "a-", "www.", "%25", "[.]", "xn--", "@", "://", " .", "\u2024"])
+@each_row("unit", ["a.", "a-", "www.", "%25", "[.]", "xn--", "@", "://", " .", "\u2024"])
 def test_hostile_labels_and_addresses_cost_little(unit: str) -> None:
     """200,000 characters made to hurt a pattern."""
     started = time.process_time()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from blocks.text.outgoing_text import (
 from blocks.text.splitting import FENCE
 from bot.domain.text.humanize import utc_text
 from tests.sampling import SHARE
+from tests.tables import each_row
 
 KNOWN = frozenset({"U012AB"})
 SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])", re.IGNORECASE)
@@ -59,7 +59,7 @@ RENDERINGS = [
 ]
 
 
-@pytest.mark.parametrize(("markdown", "mrkdwn"), RENDERINGS)
+@each_row("markdown, mrkdwn", RENDERINGS)
 def test_markdown_is_said_in_slack_s_words(markdown: str, mrkdwn: str) -> None:
     """Each construct has one rendering."""
     assert to_mrkdwn(markdown) == mrkdwn
@@ -108,9 +108,7 @@ def test_code_is_verbatim(code: str) -> None:
     assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") == code
 
 
-@pytest.mark.parametrize(
-    "unit", ["`", "<", "*", "**a ", "[", "![(", "_*", "~", ">", "- ", "|", "\\", "&", "<a ", "`a", "#"]
-)
+@each_row("unit", ["`", "<", "*", "**a ", "[", "![(", "_*", "~", ">", "- ", "|", "\\", "&", "<a ", "`a", "#"])
 def test_hostile_text_is_rendered_quickly(unit: str) -> None:
     """40,000 characters, or a quarter of that, made to hurt a parser take no more than moments."""
     started = time.process_time()
@@ -130,7 +128,7 @@ def test_a_message_from_slack_is_shown_as_its_writer_saw_it() -> None:
     )
 
 
-@pytest.mark.parametrize("render", [to_mrkdwn, escape, escape_text, fence, lambda text: to_mrkdwn(f"`{text}`")])
+@each_row("render", [to_mrkdwn, escape, escape_text, fence, lambda text: to_mrkdwn(f"`{text}`")])
 def test_no_character_turns_the_order_in_which_a_line_is_read(render: Callable[[str], str]) -> None:
     """A comment of the code, or a message, that shows other words than it holds would be approved for those."""
     shown = render("ok = 1 \u202e# \u2066check\u2069 \U000e0041@\u2060channel")
@@ -143,14 +141,14 @@ def test_a_label_is_one_line_within_its_limit() -> None:
     assert len(plain("word " * 50, 75)) <= 75
 
 
-@pytest.mark.parametrize("mark", [quote_block, lambda text: prefix_lines(text, "> ")])
+@each_row("mark", [quote_block, lambda text: prefix_lines(text, "> ")])
 def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None:
     """A quotation of three lines has three marks."""
     assert mark("a\n\nb") == "> a\n>\n> b"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@each_row(
+    "text, shown",
     [
         ("why?\n```Traceback\n  x```\nso", "> why?\n```Traceback\n  x```\n> so"),
         ("```\na\n```\n```\nb\n```", "```\na\n```\n```\nb\n```"),
@@ -181,7 +179,7 @@ def test_a_sentence_of_ours_gets_the_readers_times() -> None:
     assert local_time(AT) == TOKEN
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["`2026-11-21 03:12 UTC`", "```\n2026-11-21 03:12 UTC\n```", "> at 2026-11-21 03:12 UTC", TOKEN],
 )
@@ -191,7 +189,7 @@ def test_code_quotations_and_tokens_stay_as_they_are(text: str) -> None:
     assert with_local_times(f"{text}\n2026-11-21 03:12 UTC") == f"{text}\n{TOKEN}"
 
 
-@pytest.mark.parametrize("text", ["2026-13-40 99:99 UTC", "2026-11-21 03:12 UTCX", "0000-00-00 00:00 UTC", "no time"])
+@each_row("text", ["2026-13-40 99:99 UTC", "2026-11-21 03:12 UTCX", "0000-00-00 00:00 UTC", "no time"])
 def test_what_is_no_time_stays_as_it_stands(text: str) -> None:
     """Nothing is guessed, nothing raises."""
     assert with_local_times(text) == text

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import fence
 from blocks.text.splitting import FENCE, SECTION_CHARS, TRUNCATED, split, truncate
+from tests.tables import each_row
 
 PIECES = st.sampled_from(
     ["word ", "a@here", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]
@@ -116,8 +117,8 @@ def test_blank_text_has_no_parts() -> None:
     assert split(" \n\n ") == []
 
 
-@pytest.mark.parametrize("unit", ["`", "```", "<", "&", "\n", "a", "<a", " ", "```\n"])
-@pytest.mark.parametrize("limit", [20, SECTION_CHARS])
+@each_row("unit", ["`", "```", "<", "&", "\n", "a", "<a", " ", "```\n"])
+@each_row("limit", [20, SECTION_CHARS])
 def test_hostile_text_is_cut_quickly(unit: str, limit: int) -> None:
     """40,000 hostile characters are cut in moments."""
     started = time.process_time()

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from blocks.text.outgoing_text import local_time
 from blocks.views.brief_view import brief_blocks
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
@@ -16,6 +14,7 @@ from bot.casework.reports.status_overview import FindingLine, ThreadLine
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from tests.builders import NOW
+from tests.tables import each_row
 
 DRAFT = ThreadLine(
     thread_id="T1.C1.1.2",
@@ -118,7 +117,7 @@ def test_a_pause_stands_on_top() -> None:
     assert "/triage resume" in json.dumps(blocks[1].to_dict())
 
 
-@pytest.mark.parametrize("count", [MAX_LINES + 1, 500])
+@each_row("count", [MAX_LINES + 1, 500])
 def test_a_long_night_is_capped_and_says_so(count: int) -> None:
     """One screen, whatever waits."""
     said = words(brief(drafts=(DRAFT,) * count, findings=(("shop", "x" * 120),) * count))

@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from blocks.text.splitting import SECTION_CHARS
 from blocks.views.brief_view import MAX_REMINDED, draft_lines, reminder_blocks, reminder_line
 from bot.casework.reports.status_overview import ThreadLine
@@ -15,6 +13,7 @@ from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import NOW
+from tests.tables import each_row
 
 
 def a_line(question: str = "why five?") -> ThreadLine:
@@ -38,7 +37,7 @@ def test_a_line_leads_to_its_card() -> None:
     assert draft_lines([a_line()], NOW) == f"• <{link}|card> · 4 h ago · search result, not an answer · why five?"
 
 
-@pytest.mark.parametrize("question", ["```one", "<!channel> now?", "a *b* _c_", "x" * 5_000, ""])
+@each_row("question", ["```one", "<!channel> now?", "a *b* _c_", "x" * 5_000, ""])
 def test_hostile_questions_stay_on_their_line(question: str) -> None:
     """They swallow nothing of what follows, and ring nobody."""
     said = draft_lines([a_line(question), a_line()], NOW)
@@ -47,9 +46,7 @@ def test_hostile_questions_stay_on_their_line(question: str) -> None:
     assert "<!channel>" not in said
 
 
-@pytest.mark.parametrize(
-    ("count", "title"), [(1, "*1 card waits for a decision*"), (15, "*15 cards wait for a decision*")]
-)
+@each_row("count, title", [(1, "*1 card waits for a decision*"), (15, "*15 cards wait for a decision*")])
 def test_a_reminder_names_ten_and_says_when_they_end(count: int, title: str) -> None:
     """And its notification is a number."""
     waiting = [a_line()] * count
@@ -66,8 +63,8 @@ def test_cards_that_never_end_are_not_said_to() -> None:
     assert "closed" not in json.dumps([b.to_dict() for b in reminder_blocks([a_line()], NOW, expire_after=None)])
 
 
-@pytest.mark.parametrize(
-    ("paging", "words"),
+@each_row(
+    "paging, words",
     [
         (Paging(), "🚨 *Page* · "),
         (Paging(rings=1), "🚨 *Page* · rang 1 time more · "),

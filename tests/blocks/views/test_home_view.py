@@ -10,7 +10,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block, PlainTextObject
@@ -29,6 +28,7 @@ from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
 from tests.sampling import FULL
+from tests.tables import each_row
 
 DAY = DayCounts(messages=12, actionable=3, model_runs=4, cost_usd=0.123)
 
@@ -132,8 +132,8 @@ def test_who_may_not_approve_sees_counts() -> None:
     assert "archives" not in seen
 
 
-@pytest.mark.parametrize(
-    ("day", "says"),
+@each_row(
+    "day, says",
     [
         (replace(DAY, cost_usd=None), "4 model runs, cost unknown"),
         (replace(DAY, model_runs=0, cost_usd=0.0), "no model run, $0.00"),
@@ -175,7 +175,7 @@ def value_of(state: ThreadState) -> str:
     return ids.encode_click(click_of(state))
 
 
-@pytest.mark.parametrize("size", ["many", "long"])
+@each_row("size", ["many", "long"])
 def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     """Nobody decides on what the page does not show: each draft has all of its blocks, or a line with a link."""
     long = "word " * 900
@@ -192,7 +192,7 @@ def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     assert len(lines) + (int(left[1]) - 1 if left else 0) == 30 - len(whole)
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@each_row("text", HOSTILE.values())
 def test_no_draft_breaks_the_page(text: str) -> None:
     """The same hostile text as question, draft, doubt and answer, in several drafts."""
     count = 10 if FULL else 4
@@ -209,7 +209,7 @@ def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
     assert "1 more waits" in json.dumps(found)
 
 
-@pytest.mark.parametrize("size", ["short", "too large"])
+@each_row("size", ["short", "too large"])
 def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) -> None:
     """A page of a hundred long ones would take a minute, for every reader."""
     text = "The limit is 5." if size == "short" else "ж" * 4_500
@@ -238,7 +238,7 @@ def test_what_the_store_does_not_hold_has_no_buttons() -> None:
     assert "1 more waits, not shown whole here" in json.dumps(found)
 
 
-@pytest.mark.parametrize("user", ["U2", "U1"])
+@each_row("user", ["U2", "U1"])
 def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     """Not even the owner of a session, who gets that session's."""
     found = page(a_home(rows=(a_row(),), drafts=[a_draft()]), may_approve=False, user=user)
@@ -246,16 +246,14 @@ def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U1" else [])
 
 
-@pytest.mark.parametrize(
-    ("standing", "offered"), [(SessionStatus.ON, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])]
-)
+@each_row("standing, offered", [(SessionStatus.ON, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])])
 def test_a_session_that_is_on_can_be_run_by_approvers(standing: SessionStatus, offered: list[str]) -> None:
     """What is off or paused would only be refused."""
     assert clicks(page(a_home(rows=(a_row(standing=standing),))), ids.RUN_SESSION) == offered
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_row(
+    "text, says",
     [
         ("Posted.", ":speech_balloon: Posted."),
         ("Already closed: approved by <@U2> at 2026-11-20 09:00 UTC.", f"approved by <@U2> at {local_time(NOW)}"),

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from blocks.views.help_view import help_blocks, unknown_text
 from blocks.views.report_views import status_blocks
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine
@@ -18,6 +16,7 @@ from bot.ports.replicas import Replica
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import shown
 from tests.builders import NOW
+from tests.tables import each_row
 
 
 def an_overview(*questions: str, **changes: Any) -> Overview:
@@ -62,8 +61,8 @@ def test_questions_are_for_approvers_only() -> None:
     assert "why five?" not in shown(status_blocks(an_overview("why five?"), may_see_drafts=False))
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-@pytest.mark.parametrize("count", [1, 10, 500])
+@each_row("text", HOSTILE.values())
+@each_row("count", [1, 10, 500])
 def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: int) -> None:
     """Ninety characters of anything, any number of times."""
     line = " ".join(text.split())[:90]
@@ -113,7 +112,7 @@ def test_an_unknown_word_is_met_with_the_near_ones() -> None:
     assert "`/triage status`  open questions" in seen
 
 
-@pytest.mark.parametrize("word", ["<!channel>", "`x`", "x" * 40, "&"])
+@each_row("word", ["<!channel>", "`x`", "x" * 40, "&"])
 def test_an_unknown_word_is_repeated_inertly(word: str) -> None:
     """Whatever was typed."""
     shown(help_blocks(unknown_text(word, near_commands(word))))

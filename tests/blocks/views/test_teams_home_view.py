@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from slack_sdk.models.blocks import PlainTextObject
 
 from blocks import ids
@@ -18,6 +17,7 @@ from tests.blocks.views.test_home_view import a_draft, a_home, a_row, clicks, of
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, a_return
 from tests.sampling import pairs
+from tests.tables import each_row
 
 
 def a_team(name: str, home: HomeData | None = None, *, may_approve: bool = True) -> TeamHome:
@@ -120,7 +120,7 @@ TEXTS = {"ue": "ü" * 2_500, "s": "short", "emoji": "🎉" * 1_200, "words": "wo
 TEAMS = [[(40, 40, True)] * 12, [(40, 0, True), (1, 40, False), (3, 3, True)], [(0, 0, True)] * 3]
 
 
-@pytest.mark.parametrize(("teams", "kind"), pairs(TEAMS, list(TEXTS), per_row=2))
+@each_row("teams, kind", pairs(TEAMS, list(TEXTS), per_row=2))
 def test_any_number_of_everything_fits(teams: list[tuple[int, int, bool]], kind: str) -> None:
     """Within Slack's limits, and every team's number of drafts true."""
     answer = a_long(TEXTS[kind])

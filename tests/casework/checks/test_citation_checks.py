@@ -15,6 +15,7 @@ from bot.domain.memory.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo, write_files
+from tests.tables import each_row
 
 Edit = Callable[[str], str]
 EDITORS: list[Edit] = [
@@ -61,8 +62,8 @@ def oks(
     return proof.resolves.ok, proof.quote.ok if proof.quote else "no quote"
 
 
-@pytest.mark.parametrize(
-    ("ref", "quote"),
+@each_row(
+    "ref, quote",
     [
         ("src/app.py:1-6", "return 5"),
         ("src/app.py:2", "    return 5"),
@@ -78,7 +79,7 @@ def test_a_verbatim_quote_of_lines_that_exist_holds(repo: Path, ref: str, quote:
     assert oks(cite(repo, ref, quote), repo) == (True, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "quote",
     [
         "return 6",
@@ -96,7 +97,7 @@ def test_a_quote_that_is_not_verbatim_fails(repo: Path, quote: str) -> None:
     assert oks(cite(repo, "src/app.py:1-5", quote), repo) == (True, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ref",
     [
         *("src/app.py:0-2", "src/app.py:3-2", "src/app.py:5-7", "src/app.py:900", "src/app.py:99999999999999"),
@@ -155,8 +156,8 @@ def test_a_query_counts_only_if_it_was_made(repo: Path) -> None:
     assert oks(ref, repo) == (False, None)
 
 
-@pytest.mark.parametrize(
-    ("quote", "ok"),
+@each_row(
+    "quote, ok",
     [("42 errors in checkout", True), ("errors in check", False), ("43 errors in checkout", False), ("", None)],
 )
 def test_a_quote_of_a_query_is_compared_with_what_the_server_answered(repo: Path, quote: str, ok: bool | None) -> None:
@@ -166,7 +167,7 @@ def test_a_quote_of_a_query_is_compared_with_what_the_server_answered(repo: Path
     assert oks(ref, repo, ledger=ledger) == (True, ok)
 
 
-@pytest.mark.parametrize("tool", sorted(OWN_TOOLS))
+@each_row("tool", sorted(OWN_TOOLS))
 def test_what_our_own_tools_were_asked_is_no_query(repo: Path, tool: str) -> None:
     """Whoever searches the code for a text could cite the search as a log query."""
     ref = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="sum(errors)", quote="42 errors in checkout")
@@ -194,7 +195,7 @@ def test_a_note_is_read_from_memory_and_nowhere_else(repo: Path, tmp_path: Path)
         assert oks(note(ref), repo, memory=memory) == (False, None)
 
 
-@pytest.mark.parametrize("kind", [EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE, EvidenceKind.EXTERNAL_DOC])
+@each_row("kind", [EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE, EvidenceKind.EXTERNAL_DOC])
 def test_what_code_cannot_look_up_is_neither_true_nor_false(repo: Path, kind: EvidenceKind) -> None:
     """Without memory/ a note is uncheckable, as a page on the web always is."""
     assert oks(EvidenceRef(kind=kind, ref="https://x.io/docs", quote="five"), repo) == (None, None)
@@ -218,7 +219,7 @@ def test_what_a_search_of_memory_brought_up_is_no_query(repo: Path) -> None:
             assert check_citation(ref, CitationSources(repo=GitRepo(repo), ledger=ledger)).ok is False
 
 
-@pytest.mark.parametrize("edit", EDITORS)
+@each_row("edit", EDITORS)
 def test_a_lesson_saved_again_by_an_editor_proves_nothing_still(repo: Path, tmp_path: Path, edit: Edit) -> None:
     """Whatever the editor made of what stands above the words; nor are those lines words of the note."""
     lesson = note_text("# Dismissed: limit\n\nThe limit is five.", {"kind": "dismissal", "saved_by": "U1"})

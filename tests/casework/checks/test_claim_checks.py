@@ -10,6 +10,7 @@ from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
 from tests.gitrepo import commit_files, git, make_repo
+from tests.tables import each_row
 
 APP = (
     "import config\n\nRETRY_LIMIT = 5\nPAUSE_S = config.load('app/pauses.yml')\n\n\ndef f():\n    return RETRY_LIMIT\n"
@@ -48,7 +49,7 @@ def checked(repo: Path, draft: str, *, quote: str = "RETRY_LIMIT = 5", claim: st
     return next(one for one in check_return(ret, repo=repo, ledger=Ledger()) if one.name == "draft.places")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "draft",
     [
         "It is 5.",
@@ -76,8 +77,8 @@ def test_places_inside_proved_citations_are_fine(repo: Path, draft: str) -> None
     assert found.ok is True, found.reason
 
 
-@pytest.mark.parametrize(
-    ("draft", "named"),
+@each_row(
+    "draft, named",
     [
         ("It fails in `shop/payments.py:88`.", "shop/payments.py:88"),
         ("It fails in `shop/payments.py`.", "shop/payments.py"),

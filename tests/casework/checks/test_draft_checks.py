@@ -24,6 +24,7 @@ from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from tests.codebases import make_codebases
 from tests.gitrepo import git, make_repo
+from tests.tables import each_row
 
 APP = "RETRY_LIMIT = 5\n\n\ndef retry():\n    return RETRY_LIMIT\n"
 DRAFT = "The retry limit is 5, and it is set in `src/app.py`."
@@ -80,8 +81,8 @@ def test_a_good_draft_passes_every_check(repo: Path) -> None:
     assert failures(repo, confidence="high", ledger=read_all(repo)) == {}
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
+@each_row(
+    "changes, name",
     [
         ({"draft_reply": " \n"}, "schema.draft_reply"),
         ({"draft_reply": "word " * 301}, "schema.draft_reply"),
@@ -144,7 +145,7 @@ def test_a_draft_that_rests_on_the_uncheckable_only_is_not_grounded(repo: Path) 
     assert ref_marks(checks, 2) == [None, True]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ledger",
     [
         None,
@@ -170,7 +171,7 @@ def test_high_confidence_in_a_query_or_a_commit_needs_it_in_the_ledger(repo: Pat
     assert failures(repo, confidence="high", evidence_refs=(commit,), ledger=shown) == {}
 
 
-@pytest.mark.parametrize("tool", ["search_code", "search_memory", "mcp_logs", "git_log", "git_blame"])
+@each_row("tool", ["search_code", "search_memory", "mcp_logs", "git_log", "git_blame"])
 def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: str) -> None:
     """A search repeats the asker's words, so whoever asks could vouch for any commit; only git_show counts."""
     head = git(repo, "rev-parse", "HEAD")
@@ -182,8 +183,8 @@ def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: st
         assert failures(repo, confidence=confidence, evidence_refs=(commit,), ledger=read) == {}
 
 
-@pytest.mark.parametrize(
-    ("confidence", "draft", "matches"),
+@each_row(
+    "confidence, draft, matches",
     [
         ("medium", "It is definitely 5.", False),
         ("low", "This is certainly the limit.", False),
@@ -206,7 +207,7 @@ def test_words_of_certainty_match_the_rating(repo: Path, confidence: str, draft:
     assert ("confidence.words" not in found) is matches
 
 
-@pytest.mark.parametrize(
+@each_row(
     "draft",
     [
         "Roll back the deploy to v1.2.",
@@ -231,7 +232,7 @@ def test_a_proposed_patch_is_a_code_change(repo: Path) -> None:
     assert "risk_gate" in failures(repo, proposed_patch=patch)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "draft",
     [
         "Great question! It is 5.",
@@ -248,8 +249,8 @@ def test_a_machine_s_manners_are_faulted(repo: Path, draft: str) -> None:
     assert "tone" in failures(repo, draft_reply=draft)
 
 
-@pytest.mark.parametrize(
-    ("words", "check"),
+@each_row(
+    "words, check",
     [
         ("Run `rm\u2060 -rf /data` now.", "risk_gate"),
         (f"Use ghp\u200b_{'a1B2' * 9}.", "secrets"),
@@ -260,7 +261,7 @@ def test_characters_that_nobody_sees_hide_nothing_from_the_checks(repo: Path, wo
     assert check in failures(repo, confidence="medium", draft_reply=f"The limit is 5. {words}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shout",
     ["<!channel>", "<!here|here>", "@everyone", "@Here", "<!subteam^S01|@ops>", "<!chan\u200bnel>", "@chan\u200bnel"],
 )

@@ -14,6 +14,7 @@ from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, make_repo
+from tests.tables import each_row
 
 TOKEN = "ghp_" + "aB3dE5" * 6
 FILES: dict[str, str | bytes] = {
@@ -53,8 +54,8 @@ def numbers(passage: object, *, quoted: bool = False) -> list[int]:
     return [line.number for line in passage.lines if line.quoted or not quoted]
 
 
-@pytest.mark.parametrize(
-    ("ref", "quote", "shown", "marked"),
+@each_row(
+    "ref, quote, shown, marked",
     [
         ("app/retry.py:10", "line_10 = 10", range(7, 14), [10]),
         ("app/retry.py:5-15", "line_9 = 9\nline_10 = 10", range(6, 14), [9, 10]),
@@ -87,7 +88,7 @@ def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
     assert passage.shown() == ["→ 1  old = 1"]
 
 
-@pytest.mark.parametrize(("path", "secret"), [("app/keys.py", TOKEN), ("app/own.py", "this-is-our-own-secret")])
+@each_row("path, secret", [("app/keys.py", TOKEN), ("app/own.py", "this-is-our-own-secret")])
 def test_secrets_in_the_neighbourhood_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
     """Line numbers stay what they are."""
     passage = reader.read(cite(reader, f"{path}:3"))
@@ -115,8 +116,8 @@ def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
     assert len(line) < 300
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
+@each_row(
+    "changes, why",
     [
         ({"ref": "deploy/.env:1"}, "may hold secrets"),
         ({"ref": "blob.bin:1"}, "no text"),

@@ -29,6 +29,7 @@ from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets
 from tests.gitrepo import commit_files, git, make_repo
 from tests.sampling import FULL
+from tests.tables import each_row
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 TRUE_CITATIONS = 500 if FULL else 150
@@ -327,8 +328,8 @@ def test_no_true_citation_is_refused(corpus: Corpus) -> None:
         assert check(corpus, *citations[at * 3 : at * 3 + 3]) is Verdict.PASS
 
 
-@pytest.mark.parametrize(
-    ("path", "line", "quote"),
+@each_row(
+    "path, line, quote",
     [
         ("legacy/latin.txt", 1, "Die Größe beträgt fünf Stück."),
         ("legacy/wide.txt", 2, "Es gilt für alle."),
@@ -347,7 +348,7 @@ def test_true_citations_of_other_files_and_parts_of_lines(corpus: Corpus, path: 
     assert proof.ok is True, proof
 
 
-@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.__name__)
+@each_row("operator", OPERATORS)
 def test_no_fabricated_citation_is_proved(
     corpus: Corpus, operator: Callable[[Corpus, Cited, random.Random], Cited]
 ) -> None:
@@ -373,7 +374,7 @@ def test_what_a_withheld_file_holds_cannot_be_told(corpus: Corpus) -> None:
     }
 
 
-@pytest.mark.parametrize("confidence", ["medium", "high"])
+@each_row("confidence", ["medium", "high"])
 def test_a_true_citation_of_lines_that_were_not_read_does_not_pass(corpus: Corpus, confidence: str) -> None:
     """What a search showed, or nobody opened, carries no confidence."""
     cited = next(draw(corpus, random.Random(9)))

@@ -23,6 +23,7 @@ from tests.builders import THREAD_ID, a_return, in_status
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 CODE = {"app/retry.py": "import time\n\nLIMIT = 5\n"}
 OTHER = "T1.C1.1795165999.000100"
@@ -105,7 +106,7 @@ def test_a_pass_against_its_own_fields_is_corrected_and_logged(
     assert [r.action for r in caplog.records if hasattr(r, "action")] == ["verdict_corrected"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         {"ref": "app/nowhere.py:3"},
@@ -125,7 +126,7 @@ def test_a_fabrication_never_passes_whatever_the_model_says(tmp_path: Path, chan
     assert ret.bounce_feedback
 
 
-@pytest.mark.parametrize("confidence", ["high", "medium"])
+@each_row("confidence", ["high", "medium"])
 def test_a_draft_whose_lines_were_not_read_never_passes(tmp_path: Path, confidence: str) -> None:
     """The ledger of the investigator's run is what counts; a run whose record is gone has read nothing."""
     court = Court(tmp_path, confidence=confidence)
@@ -197,8 +198,8 @@ def test_a_spend_limit_gives_no_verdict_either(tmp_path: Path) -> None:
     assert Court(tmp_path, SpendLimitReached("limit", usage=Usage())).judge().ret is None
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
+@each_row(
+    "said, kept",
     [
         (f"contradicts_{OTHER}", f"contradicts_{OTHER}"),
         (f"contradicts_{THREAD_ID}", "no_overlap"),

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.ledger import Ledger
 from bot.agent.run_records import RunRecorder
@@ -19,6 +17,7 @@ from bot.domain.threads import ThreadStatus
 from tests.builders import a_return, in_status
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 FILE = EvidenceRef(kind=EvidenceKind.FILE, ref="src/app.py:1", quote="RETRY_LIMIT = 5")
@@ -58,7 +57,7 @@ def test_green_checks_pass() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "checks",
     [
         [],
@@ -77,8 +76,8 @@ def test_anything_less_bounces_and_says_why(checks: list[Check]) -> None:
         assert all(check.reason in ret.bounce_feedback for check in checks if check.ok is False)
 
 
-@pytest.mark.parametrize(
-    ("name", "field", "value"),
+@each_row(
+    "name, field, value",
     [
         ("schema.summary", "schema_check", "fail"),
         ("confidence.words", "confidence_language_match", "mismatch"),
@@ -105,7 +104,7 @@ def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing()
             assert ruled.verdict is (Verdict.PASS if stands else Verdict.BOUNCE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ledger",
     [
         None,
@@ -132,8 +131,8 @@ def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
     assert enforce_checks(ret, GREEN, [commit]).verdict is Verdict.BOUNCE
 
 
-@pytest.mark.parametrize("named", [None, "", "src/app.py:2", "src/app.py"])
-@pytest.mark.parametrize("result", ["supports", "uncheckable"])
+@each_row("named", [None, "", "src/app.py:2", "src/app.py"])
+@each_row("result", ["supports", "uncheckable"])
 def test_a_spot_check_of_nothing_the_draft_cites_does_not_count(named: str | None, result: str) -> None:
     """A validator that looked elsewhere has checked nothing."""
     assert (
@@ -182,8 +181,8 @@ def failures(folder: Path, question: str, *, secrets: frozenset[str] = frozenset
     return {check.name: check.reason for check in checks if check.ok is False and check.name in ("language", "secrets")}
 
 
-@pytest.mark.parametrize(
-    ("question", "draft", "language", "good"),
+@each_row(
+    "question, draft, language, good",
     [
         (ENGLISH, ENGLISH, "en", True),
         (ENGLISH, GERMAN, "de", False),

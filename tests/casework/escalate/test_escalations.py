@@ -22,6 +22,7 @@ from bot.errors import InputError, ProviderError
 from tests.builders import THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults, MemoryJournal
+from tests.tables import each_row
 
 AUDIT = "Audit every place where we retry: how often, and who decided that?"
 SESSION = "investigator-T1_C1_1795165200_000100"
@@ -71,7 +72,7 @@ def test_offline_nothing_is_escalated(tmp_path: Path) -> None:
     assert office.terminal.started == []
 
 
-@pytest.mark.parametrize("block", [{"enabled": False}, {"expected_runtime_min_threshold": 60}])
+@each_row("block", [{"enabled": False}, {"expected_runtime_min_threshold": 60}])
 def test_the_settings_can_forbid_it(tmp_path: Path, block: dict[str, Any]) -> None:
     """Switched off, or a threshold that no question reaches."""
     office = long_office(tmp_path, escalation=block)
@@ -175,8 +176,8 @@ def test_a_human_may_escalate_a_waiting_draft_and_again(tmp_path: Path) -> None:
     assert (tmp_path / "escalations" / f"{THREAD_ID}.earlier-1" / "transcript.log").read_text() == "nothing found"
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
+@each_row(
+    "settings, words",
     [({}, "needs a model"), ({"escalation": {"enabled": False}}, "switched off")],
 )
 def test_the_button_says_plainly_what_it_needs(tmp_path: Path, settings: dict[str, Any], words: str) -> None:
@@ -187,8 +188,8 @@ def test_the_button_says_plainly_what_it_needs(tmp_path: Path, settings: dict[st
     assert office.state.pending_reason is PendingReason.APPROVAL
 
 
-@pytest.mark.parametrize(
-    ("returned", "why"),
+@each_row(
+    "returned, why",
     [
         (None, "the long investigation ended without a usable answer; its last output: failed: no network"),
         (a_return("", open_questions=("Which region?",)), "the long investigation found no answer"),
@@ -214,7 +215,7 @@ def test_a_broken_answer_is_none(tmp_path: Path) -> None:
         assert folder.returned() is None
 
 
-@pytest.mark.parametrize("left", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "link"])
+@each_row("left", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
 def test_nobody_waits_for_a_pipe_or_follows_a_link_in_place_of_the_answer(
     tmp_path: Path, left: Callable[[Path], None]
 ) -> None:
@@ -368,7 +369,7 @@ def test_a_share_is_set_aside_for_a_run_and_given_back(tmp_path: Path) -> None:
     assert again.spent() == []  # the run wrote its own line
 
 
-@pytest.mark.parametrize("how", ["dismissed", "died"])
+@each_row("how", ["dismissed", "died"])
 def test_a_run_that_left_no_record_is_taken_to_have_cost_its_share(tmp_path: Path, how: str) -> None:
     """Nobody knows what it spent; the day's limit holds all the same."""
     office = Office(tmp_path, has_model=True)

@@ -24,6 +24,7 @@ from bot.ports import Store
 from bot.ports.collections import CALIBRATION, FEEDBACK, Collection, read_value
 from tests.builders import NOW, a_return
 from tests.casework.four_weeks import live_four_weeks
+from tests.tables import each_row
 
 RECORD = TrackRecord(band="question", right=115, drafts=130, expected=0.88)
 
@@ -46,7 +47,7 @@ def drafted(store: FileStore, found: Found) -> InvestigatorReturn:
     return CodeFindings(found, Codebases(()), store.documents).investigate(asked, run_id="r").ret
 
 
-@pytest.mark.parametrize(("right", "confidence"), [(30, "medium"), (15, "low")])
+@each_row("right, confidence", [(30, "medium"), (15, "low")])
 def test_a_search_is_as_sure_as_the_team_s_tests(tmp_path: Path, right: int, confidence: str) -> None:
     """Never surer than medium; without enough tests it keeps what it had."""
     store, search = FileStore(tmp_path), Found(a_return(confidence="low", track_record=RECORD))

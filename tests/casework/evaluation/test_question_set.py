@@ -14,6 +14,7 @@ from bot.casework.evaluation.question_set import questions_on_files, read_questi
 from bot.errors import ConfigError
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+from tests.tables import each_row
 
 YAML = f"""# of the shop
 - {{ask: "{SESSIONS}", files: [shop/sessions.py]}}
@@ -54,8 +55,8 @@ def test_an_end_of_line_within_a_question_is_a_part_of_it(shop: Codebases, tmp_p
     assert found.ask == "Who\u2028won?"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_row(
+    "text, says",
     [
         ("", "is no list of questions"),
         ("[]", "holds no question"),

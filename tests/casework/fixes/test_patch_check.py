@@ -32,6 +32,7 @@ from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.patch_limits import FixCode
 from tests.gitrepo import git, make_repo
 from tests.sampling import examples
+from tests.tables import each_row
 
 CODE = {"app/retry.py": "LIMIT = 5\n", "README.md": "# shop\n", "uv.lock": "a = 1\n", "run.sh": "#!/bin/sh\n"}
 GOOD = "--- a/app/retry.py\n+++ b/app/retry.py\n@@ -1 +1 @@\n-LIMIT = 5\n+LIMIT = 7\n"
@@ -295,8 +296,8 @@ def test_a_rename_may_change_the_case_alone(repo: Path) -> None:
     assert checked(repo, "diff --git a/run.sh b/Run.sh\nsimilarity index 100%\nrename from run.sh\nrename to Run.sh\n")
 
 
-@pytest.mark.parametrize("last", ["-b\n+c\n", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"])
-@pytest.mark.parametrize("counts", ["-1,2 +1,2", "-1,9 +1,9"])
+@each_row("last", ["-b\n+c\n", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"])
+@each_row("counts", ["-1,2 +1,2", "-1,9 +1,9"])
 def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, last: str, counts: str) -> None:
     """Who reads a file does not see it, so models leave out the line that says so."""
     repo = make_repo(tmp_path / "shop", {"x.txt": "a\nb"})
@@ -307,7 +308,7 @@ def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, last: str,
     assert (tmp_path / "tree" / "x.txt").read_text() == "a\nc"
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@each_row("ends", ["\n", "\r\n"])
 def test_a_patch_of_a_file_with_dos_line_ends_keeps_them(tmp_path: Path, ends: str) -> None:
     """Who reads a file sees no CR, so a patch may have none; nothing of that is a hidden character."""
     repo = make_repo(tmp_path / "dos", {"app/retry.py": b"A = 1\r\nLIMIT = 5\r\nB = 2\r\n"})

@@ -20,6 +20,7 @@ from tests.casework.fixes.test_patch_check import HOSTILE, checks_of
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files
 from tests.sampling import examples, pairs
+from tests.tables import each_row
 
 EDIT = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
 NEW = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+b\n"
@@ -62,8 +63,8 @@ def place(team: Codebases, diff: str, *cited: str, about: Collection[str] = ()) 
     return PatchCodebases(team, lambda _: about).place(asked(team, *cited), patch).codebase.id
 
 
-@pytest.mark.parametrize(
-    ("diff", "cited", "expected"),
+@each_row(
+    "diff, cited, expected",
     [
         (CART, (), "shop"),
         (QUEUE, ("shop:src/cart.py",), "infra"),
@@ -83,8 +84,8 @@ def test_a_patch_is_for_the_codebase_that_its_paths_name_or_that_has_its_files(
     assert place(team, diff, *cited) == expected
 
 
-@pytest.mark.parametrize(
-    ("diff", "cited", "said"),
+@each_row(
+    "diff, cited, said",
     [
         (CART + QUEUE, ("shop:src/cart.py",), "files of `shop` and `infra`; a draft PR is for one codebase"),
         (EDIT.format("shop:src/both.py") + EDIT.format("infra:src/both.py"), (), "files of `shop` and `infra`"),
@@ -118,7 +119,7 @@ def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
         checks.apply(scratch, fix.commit, fix.diff)
 
 
-@pytest.mark.parametrize(("kind", "about"), pairs(HOSTILE_HERE, [(), ("shop",)], per_row=1))
+@each_row("kind, about", pairs(HOSTILE_HERE, [(), ("shop",)], per_row=1))
 def test_a_hostile_patch_is_refused_in_a_team_of_several_codebases(
     team: Codebases, tmp_path: Path, kind: str, about: Collection[str]
 ) -> None:

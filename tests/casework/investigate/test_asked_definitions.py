@@ -11,6 +11,7 @@ from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.question_names import Named
 from bot.domain.search.tokens import stem
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 FILES = {
     "src/client.py": (
@@ -51,7 +52,7 @@ def index(tmp_path: Path) -> SqlitePassageIndex:
     return index
 
 
-@pytest.mark.parametrize("question", ANSWERS)
+@each_row("question", ANSWERS)
 def test_the_definition_is_the_answer(index: SqlitePassageIndex, question: str) -> None:
     """Each name's own definition, in the order of the question."""
     asked = asked_definitions(question, index)
@@ -128,7 +129,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_the_best_is_meant(case: str) -> None:
     """Whatever order the index has them in."""
     written, words, places, right = CASES[case]

@@ -19,6 +19,7 @@ from bot.casework.investigate.code_findings import (
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.threads import QuestionType
 from tests.codebases import INFRA, SHOP, make_codebases
+from tests.tables import each_row
 
 TRACE = 'Why?\nTraceback (most recent call last):\n  File "deploy/queue.py", line 2, in scale_workers\nKeyError: cart\n'
 
@@ -34,8 +35,8 @@ def code(tmp_path: Path) -> Codebases:
     return several
 
 
-@pytest.mark.parametrize(
-    ("question", "chosen"),
+@each_row(
+    "question, chosen",
     [
         ("In infra, how is an item added to the cart?", "infra"),
         ("How is an item added to a cart in the infra repo?", "infra"),
@@ -61,8 +62,8 @@ HANDBOOK = {
 }
 
 
-@pytest.mark.parametrize(
-    ("question", "as_code", "as_docs"),
+@each_row(
+    "question, as_code, as_docs",
     [
         (TRACE, "handbook", "infra"),
         ("How many workers does `scale_workers` return for a queue?", "handbook", "infra"),

@@ -14,6 +14,7 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind, ref_marks
 from bot.domain.threads import QuestionType
 from tests.gitrepo import commit_files, git, make_repo
+from tests.tables import each_row
 
 CLIENT = "class Client:\n    def send(self):\n        return {}\n\n    def close(self):\n        return {}\n"
 
@@ -58,8 +59,8 @@ def subjects(found: Investigation) -> list[str]:
     return [ref.quote.split("\n")[0] for ref in refs if ref.kind is EvidenceKind.GIT_COMMIT]
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
+@each_row(
+    "question, expected",
     [
         ("who last changed `Client.send`?", ["Send twice", "first"]),
         ("when was Client.close changed?", ["Close thrice", "first"]),

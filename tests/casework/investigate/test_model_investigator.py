@@ -17,6 +17,7 @@ from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, plain_tools, reading
 from tests.gitrepo import commit_files, make_repo
+from tests.tables import each_row
 
 CODE = {"app/retry.py": "import time\n\nLIMIT = 5\n"}
 SECRET = "test-key-0123456789"
@@ -71,7 +72,7 @@ def test_what_was_not_read_is_pinned_to_head(tmp_path: Path) -> None:
     assert (checks["ref[0].quote"], checks["confidence.read"]) == (True, False)
 
 
-@pytest.mark.parametrize("commit", ["f" * 40, "HEAD", None])
+@each_row("commit", ["f" * 40, "HEAD", None])
 def test_a_commit_the_model_names_is_ignored(tmp_path: Path, commit: str | None) -> None:
     """It is not in the shape it is asked for, and not believed where it stands all the same."""
     refs = [{**answered()["evidence_refs"][0], "commit": commit}]

@@ -2,20 +2,19 @@
 
 from dataclasses import replace
 
-import pytest
-
 from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, QuotableFile, band_of, excerpts_of_passage
 from bot.domain.questions.approval_basis import ENOUGH
 from bot.domain.search.passages import Passage
 from bot.domain.search.tokens import question_stems
+from tests.tables import each_row
 
 PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3, near=3)
 DEFINING = replace(PLAIN, defines="retries")
 FRAME = replace(PLAIN, frame="pay.py:2")
 
 
-@pytest.mark.parametrize(
-    ("excerpts", "is_report", "band"),
+@each_row(
+    "excerpts, is_report, band",
     [
         ([DEFINING, FRAME], False, Band.FRAME),
         ([DEFINING, PLAIN], True, Band.DEFINITION),
@@ -43,8 +42,8 @@ def test_one_line_is_cited_as_one_line() -> None:
     assert [PLAIN.ref, replace(PLAIN, end=1).ref] == ["shop/pay.py:1-2", "shop/pay.py:1"]
 
 
-@pytest.mark.parametrize(
-    ("notice", "end"),
+@each_row(
+    "notice, end",
     [
         ("# Copyright 2024 A. Nobody\n# You may use this software under the License.\n\n", 2),
         ("/*\nCopyright 2024.\n\nLicensed to use the software.\n*/\n\n", 5),

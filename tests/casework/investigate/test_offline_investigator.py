@@ -20,6 +20,7 @@ from bot.ports import Progress
 from tests.builders import asked
 from tests.gitrepo import make_repo
 from tests.samples import RETRY
+from tests.tables import each_row
 
 GUIDE = "# Retries\n\nWhen the server is busy, a request is sent again:\n\n```python\nsend_with_retry(request)\n```\n"
 QUESTION = "how many times do we send a request when the server is busy?"
@@ -148,7 +149,7 @@ def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> No
     assert ret.confidence_reason.count(". ") == 0
 
 
-@pytest.mark.parametrize("chars", [400, 900, 1_700, 50_000])
+@each_row("chars", [400, 900, 1_700, 50_000])
 def test_a_draft_of_long_lines_still_fits_into_slacks_editor(tmp_path: Path, chars: int) -> None:
     """Whatever the lines are like, the reply can be edited and posted; too long a line is passed over, never cut."""
     long = "# the server is busy so we send the request again " + "x" * chars
@@ -264,8 +265,8 @@ NOWHERE = "which zeppelin do we charter?"
 REMARK = "we run it in the EU region"
 
 
-@pytest.mark.parametrize(
-    ("follow_ups", "quoted", "not_answered"),
+@each_row(
+    "follow_ups, quoted, not_answered",
     [
         ((FollowUp(FOLLOW_UP),), ["src/body.py", "src/transport.py"], ()),
         ((FollowUp(NOWHERE), FollowUp(FOLLOW_UP)), ["src/body.py", "src/transport.py"], (NOWHERE,)),
@@ -325,7 +326,7 @@ def test_an_index_that_disagrees_with_git_is_not_quoted(code: Path) -> None:
     assert ret.evidence_refs == ()
 
 
-@pytest.mark.parametrize("question", ["", "😀🎉", "busy " * 8_000, '"server (NEAR', "\ud83d busy"])
+@each_row("question", ["", "😀🎉", "busy " * 8_000, '"server (NEAR', "\ud83d busy"])
 def test_any_text_can_be_asked(code: Path, question: str) -> None:
     """Nothing, emoji and very long messages get a return like any other, one that can be written to disk."""
     assert investigate(code, "src/transport.py", question=question).ret.model_dump_json()
@@ -391,8 +392,8 @@ PAY = (
 OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(30)}
 
 
-@pytest.mark.parametrize(
-    ("asked", "path"),
+@each_row(
+    "asked, path",
     [
         ("Where is the retry limit set?", "shop/pay.py"),
         ("Wie oft wird eine Zahlung wiederholt?", "shop/pay.py"),
@@ -417,8 +418,8 @@ FAR = "def enter(courier):\n    badge(1)\n" + "    step()\n" * 7 + "    scan(2)\
 MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(110)}
 
 
-@pytest.mark.parametrize(
-    ("asked", "is_answered"),
+@each_row(
+    "asked, is_answered",
     [
         ("What is the leave policy?", True),
         ("What is the maternity leave policy?", False),
@@ -448,8 +449,8 @@ LINKS = "# links are checked here\ndef links_of(page):\n    return [link for lin
 LIMIT = "def body_of(request):\n    # the limit of a body, 1 MiB by default\n    return check(request.read(), LIMIT)\n"
 
 
-@pytest.mark.parametrize(
-    ("asked", "earlier", "first"),
+@each_row(
+    "asked, earlier, first",
     [
         ("how do I write a pre_load hook?", "", "def pre_load("),
         ("and where is it checked?", "what is the default body limit?", "def body_of("),

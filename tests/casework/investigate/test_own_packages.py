@@ -8,6 +8,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import trace_places
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 CODE = "".join(f"step_{number}()\n" for number in range(20))
 FILES = {
@@ -36,8 +37,8 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, SqlitePassa
     return made, index
 
 
-@pytest.mark.parametrize(
-    ("frame", "path"),
+@each_row(
+    "frame, path",
     [
         ("at add (/app/node_modules/shop-router/lib/route.js:9:3)", "lib/route.js"),
         ("at add (/app/node_modules/express/lib/route.js:9:3)", None),

@@ -8,6 +8,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import trace_places
 from tests.gitrepo import commit_files, make_repo
+from tests.tables import each_row
 
 PAY = "import fees\n\n\ndef charge_order(order):\n    fees.add(order)\n    return order.total\n"
 FILES = {
@@ -69,9 +70,7 @@ def test_a_line_that_is_gone_leaves_the_file(shop: tuple[GitRepo, SqlitePassageI
     assert places(shop, "at run (/srv/shop/pay.py:99:1)") == [("src/shop/pay.py", None)]
 
 
-@pytest.mark.parametrize(
-    "folder", ["src/shop/packages/urllib3", "vendor/urllib3", "third_party/urllib3", "ext/extern/x"]
-)
+@each_row("folder", ["src/shop/packages/urllib3", "vendor/urllib3", "third_party/urllib3", "ext/extern/x"])
 def test_code_that_is_kept_but_not_ours_is_named_only_where_nothing_else_is(
     shop: tuple[GitRepo, SqlitePassageIndex], folder: str
 ) -> None:

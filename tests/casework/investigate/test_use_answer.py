@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.draft_checks import check_return
@@ -11,6 +9,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.threads import QuestionType
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 FILES = {
     "shop/text.py": 'def make_str(value):\n    """make_str returns a text."""\n    return str(value)\n\n\n'
@@ -30,7 +29,7 @@ def answer(tmp_path: Path, question: str, files: dict[str, str]) -> Investigatio
     return investigator.investigate(assignment, run_id="r1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "question",
     [
         "who calls make_str?",
@@ -72,9 +71,7 @@ def test_a_dotted_name_is_looked_for_as_it_is_written_first(tmp_path: Path) -> N
     assert "Besides imports and comments, `module.kms` stands on 1 line in 1 file:" in ret.draft_reply
 
 
-@pytest.mark.parametrize(
-    "question", ["where is make_str used to round the sum of a cart?", "what does make_str return?"]
-)
+@each_row("question", ["where is make_str used to round the sum of a cart?", "what does make_str return?"])
 def test_a_question_that_wants_more_than_a_list_is_searched_for(tmp_path: Path, question: str) -> None:
     """Its other words say where to look."""
     assert "stands on" not in answer(tmp_path, question, FILES).ret.draft_reply

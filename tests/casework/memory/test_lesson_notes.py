@@ -19,6 +19,7 @@ from bot.errors import Conflict, InputError, ProviderError, StoreError, Unavaila
 from tests.builders import REF, THREAD_ID
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import MemoryJournal, unchanged
+from tests.tables import each_row
 
 SECRET = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
 
@@ -82,7 +83,7 @@ def test_the_second_click_learns_of_the_first(tmp_path: Path) -> None:
     assert path.read_text().endswith("one\n")
 
 
-@pytest.mark.parametrize("typed", [f"use {SECRET}", "", " \n", "x" * 3_001, "the word is correct-horse-battery"])
+@each_row("typed", [f"use {SECRET}", "", " \n", "x" * 3_001, "the word is correct-horse-battery"])
 def test_what_must_not_be_kept_is_refused(tmp_path: Path, typed: str) -> None:
     """Secrets of any shape, nothing at all, a flood; the offer stays."""
     office, click = dismissed(tmp_path)

@@ -14,6 +14,7 @@ from bot.errors import Conflict, InputError, StoreError, Unavailable
 from tests.casework.office import ANN, BEN
 from tests.casework.recheck_room import FIVE, MOVED, SEVEN, WORDS, Room
 from tests.fakes import Crash, Faults
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -224,7 +225,7 @@ def test_a_codebase_that_cannot_be_read_asks_nobody(room: Room) -> None:
     assert len(room.cards.shown) == 1
 
 
-@pytest.mark.parametrize("outcome", [RecheckOutcome.KEPT, RecheckOutcome.RETIRED])
+@each_row("outcome", [RecheckOutcome.KEPT, RecheckOutcome.RETIRED])
 def test_wherever_the_process_dies_one_card_and_one_decision_come_of_it(
     tmp_path: Path, outcome: RecheckOutcome
 ) -> None:

@@ -16,6 +16,7 @@ from bot.errors import Conflict, InputError, StoreError
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
+from tests.tables import each_row
 
 SECRET = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
 
@@ -88,7 +89,7 @@ def test_no_note_replaces_another(tmp_path: Path) -> None:
     assert office.memory.notes["retries"] == "older"
 
 
-@pytest.mark.parametrize("content", [f"use {SECRET}", "", "x" * 100_000])
+@each_row("content", [f"use {SECRET}", "", "x" * 100_000])
 def test_what_must_not_be_kept_is_refused(tmp_path: Path, content: str) -> None:
     """Secrets, nothing at all, a flood: whoever clicked is told, and the thread stays as it was."""
     office = office_with(tmp_path, content)
@@ -141,7 +142,7 @@ def test_always_saves_with_an_approval_and_with_nothing_else(tmp_path: Path) -> 
         assert office.memory.notes == {}
 
 
-@pytest.mark.parametrize("full", [True, False])
+@each_row("full", [True, False])
 def test_a_note_that_cannot_be_kept_stops_no_reply(tmp_path: Path, full: bool) -> None:
     """The reply was approved; the note only came along."""
     office = office_with(tmp_path, "# Retries" if full else f"use {SECRET}", save_notes="always")

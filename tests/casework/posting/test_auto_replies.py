@@ -25,6 +25,7 @@ from tests.builders import THREAD_ID, a_return
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import FakeClock, Faults
+from tests.tables import each_row
 
 LATER = {"start": "10:00", "end": "11:00", "timezone": "UTC"}
 ASKED = "Where is the retry limit set?"
@@ -83,8 +84,8 @@ def test_a_mentioned_high_confidence_answer_is_sent_without_a_click(tmp_path: Pa
     assert not ended.auto.missing
 
 
-@pytest.mark.parametrize(
-    ("mention", "settings", "code"),
+@each_row(
+    "mention, settings, code",
     [
         (False, {}, ConditionCode.MENTIONED),
         (True, {"working_hours": None}, ConditionCode.WORKING_HOURS),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadStatus
 from tests.builders import NOW, THREAD_ID, in_status
 from tests.casework.office import BEN, Office
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED])
+@each_row("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED])
 def test_a_thread_nobody_works_on_gets_a_job(tmp_path: Path, status: ThreadStatus) -> None:
     """A crash between the state and the queue leaves a thread without a job; it goes on to its draft."""
     office = Office(tmp_path)
@@ -41,7 +40,7 @@ def test_a_closed_thread_left_in_the_store_is_archived(tmp_path: Path) -> None:
     assert office.shown.status is ThreadStatus.CLOSED
 
 
-@pytest.mark.parametrize("reason", PendingReason)
+@each_row("reason", PendingReason)
 def test_a_thread_that_waits_for_a_human_is_left_alone(tmp_path: Path, reason: PendingReason) -> None:
     """It stays as it was, and no job is made."""
     office = Office(tmp_path)

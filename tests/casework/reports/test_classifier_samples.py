@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from bot.casework.reports.classifier_samples import ErrorRate, Sample, draw_sample, error_rates
 from tests.builders import NOW, an_event
+from tests.tables import each_row
 
 SINCE = NOW.replace(year=2000)
 
@@ -28,9 +27,7 @@ def test_messages_are_drawn_each_once() -> None:
     assert sorted(each.content for each in found) == ["message 1", "message 2", "message 3"]
 
 
-@pytest.mark.parametrize(
-    ("alone", "taken", "drawn"), [(50, 50, (5, 5)), (50, 2, (8, 2)), (3, 50, (3, 7)), (2, 3, (2, 3))]
-)
+@each_row("alone, taken, drawn", [(50, 50, (5, 5)), (50, 2, (8, 2)), (3, 50, (3, 7)), (2, 3, (2, 3))])
 def test_half_were_left_alone_and_half_taken_for_work(alone: int, taken: int, drawn: tuple[int, int]) -> None:
     """Where one kind has fewer, there are more of the other."""
     lines = [record(number, "actionable" if number < taken else "ack") for number in range(taken + alone)]

@@ -20,6 +20,7 @@ from bot.ports.threads import Threads
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
 from tests.fakes import MemorySingle, RecordingPictures
+from tests.tables import each_row
 
 SINCE = NOW - timedelta(hours=12)
 AT_830 = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
@@ -304,14 +305,14 @@ def test_no_brief_is_said_where_everybody_reads(days: Days) -> None:
     assert days.said == []
 
 
-@pytest.mark.parametrize("bad", [{"morning": "8:30"}, {"evening": 1050}, {"timezone": "Mars"}, {"noon": "12:00"}])
+@each_row("bad", [{"morning": "8:30"}, {"evening": 1050}, {"timezone": "Mars"}, {"noon": "12:00"}])
 def test_bad_times_are_refused_at_load(bad: dict[str, object]) -> None:
     """As hours are elsewhere."""
     with pytest.raises(ValueError, match=next(iter(bad))):
         BriefSettings.model_validate(bad)
 
 
-@pytest.mark.parametrize("hours", [1, 3, 7])
+@each_row("hours", [1, 3, 7])
 def test_a_clock_that_is_set_back_on_the_same_day_says_no_brief_twice(tmp_path: Path, hours: int) -> None:
     """The slot of the day before is the latest one then, and makes the day's own not unsaid."""
     days = Days(tmp_path)

@@ -21,6 +21,7 @@ from bot.domain.threads import Resolution, ThreadStatus, Transition
 from tests.builders import NOW
 from tests.casework.past import FALSE, GOOD, HOUR, TONE, a_round, decided, heard, history, judgement, reply, thread
 from tests.sampling import examples
+from tests.tables import each_row
 
 WEEK = Window.last(7, NOW)
 LONG_AGO = NOW - timedelta(days=60)
@@ -86,9 +87,7 @@ def test_a_false_citation_that_passed_is_counted() -> None:
     assert measured("AC-04", history(threads=[thread(2, a_round(1, Verdict.PASS, (FALSE,)))])).ok is False
 
 
-@pytest.mark.parametrize(
-    ("passed", "ok", "word"), [(5, False, "below"), (6, True, ""), (9, True, ""), (10, False, "above")]
-)
+@each_row("passed, ok, word", [(5, False, "below"), (6, True, ""), (9, True, ""), (10, False, "above")])
 def test_first_rounds_pass_within_a_band(passed: int, ok: bool, word: str) -> None:
     """Both ends belong to it; outside of it the report says what that may mean."""
     threads = [thread(n, a_round(1, Verdict.PASS if n < passed else Verdict.ESCALATE)) for n in range(10)]

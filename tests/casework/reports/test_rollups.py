@@ -26,6 +26,7 @@ from tests.builders import NOW
 from tests.casework.past import a_round, decided
 from tests.fakes import FakeClock
 from tests.sampling import examples
+from tests.tables import each_row
 
 MONTH_AGO = NOW - timedelta(days=28)
 
@@ -119,7 +120,7 @@ def test_a_reader_counts_the_same_and_writes_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "rollups").iterdir()) == before
 
 
-@pytest.mark.parametrize("harm", ["delete", "{", "[]", "{}", '{"rows": 5}', '"rows":"[', '"names":"', '"unreadable":'])
+@each_row("harm", ["delete", "{", "[]", "{}", '{"rows": 5}', '"rows":"[', '"names":"', '"unreadable":'])
 def test_a_deleted_or_damaged_day_is_counted_anew(tmp_path: Path, harm: str) -> None:
     """Any of them, and the counts are the same as before."""
     store = FileStore(tmp_path)

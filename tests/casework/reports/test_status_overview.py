@@ -33,6 +33,7 @@ from bot.ports.collections import INDEX, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock
+from tests.tables import each_row
 
 
 def test_a_missing_home_is_simply_empty(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_a_question_is_one_short_line(tmp_path: Path) -> None:
     assert "\n" not in line.question
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "",
@@ -168,7 +169,7 @@ def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
     assert seen.posted_today == 1
 
 
-@pytest.mark.parametrize("name", ["", "state", "queue", "queue/failed"])
+@each_row("name", ["", "state", "queue", "queue/failed"])
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> None:
     """Nothing counted is not the same as nothing there: the path is said, and what to type."""
     path = tmp_path / "home" / name
@@ -179,7 +180,7 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> 
         overview(FileStore(tmp_path / "home", is_reader=True), NOW)
 
 
-@pytest.mark.parametrize("name", ["events.ndjson", "replies.ndjson"])
+@each_row("name", ["events.ndjson", "replies.ndjson"])
 def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     """A folder in its place, as the disk's refusal would be."""
     (tmp_path / name).mkdir()
@@ -187,8 +188,8 @@ def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> No
         overview(FileStore(tmp_path), NOW)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
+@each_row(
+    "seconds, words",
     [(-5, "0 s ago"), (0, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (3_599, "59 min ago"), (86_400, "1 d ago")],
 )
 def test_distances_are_told_in_the_largest_unit(seconds: int, words: str) -> None:

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 
-import pytest
 from PIL import Image
 
 from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH, draw_week
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
+from tests.tables import each_row
 
 PAPER = (251, 251, 250)
 
@@ -45,7 +45,7 @@ def test_it_is_a_png_of_the_said_size_on_paper_of_its_own() -> None:
     assert {picture.getpixel(corner) for corner in corners} == {PAPER}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         replace(WEEK, bars=[replace(FULL, days=[(3, 2), *FULL.days[1:]]), *WEEK.bars[1:]]),
@@ -62,7 +62,7 @@ def test_another_number_is_another_picture(other: WeekSummary) -> None:
     assert opened(draw_week(other)).tobytes() != opened(draw_week(WEEK)).tobytes()
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0, None])
+@each_row("value", [0.0, 1.0, None])
 def test_extreme_numbers_stay_on_the_sheet(value: float | None) -> None:
     """Nought, ten thousand, millions: the margin is white, and a day with one of ten thousand shows it."""
     rows = [EXTREME, replace(EXTREME, warns=True), a_row(*[(0, 0)] * 7)]

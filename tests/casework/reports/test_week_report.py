@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.ports.threads import Threads
 from tests.builders import NOW, an_event, in_status
 from tests.casework.past import a_round, decided, heard, history, reply, thread
+from tests.tables import each_row
 
 WINDOW = Window.last(7, NOW)
 LONG_AGO = NOW - timedelta(days=60)
@@ -102,8 +102,8 @@ def test_alerts_and_failures_are_what_a_beat_is_looked_at_for() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("passed", "says"), [(3, "below the band"), (6, "within the band"), (9, "within the band"), (10, "above the band")]
+@each_row(
+    "passed, says", [(3, "below the band"), (6, "within the band"), (9, "within the band"), (10, "above the band")]
 )
 def test_the_share_of_first_rounds_says_where_it_is(passed: int, says: str) -> None:
     """As AC-05 judges it."""
@@ -122,8 +122,8 @@ def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
     assert seen(history(spent=unknown)).cost == WeekCost(shown="unknown", says="3 model runs; a model has no price")
 
 
-@pytest.mark.parametrize(
-    ("now", "last", "until"),
+@each_row(
+    "now, last, until",
     [
         (datetime(2026, 11, 20, 7, 30, tzinfo=UTC), "Thu 19", "Fri 20 Nov 2026, 08:30 CET"),
         (datetime(2026, 11, 20, 16, 30, tzinfo=UTC), "Fri 20", "Fri 20 Nov 2026, 17:30 CET"),

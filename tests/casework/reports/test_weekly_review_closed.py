@@ -9,8 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Window
@@ -25,6 +23,7 @@ from bot.ports.collections import THREADS, Collection
 from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.casework.past import GOOD, TONE, a_round, decided
+from tests.tables import each_row
 
 CODEBASES = ("shop", "infra", "docs", "mail")
 WEEK = Window.last(7, NOW)
@@ -71,7 +70,7 @@ def is_about(state: ThreadState, name: str) -> bool:
     return bool(re.search(rf"\b{name}\b", state.question, re.IGNORECASE)) or name in map(codebase_of, refs)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_it_says_what_the_whole_records_say(tmp_path: Path, seed: int) -> None:
     """Counts, links, their order, what is most often the reason, and which codebases nobody asked about."""
     store = FileStore(tmp_path)

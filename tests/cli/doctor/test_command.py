@@ -24,6 +24,7 @@ from tests.builders import NOW, an_event
 from tests.gitrepo import make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, slack_stub
 from tests.intake.test_presence import gone, seen
+from tests.tables import each_row
 
 
 def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> DoctorContext:
@@ -87,7 +88,7 @@ def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("private", "ok"), [(True, True), (False, False)])
+@each_row("private, ok", [(True, True), (False, False)])
 def test_the_ops_channel_has_to_be_private(tmp_path: Path, private: bool, ok: bool) -> None:
     """Slack is asked."""
     with slack_stub() as slack:

@@ -30,6 +30,7 @@ from tests.builders import NOW, an_event
 from tests.crashes.test_disk import mounted
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.tables import each_row
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
 MANIFEST = yaml.safe_load(Path("manifest.yml").read_text())["oauth_config"]["scopes"]["bot"]
@@ -256,7 +257,7 @@ def test_files_that_are_too_large_to_be_searched_are_named(tmp_path: Path) -> No
     assert "split it" in found.fix
 
 
-@pytest.mark.parametrize("name", ["index", "state", "sessions", "sessions/shop"])
+@each_row("name", ["index", "state", "sessions", "sessions/shop"])
 def test_a_file_in_the_place_of_a_folder_is_named_with_what_to_type(tmp_path: Path, name: str) -> None:
     """The bot sets most of them aside itself; of the others this is what the start says, too."""
     given = patient(tmp_path)
@@ -378,8 +379,8 @@ def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
 
 
 @responses.activate
-@pytest.mark.parametrize(
-    ("status", "ok", "words"),
+@each_row(
+    "status, ok, words",
     [(200, True, "has claude"), (401, False, "refuses the API key"), (404, True, "does not say"), (503, False, "503")],
 )
 def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bool, words: str) -> None:
@@ -450,7 +451,7 @@ def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     assert found["fast"].ok
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"status": 5}'])
+@each_row("text", ["", "{", "[]", '{"status": 5}'])
 def test_a_record_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path, text: str) -> None:
     """A thread's, by what it must hold, too; nothing is touched, and what a start set aside is named as well."""
     assert records_check(FileStore(tmp_path, is_reader=True)).ok

@@ -23,6 +23,7 @@ from bot.errors import InputError
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_return, in_status
 from tests.gitrepo import commit_files, make_repo
+from tests.tables import each_row
 
 LINK = "https://acme.slack.com/archives/C1/p1795165209000200?thread_ts=1795165200.000100&cid=C1"
 
@@ -184,7 +185,7 @@ def test_what_is_not_on_file_is_said(archive: Archive, capsys: pytest.CaptureFix
     assert "triage: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("link", ["https://acme.slack.com/archives/C*/p1795165200000100", "https://x.io/a?thread_ts=*"])
+@each_row("link", ["https://acme.slack.com/archives/C*/p1795165200000100", "https://x.io/a?thread_ts=*"])
 def test_a_link_holds_no_pattern(link: str) -> None:
     """Only ids and digits reach the file system."""
     with pytest.raises(InputError):

@@ -27,6 +27,7 @@ from bot.release import program_version
 from tests.builders import THREAD_ID, in_status
 from tests.cli.typed import Said, typed
 from tests.postgres import new_database
+from tests.tables import each_row
 
 TRIAGE = f"triage {program_version()}"
 CONNECTION = "slack/connection.json"
@@ -92,8 +93,8 @@ def test_clones_that_cannot_be_fetched_are_named(tmp_path: Path) -> None:
     assert "  2 clones fetched, the oldest 4 min ago\n" in done.stdout + "\n"
 
 
-@pytest.mark.parametrize(
-    ("age_s", "changes", "code"),
+@each_row(
+    "age_s, changes, code",
     [(5, {}, 0), (3600, {}, 1), (5, {"connected_since": None}, 1), (5, {"stopped_at": NOW}, 1)],
 )
 def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
@@ -187,7 +188,7 @@ def test_what_waits_is_listed(home: Path, capsys: pytest.CaptureFixture[str], wo
     assert QUESTION in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("word", ["open", "brief"])
+@each_row("word", ["open", "brief"])
 def test_nothing_waits_in_an_empty_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
     """Which is no error."""
     assert main([word, "--home", str(tmp_path)]) == 0

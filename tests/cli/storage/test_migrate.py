@@ -24,6 +24,7 @@ from tests.crashes.victim import Moment
 from tests.fork_server import ForkedProcess
 from tests.postgres import driver, new_database
 from tests.replicas.database_proxy import DatabaseProxy
+from tests.tables import each_row
 
 PASSWORD = "s3cret-Passw0rd"
 
@@ -63,9 +64,7 @@ def test_state_moves_there_and_back_and_is_counted(tmp_path: Path) -> None:
     assert (tmp_path / "back" / "events.ndjson").read_bytes() == (home / "events.ndjson").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "to", [f"postgresql://triage:{PASSWORD}@db/triage", f"postgres://triage@db/triage?password={PASSWORD}"]
-)
+@each_row("to", [f"postgresql://triage:{PASSWORD}@db/triage", f"postgres://triage@db/triage?password={PASSWORD}"])
 def test_an_address_with_a_password_is_refused(to: str) -> None:
     """Every user of the machine reads it in the process list; it is not repeated."""
     with pytest.raises(InputError, match="process list") as refused:
@@ -115,7 +114,7 @@ def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     assert _records(url) == 21
 
 
-@pytest.mark.parametrize(("moment", "arrived"), [(before("COMMIT", nth=2), 0), (after("COMMIT", nth=2), 21)])
+@each_row("moment, arrived", [(before("COMMIT", nth=2), 0), (after("COMMIT", nth=2), 21)])
 def test_kill_minus_nine_at_the_commit_leaves_one_whole_side(tmp_path: Path, moment: Moment, arrived: int) -> None:
     """No start works on the directory from then on; the same command brings all of it, or says that it is there."""
     url, home = new_database(), a_home(tmp_path, 20)

@@ -5,24 +5,22 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from bot.domain.citations.draft_statements import statements_without_source
 from tests.sampling import SHARE
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 SAID = read_cases(Path(__file__).with_name("statements.yml"))
 QUOTES = ["WAIT_MS = 30_000", "RETRY_LIMIT = 5\ndef charge(order):", "DAY = 24 * 60 * 60"]
 REFS = ["shop/payments.py:1-5"]
 
 
-@pytest.mark.parametrize("sentence", SAID["marked"])
+@each_row("sentence", SAID["marked"])
 def test_a_fact_that_no_quotation_holds_is_marked(sentence: str) -> None:
     """Other numbers, unknown names and defaults, in the languages of drafts."""
     assert statements_without_source(f"The order is sent.\n\n{sentence}", QUOTES, REFS) == [sentence.replace("*", "")]
 
 
-@pytest.mark.parametrize("sentence", SAID["fine"])
+@each_row("sentence", SAID["fine"])
 def test_what_has_its_source_or_states_nothing_is_not_marked(sentence: str) -> None:
     """The number in another unit, a name of the quotation, a place beside it, a question."""
     assert statements_without_source(sentence, QUOTES, REFS) == []
@@ -36,7 +34,7 @@ def test_facts_beside_nothing_are_all_marked() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece", ["a.", "9 ", "9 s. ", "`a` ", "a_", "9*", "```\n", "default ", "9,", "a.py:3 ", "five ", "set ", "x=9 "]
 )
 def test_hostile_texts_take_no_time(piece: str) -> None:

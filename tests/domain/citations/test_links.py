@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import get_args
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.citations.links import CodeHost, code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from tests.tables import each_row
 
 SHA = "f00" * 13 + "f"
 REF = EvidenceRef(kind=EvidenceKind.FILE, ref="a/b.py:3-9", commit=SHA)
@@ -20,7 +20,7 @@ HOSTS = get_args(CodeHost)
 GITHUB = "git@github.com:acme/shop.git"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "remote",
     [
         GITHUB,
@@ -48,8 +48,8 @@ def test_every_spelling_of_a_remote_gives_one_link(remote: str) -> None:
     assert link(COMMIT) == f"https://github.com/acme/shop/commit/{SHA}"
 
 
-@pytest.mark.parametrize(
-    ("remote", "file", "commit"),
+@each_row(
+    "remote, file, commit",
     [
         ("git@gitlab.acme.io:group/sub/shop.git", "gitlab.acme.io/group/sub/shop/-/blob/{}/a/b.py#L3-9", "/-/commit/"),
         ("git@bitbucket.org:acme/shop.git", "bitbucket.org/acme/shop/src/{}/a/b.py#lines-3:9", "/commits/"),
@@ -87,8 +87,8 @@ def test_a_host_that_says_nothing_by_its_name_is_what_the_settings_say() -> None
     assert over_ssh(COMMIT) == f"https://code.acme.io/web/shop/commit/{SHA}"
 
 
-@pytest.mark.parametrize("kind", [None, *HOSTS])
-@pytest.mark.parametrize(
+@each_row("kind", [None, *HOSTS])
+@each_row(
     "remote",
     [
         None,
@@ -112,7 +112,7 @@ def test_what_names_no_page_gives_no_link(remote: str | None, kind: CodeHost | N
     assert (link(REF), link(COMMIT)) == (None, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"kind": EvidenceKind.GIT_COMMIT, "commit": None},
@@ -140,8 +140,8 @@ def test_one_line_is_linked_as_a_range_of_itself() -> None:
     assert link == f"https://github.com/acme/shop/blob/{SHA}/b.py#L7-L7"
 
 
-@pytest.mark.parametrize(
-    ("remote", "query"),
+@each_row(
+    "remote, query",
     [
         (GITHUB, "?plain=1#L3-L9"),
         ("git@gitlab.com:acme/shop.git", "?plain=1#L3-9"),

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from bot.domain.citations.named_places import places_in
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 
-@pytest.mark.parametrize(
-    ("text", "places"),
+@each_row(
+    "text, places",
     [
         ("It is in shop/payments.py:88.", ["shop/payments.py:88"]),
         ("It is in `shop/payments.py:88-90`.", ["shop/payments.py:88-90"]),
@@ -53,7 +51,7 @@ def test_places_are_found_however_they_are_written(text: str, places: list[str])
     assert [str(place) for place in places_in(text)] == places
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Version v1.2.3, Python 3.11.4, release 2026.11",
@@ -101,7 +99,7 @@ def test_there_are_enough_of_both() -> None:
     assert min(len(PLACES["named"]), len(PLACES["none"])) >= 60
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "line eighty-",

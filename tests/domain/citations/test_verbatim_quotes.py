@@ -6,20 +6,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import Flaw, flaw_of, plain_text
 from tests.sampling import SHARE, pairs
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 LIMITS = "ERROR = \"payments are not retried here\"\nHINT = 'set the limit to zero only in tests'\n"
 APP = 'url: http://localhost:9000/api\nhost: db-1.internal.example  # the old one\nworkers: 16\nschedule: "0 2 * * *"\n'
 INI = "; legacy\nhost = db1.example.org\npool=shop-production\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "quote", "flaw"),
+@each_row(
+    "path, text, quote, flaw",
     [
         ("a.py", LIMITS, "are not retried", Flaw.PARTIAL),
         ("a.py", LIMITS, "set the limit to zero", Flaw.PARTIAL),
@@ -51,7 +49,7 @@ def test_strings_values_and_sentences_are_quoted_whole(path: str, text: str, quo
 QUOTES = read_cases(Path(__file__).with_name("quotes.yml"))
 
 
-@pytest.mark.parametrize("file", QUOTES, ids=[file["path"] for file in QUOTES])
+@each_row("file", QUOTES)
 def test_a_part_that_an_operator_or_a_value_joins_to_the_rest_proves_nothing(file: dict[str, Any]) -> None:
     """In many languages, on one line and over several; the whole of it proves what it says."""
     lines = file["text"].removesuffix("\n").split("\n")
@@ -69,7 +67,7 @@ def test_there_are_enough_quotes() -> None:
 PIECES = ["a and ", "a.b(", "((", "!(", "\\\n", "a &&\n", "  a: >\n", "- ", "- a b\n ", "a ? b : ", "''"]
 
 
-@pytest.mark.parametrize(("piece", "path"), pairs(PIECES, ["a.py", "a.yml", "a.sh"], per_row=1))
+@each_row("piece, path", pairs(PIECES, ["a.py", "a.yml", "a.sh"], per_row=1))
 def test_hostile_files_take_no_time(piece: str, path: str) -> None:
     """200 KB of them, or a quarter, are read and compared in seconds, however often the quotation stands there."""
     started = time.process_time()

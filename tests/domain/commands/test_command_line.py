@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.commands.command_line import clean_word, read_line
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "heartbeat run shop",
@@ -34,13 +34,13 @@ def test_a_command_is_read_however_it_was_pasted(text: str) -> None:
     assert [line.word(place) for place in range(3)] == ["heartbeat", "run", "shop"]
 
 
-@pytest.mark.parametrize("text", [None, 7, [], "", "   ", "`", "/", "/triage", "```", "\u200b", "“”"])
+@each_row("text", [None, 7, [], "", "   ", "`", "/", "/triage", "```", "\u200b", "“”"])
 def test_nothing_is_an_empty_line(text: object) -> None:
     """Whatever it is made of."""
     assert read_line(text).word(0) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     "question",
     ["Why “five”?", "is `a < b` true?", "what does <@U1|ana> own?", "one\n\ntwo  three", "/triage does what?"],
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from bot.domain.commands.command_line import read_line
 from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, commands, near_commands, subcommands
+from tests.tables import each_row
 
 SPEC = (
     "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
@@ -32,7 +32,7 @@ def test_every_command_and_subcommand_stands_in_it() -> None:
     assert set(MANUAL) == {path.replace(".", " ") for path in SPEC.split()}
 
 
-@pytest.mark.parametrize("entry", MANUAL.values(), ids=lambda entry: entry.path)
+@each_row("entry", MANUAL.values())
 def test_an_entry_answers_what_people_ask(entry: CommandSpec) -> None:
     """Two different examples of the command itself or its help; what changes something says how to undo it."""
     assert len(set(entry.examples)) == 2
@@ -45,8 +45,8 @@ def test_an_entry_answers_what_people_ask(entry: CommandSpec) -> None:
     assert len(entry.does) <= 70
 
 
-@pytest.mark.parametrize(
-    ("word", "near"),
+@each_row(
+    "word, near",
     [
         ("stauts", "status"),
         ("PAUS", "pause"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
+from tests.tables import each_row
 
 LOOKS = [
     "look into this",
@@ -121,7 +121,7 @@ def kind(words: str) -> InstructionKind:
     return read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"]).kind
 
 
-@pytest.mark.parametrize("words", LOOKS)
+@each_row("words", LOOKS)
 def test_what_points_upwards_is_about_the_thread(words: str) -> None:
     """Before the mention, after it, and in the middle."""
     assert kind(words) is InstructionKind.LOOK
@@ -129,26 +129,26 @@ def test_what_points_upwards_is_about_the_thread(words: str) -> None:
     assert read_instruction(f"hey <@U0BOT|triage> {words}", "U0BOT").kind is InstructionKind.LOOK
 
 
-@pytest.mark.parametrize(("words", "command"), COMMANDS.items())
+@each_row("words, command", COMMANDS.items())
 def test_a_command_typed_as_a_mention_is_known(words: str, command: str) -> None:
     """With what to type instead."""
     read = read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"])
     assert (read.kind, read.command) == (InstructionKind.COMMAND, command)
 
 
-@pytest.mark.parametrize("words", QUESTIONS)
+@each_row("words", QUESTIONS)
 def test_what_has_words_of_its_own_stays_a_question(words: str) -> None:
     """A question taken for an instruction would be lost."""
     assert kind(words) is InstructionKind.QUESTION
 
 
-@pytest.mark.parametrize("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…", "cc <@U2>"])
+@each_row("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…", "cc <@U2>"])
 def test_a_name_alone_is_bare(words: str) -> None:
     """A greeting says nothing either."""
     assert kind(words) is InstructionKind.BARE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         "approve",
@@ -179,13 +179,13 @@ def test_words_without_blanks_are_read_at_once() -> None:
     assert kind("看" + "有没有" * 60 + "x") is InstructionKind.QUESTION
 
 
-@pytest.mark.parametrize("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
+@each_row("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
 def test_signs_that_may_be_pictures_are_read_at_once(words: str) -> None:
     """One message must not keep the whole bot busy for ever."""
     assert kind(words) is InstructionKind.QUESTION
 
 
-@pytest.mark.parametrize("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
+@each_row("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
 def test_a_picture_after_an_instruction_is_no_word_of_its_own(picture: str) -> None:
     """Whatever signs its name holds."""
     assert kind(f"look into this {picture}") is InstructionKind.LOOK

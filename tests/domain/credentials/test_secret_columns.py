@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.secrets import find_secrets, redact
+from tests.tables import each_row
 
 TABLES = {
     "Markdown": "| service | user | Password |\n|---|---|---|\n| db | app | `Winter2025!x` |\n| mail | bot | {} |\n",
@@ -29,7 +28,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@each_row("table", TABLES.values())
 def test_a_value_below_the_name_of_a_credential_is_blacked_out(table: str) -> None:
     """Each cell of that column, and nothing else of its row."""
     clean = redact(table.format("hunter22"))
@@ -43,7 +42,7 @@ def test_a_token_s_column_is_judged_as_a_token() -> None:
     assert find_secrets("name,api_key\nci,build2\n") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "| password | at least 8 characters |\n| token | a word2 of it |\n",

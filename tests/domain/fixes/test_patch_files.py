@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from bot.domain.fixes.patch_files import (
     DiffFile,
     LineEnds,
@@ -18,12 +16,13 @@ from bot.domain.fixes.patch_files import (
     without_codebase,
 )
 from bot.domain.returns import ProposedPatch
+from tests.tables import each_row
 
 IDS = ("shop", "infra")
 
 
-@pytest.mark.parametrize(
-    ("diff", "expected"),
+@each_row(
+    "diff, expected",
     [
         ("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n", {DiffFile("x.py"), DiffFile("x.py", is_old=False)}),
         ("--- /dev/null\n+++ b/infra:new.py\n", {DiffFile("new.py", "infra", is_old=False)}),

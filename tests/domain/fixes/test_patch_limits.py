@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from bot.domain.fixes.patch_limits import (
     refuse_changes,
     refuse_diff,
 )
+from tests.tables import each_row
 
 LIMITS = PatchLimits(max_files=20, max_lines=500)
 PATHS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -36,7 +36,7 @@ def diff_of(path: str) -> str:
     return f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-a\n+b\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path", ["../x", "a/../../x", "/etc/passwd", "~/x", "C:/x", "..\\x", ".git/config", "a/.GIT/hooks/x", ".git ./x"]
 )
 def test_nothing_outside_the_tree(path: str) -> None:
@@ -47,8 +47,8 @@ def test_nothing_outside_the_tree(path: str) -> None:
     assert refusal.code is FixCode.OUTSIDE
 
 
-@pytest.mark.parametrize(
-    ("path", "word"),
+@each_row(
+    "path, word",
     [
         (".github/workflows/ci.yml", "checks"),
         (".GitHub/Workflows/ci.yml", "checks"),
@@ -72,7 +72,7 @@ def test_protected_files_need_leave(path: str, word: str) -> None:
     assert code_of(changed(path), limits=LIMITS._replace(allow=(path.rpartition("/")[2],))) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         ".g\u0456thub",  # Cyrillic i
@@ -86,7 +86,6 @@ def test_protected_files_need_leave(path: str, word: str) -> None:
         ".\U0001d420ithub",
         ".G\u0130THUB",
     ],
-    ids=ascii,
 )
 def test_a_folder_that_reads_like_github_is_protected_however_it_is_written(name: str) -> None:
     """With look-alike letters, in either normal form; leave for the plain name is none for this one."""
@@ -95,13 +94,13 @@ def test_a_folder_that_reads_like_github_is_protected_however_it_is_written(name
     assert code_of(change, limits=LIMITS._replace(allow=(".github/*",))) is FixCode.PROTECTED
 
 
-@pytest.mark.parametrize("name", [".g\u0131t", ".gi\u0307t", ".\uff47it", ".g\u00eft"], ids=ascii)
+@each_row("name", [".g\u0131t", ".gi\u0307t", ".\uff47it", ".g\u00eft"])
 def test_a_folder_that_reads_like_gits_own_is_outside_the_tree(name: str) -> None:
     """Whatever the file system makes of it."""
     assert code_of(changed(f"{name}/config")) is FixCode.OUTSIDE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "docs/na\u00efve.md",
@@ -110,7 +109,6 @@ def test_a_folder_that_reads_like_gits_own_is_outside_the_tree(name: str) -> Non
         "docs/\u65e5\u672c\u8a9edoc.md",
         "app/\u00b5s.py",
     ],
-    ids=ascii,
 )
 def test_names_in_other_languages_pass(path: str) -> None:
     """An accent in either form, a word of each alphabet, ideographs beside Latin letters."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import DuplicateCheck, finding_key, fingerprint
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
 TOLD = DuplicateCheck().stamped("api/t1/ci-red", "CI is red.", "slack:D1", NOON)
 
 
-@pytest.mark.parametrize(
-    ("after", "repeat"),
+@each_row(
+    "after, repeat",
     [
         (timedelta(0), True),
         (DAY - timedelta(microseconds=1), True),
@@ -88,8 +88,8 @@ def test_stamps_survive_the_state_file() -> None:
     assert DuplicateCheck.model_validate_json(TOLD.model_dump_json()) == TOLD
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each_row(
+    "one, other",
     [
         ("Build is red.", "build  IS red"),
         ("*Build* is `red`!", "Build is red"),
@@ -103,8 +103,8 @@ def test_case_spacing_markup_and_the_time_make_no_other_text(one: str, other: st
     assert fingerprint(one) == fingerprint(other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each_row(
+    "one, other",
     [("PR #12 waits", "PR #13 waits"), ("v1.2 is out", "v1.3 is out"), ("a fails", "b fails"), ("redis", "red is")],
 )
 def test_other_numbers_and_names_are_other_findings(one: str, other: str) -> None:

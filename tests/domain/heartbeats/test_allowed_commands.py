@@ -19,10 +19,11 @@ from bot.domain.heartbeats.allowed_commands import (
     parse_template,
 )
 from bot.errors import ConfigError
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
+@each_row(
+    "given, words",
     [
         ("git status --porcelain", ("git", "status", "--porcelain")),
         (["gh", "pr", "checks", "{number}"], ("gh", "pr", "checks", "{number}")),
@@ -35,8 +36,8 @@ def test_a_text_or_a_list_becomes_words(given: object, words: tuple[str, ...]) -
     assert parse_template(given) == words
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
+@each_row(
+    "given, says",
     [
         ("git log | head", "holds '|', which only a shell understands"),
         ("git log > out", "holds '>'"),
@@ -63,8 +64,8 @@ def test_what_needs_a_shell_or_names_nothing_is_refused(given: object, says: str
         parse_template(given)
 
 
-@pytest.mark.parametrize(
-    ("template", "argv"),
+@each_row(
+    "template, argv",
     [
         ("git log {branch}", ["git", "log", "origin/feat/x-1"]),
         ("git log --since={word}", ["git", "log", "--since=24.hours"]),
@@ -77,8 +78,8 @@ def test_a_hole_takes_what_it_is_named_for(template: str, argv: list[str]) -> No
     assert matches(parse_template(template), argv)
 
 
-@pytest.mark.parametrize(
-    ("template", "argv"),
+@each_row(
+    "template, argv",
     [
         ("git log {branch}", ["git", "log", "--output=/etc/passwd"]),
         ("git log {branch}", ["git", "log", "main..evil"]),
@@ -122,7 +123,7 @@ def test_a_template_without_holes_matches_itself_only(words: list[str]) -> None:
     assert not matches(template, (*template[:-1], template[-1] + "x"))
 
 
-@pytest.mark.parametrize("name", ["worker.md", "master.md"])
+@each_row("name", ["worker.md", "master.md"])
 def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None:
     """A playbook made from a template is probed without a word in triage.yml."""
     text = (Path(bot.heartbeat.__file__).parent / "playbooks" / "templates" / name).read_text()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bot.domain.heartbeats.allowed_commands import commands_in, is_allowed
+from tests.tables import each_row
 
 TEMPLATES = [("git", "log", "-n", "{number}", "{branch}"), ("cat", "{path}"), ("gh", "pr", "list")]
 
@@ -17,7 +16,7 @@ def test_commands_stand_in_backticks_and_names_do_not_count() -> None:
     assert commands_in(lines) == [("gh", "pr", "list"), ("git", "log", "-n", "5", "main")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "argv",
     [
         ("git", "log", "-n", "5", "--output=/etc/passwd"),

@@ -24,6 +24,7 @@ from bot.domain.heartbeats.beats import (
     strongest,
 )
 from bot.domain.returns import Usage
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -88,7 +89,7 @@ def test_an_envelope_is_read_back_equal_and_refuses_what_it_does_not_know() -> N
             envelope(**wrong)
 
 
-@pytest.mark.parametrize(("chars", "kept"), [(200, 200), (201, 200), (9999, 200)])
+@each_row("chars, kept", [(200, 200), (201, 200), (9999, 200)])
 def test_a_preview_is_cut_to_two_hundred_characters(chars: int, kept: int) -> None:
     """An ellipsis says so."""
     preview = envelope(preview="x" * chars).preview
@@ -106,8 +107,8 @@ def test_usage_has_one_shape_whichever_runs_there_were() -> None:
     assert BeatUsage.from_runs(run).model_dump() == {**shown, "triage_usage": None}
 
 
-@pytest.mark.parametrize(
-    ("result", "indicator"),
+@each_row(
+    "result, indicator",
     [("sent", "alert"), ("ok-token", "ok"), ("ok-empty", "ok"), ("skipped", "none"), ("failed", "error")],
 )
 def test_each_result_shows_as_the_contract_says(result: str, indicator: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.session_state import KEPT_FINDINGS, KEPT_OPEN_FINDINGS, Failures, SessionState
 from tests.heartbeat.clockwork import START
+from tests.tables import each_row
 
 
 def failed(*kinds: str) -> Failures:
@@ -46,7 +45,7 @@ def test_the_pause_doubles_up_to_a_day() -> None:
     assert pauses == [0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24]
 
 
-@pytest.mark.parametrize("kind", ["Unavailable", "Unconfirmed", "Unavailable:internal_error"])
+@each_row("kind", ["Unavailable", "Unconfirmed", "Unavailable:internal_error"])
 def test_an_outage_holds_up_the_checks_for_half_an_hour_at_most(kind: str) -> None:
     """Once Slack or the model is back, what failed meanwhile is told of soon."""
     assert failed(*[kind] * 20).paused_until == START + timedelta(minutes=30)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from bot.domain.memory.notes import MAX_NOTE_CHARS, NAME_CHARS, note_text, note_words, safe_name
 from bot.errors import InputError
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("proposed", "name"),
+@each_row(
+    "proposed, name",
     [
         ("retries.md", "retries"),
         ("/etc/passwd", "etc-passwd"),
@@ -56,7 +57,7 @@ def test_words_that_look_like_facts_stay_words() -> None:
     assert note_words(note_text(forged, {"saved_by": "U1"})) == forged + "\n"
 
 
-@pytest.mark.parametrize("content", ["", " \n ", "\x00", "x" * (MAX_NOTE_CHARS + 1)])
+@each_row("content", ["", " \n ", "\x00", "x" * (MAX_NOTE_CHARS + 1)])
 def test_an_empty_or_endless_note_is_refused(content: str) -> None:
     """Nothing to keep, or too much."""
     with pytest.raises(InputError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from bot.domain.memory.notes import (
     with_cites,
 )
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from tests.tables import each_row
 
 CITE = NoteCitation(path="app/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\n---\nx: 1")
 TOKEN = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
@@ -38,7 +38,7 @@ def test_what_was_written_is_read_back() -> None:
     assert note_words(text) == "# Retries\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -55,7 +55,7 @@ def test_a_note_of_peoples_own_cites_nothing(text: str) -> None:
     assert NoteHeader.read(text) == NoteHeader()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         {"path": "../etc/passwd"},

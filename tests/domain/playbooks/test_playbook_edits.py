@@ -16,6 +16,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FILE = (
@@ -142,7 +143,7 @@ def test_no_task_stands_twice_in_a_tier() -> None:
         move_task(before, before.tasks(Tier.QUICK)[0], Tier.DAILY)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *(
@@ -171,7 +172,7 @@ def test_structure_cannot_be_smuggled_in(text: str) -> None:
         add_note(parse(FILE), text)
 
 
-@pytest.mark.parametrize("text", ["b", " - b", "- [ ] b", "* [x]  b", "[ ] b", "1. b", "- [x] b "])
+@each_row("text", ["b", " - b", "- [ ] b", "* [x]  b", "[ ] b", "1. b", "- [x] b "])
 def test_a_marker_and_a_box_that_come_along_are_taken_off(text: str) -> None:
     """Models write them; a ticked box would make a flag that is not up."""
     assert plain_text(text) == "b"

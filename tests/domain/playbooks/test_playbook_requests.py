@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbooks.playbook_entries import plain_text
 from bot.domain.playbooks.playbook_requests import parse_playbook_request
+from tests.tables import each_row
 
 SESSIONS = {"shop": "Shop", "shop-api": "Shop API", "tooling": "Tooling"}
 
@@ -97,7 +97,7 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wish"), WISHES)
+@each_row("text, wish", WISHES)
 def test_an_order_is_a_wish(text: str, wish: str | None) -> None:
     """With its tier; hourly where it names none."""
     found = parse_playbook_request(f"<@U0BOT> {text}", SESSIONS)
@@ -106,14 +106,14 @@ def test_an_order_is_a_wish(text: str, wish: str | None) -> None:
         assert parse_playbook_request(f"{text} <@U0BOT>", SESSIONS) == found
 
 
-@pytest.mark.parametrize("text", NONE)
+@each_row("text", NONE)
 def test_anything_else_is_none(text: str) -> None:
     """A question, a report, an order for once, and whatever holds more than one plain line."""
     assert parse_playbook_request(f"<@U0BOT> {text}", SESSIONS) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "task"),
+@each_row(
+    "text, names, task",
     [
         ("watch the CDN cache hourly in shop", ("shop",), "Watch the CDN cache"),
         ("watch the CDN cache for Shop API hourly", ("shop-api",), "Watch the CDN cache"),
@@ -138,9 +138,7 @@ def test_whatever_is_written_a_task_is_one_plain_line(words: str, form: str) -> 
     assert found is None or plain_text(found.task) == found.task
 
 
-@pytest.mark.parametrize(
-    "words", ["watch " * 60, "`" * 350, "<@U1>" * 70, "in shop " * 48, " " * 390, "stop checking " * 25]
-)
+@each_row("words", ["watch " * 60, "`" * 350, "<@U1>" * 70, "in shop " * 48, " " * 390, "stop checking " * 25])
 def test_it_is_quick_whatever_is_written(words: str) -> None:
     """It reads on the way of every mention."""
     started = time.process_time()

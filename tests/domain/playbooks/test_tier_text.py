@@ -11,6 +11,7 @@ from bot.domain.playbooks.tier_text import tier_text, with_tier_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import template
+from tests.tables import each_row
 
 FILE = (
     "\ufeff# Heartbeat\r\n## Quick\r\n* [x] a\r\n  - detail\r\n\r\n+ [ ] b  \r\n<!-- why -->\r\n- c\r\n"
@@ -19,10 +20,8 @@ FILE = (
 LINES = ["- a", "  - detail", "- b", "- c", "- new", "plain", "  - more", "", "# Daily", "```", "<!-- x", "- (none)"]
 
 
-@pytest.mark.parametrize("tier", [*Tier])
-@pytest.mark.parametrize(
-    "text", [FILE, template("worker").render(), template("master").render(), "", "- [ ] freeform\n- b\n"]
-)
+@each_row("tier", [*Tier])
+@each_row("text", [FILE, template("worker").render(), template("master").render(), "", "- [ ] freeform\n- b\n"])
 def test_a_text_that_comes_back_as_it_was_changes_no_byte(text: str, tier: Tier) -> None:
     """Line ends, boxes, comments and trailing blanks included."""
     playbook = parse(text)
@@ -53,7 +52,7 @@ def test_a_tier_is_emptied_and_filled_again() -> None:
     assert with_tier_text(full, Tier.HOURLY, "three").playbook.tasks(Tier.HOURLY)[0].text == "three"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["# Daily", "- a\n```\n- b", "- <!-- x", "- a\n- a", "  - x", "- (none)", "- a\n## Notes\n- b", "x" * 301],
 )

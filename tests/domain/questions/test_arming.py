@@ -14,6 +14,7 @@ from bot.domain.questions.arming import ABSENCE, STEP, Arming, Look, arm, condit
 from bot.domain.questions.auto_reply import ENOUGH, LIMIT, WeekRecord
 from bot.domain.questions.conditions import AutonomyMode, ConditionCode
 from bot.errors import InputError
+from tests.tables import each_row
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 GOOD = [WeekRecord(12, 0, 0)] * 4
@@ -44,8 +45,8 @@ def test_a_person_arms_it_and_it_stays_armed_while_all_holds() -> None:
     assert look(later, restarted).is_armed
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
+@each_row(
+    "changes, code",
     [
         ({"weeks": [WeekRecord(9, 0, 0)] * 4}, ConditionCode.ENOUGH_DRAFTS),
         ({"weeks": [WeekRecord(20, 0, 0)] * 3 + [WeekRecord(0, 0, 0)]}, ConditionCode.EVERY_WEEK),
@@ -68,8 +69,8 @@ def test_each_condition_keeps_it_from_being_armed_and_disarms_it(changes: dict[s
     assert after.disarmed_at == NOW
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
+@each_row(
+    "changes, code",
     [
         ({"now": NOW - A_MINUTE}, ConditionCode.CLOCK),
         ({"now": NOW + STEP + A_MINUTE}, ConditionCode.CLOCK),

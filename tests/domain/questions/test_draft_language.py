@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.questions.draft_language import (
     hedges,
     is_in_language,
@@ -15,6 +13,7 @@ from bot.domain.questions.draft_language import (
     word_count,
 )
 from tests.domain.questions.risk_data import read_risk_data
+from tests.tables import each_row
 
 TEXTS = {
     "en": "The scheduler reads the playbook and decides which tier is due when it starts.",
@@ -40,8 +39,8 @@ def test_a_short_quote_is_not_struck_from_the_draft() -> None:
     assert without_quotes("the limit is five, the limit", ["the"]) == "the limit is five, the limit"
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
+@each_row(
+    "text, count",
     [
         ("One.", 1),
         ("One. Two! Three?", 3),
@@ -58,13 +57,13 @@ def test_sentences_end_where_a_reader_would_stop(text: str, count: int) -> None:
     assert len(sentences(text)) == count
 
 
-@pytest.mark.parametrize(("text", "count"), [("a b  c\n", 3), ("", 0), ("検索します", 3), ("run 検索 now", 3)])
+@each_row("text, count", [("a b  c\n", 3), ("", 0), ("検索します", 3), ("run 検索 now", 3)])
 def test_words_are_counted_in_any_script(text: str, count: int) -> None:
     """Two characters of an unspaced script weigh as much as a word."""
     assert word_count(text) == count
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["definitely", "sin duda", "com certeza", "auf jeden Fall", "sans aucun doute", "pasti", "間違いなく", "毫无疑问"],
 )
@@ -73,15 +72,13 @@ def test_certainty_is_understood_in_eight_languages(text: str) -> None:
     assert overclaims([f"… {text} …"])
 
 
-@pytest.mark.parametrize(
-    "text", ["not sure", "tal vez", "talvez", "vielleicht", "peut-être", "mungkin", "かもしれない", "也许"]
-)
+@each_row("text", ["not sure", "tal vez", "talvez", "vielleicht", "peut-être", "mungkin", "かもしれない", "也许"])
 def test_doubt_is_understood_in_eight_languages(text: str) -> None:
     """Each language the bot answers in has its words for doubt."""
     assert hedges([f"… {text} …"])
 
 
-@pytest.mark.parametrize("text", ["not guaranteed", "isn't guaranteed", "the undefinitelys", "mightier", "whenever"])
+@each_row("text", ["not guaranteed", "isn't guaranteed", "the undefinitelys", "mightier", "whenever"])
 def test_words_that_only_look_alike_are_left_alone(text: str) -> None:
     """Negated certainty is none, and a word inside a word is another word."""
     assert overclaims([text]) == hedges([text]) == []
@@ -97,8 +94,8 @@ def test_one_doubt_is_honest_and_two_are_hedging() -> None:
 _FINDERS = {"certain": overclaims, "doubtful": hedges, "smells": tone_faults}
 
 
-@pytest.mark.parametrize("kind", _FINDERS)
-@pytest.mark.parametrize("language", ["de", "en", "es", "fr", "id", "ja", "pt", "zh"])
+@each_row("kind", _FINDERS)
+@each_row("language", ["de", "en", "es", "fr", "id", "ja", "pt", "zh"])
 def test_each_language_has_its_own_ways_to_sound(language: str, kind: str) -> None:
     """Certainty, doubt and stock phrases are found; a plain sentence has none, a negated certainty neither."""
     said = read_risk_data("tone")[language]
@@ -106,14 +103,14 @@ def test_each_language_has_its_own_ways_to_sound(language: str, kind: str) -> No
     assert [text for text in said["plain"] if _FINDERS[kind]([text])] == []
 
 
-@pytest.mark.parametrize("language", TEXTS)
+@each_row("language", TEXTS)
 def test_a_text_is_in_its_language(language: str) -> None:
     """Regional subtags and case make no difference."""
     assert is_in_language(TEXTS[language], language) is True
     assert is_in_language(TEXTS[language], f"{language.upper()}-XX") is True
 
 
-@pytest.mark.parametrize(("claimed", "real"), [(a, b) for a in TEXTS for b in TEXTS if a != b])
+@each_row("claimed, real", [(a, b) for a in TEXTS for b in TEXTS if a != b])
 def test_a_text_is_never_taken_for_another_language(claimed: str, real: str) -> None:
     """A false claim is refused, or at worst left undecided."""
     assert is_in_language(TEXTS[real], claimed) is not True

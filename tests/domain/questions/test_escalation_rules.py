@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.questions.escalation_rules import SESSION_PREFIX, expected_minutes, session_name, watch_line
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.threads import QuestionType
+from tests.tables import each_row
 
 LONG = [
     "Audit every place where we log an email address.",
@@ -36,13 +36,13 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("question", LONG)
+@each_row("question", LONG)
 def test_much_work_is_recognised_by_its_words(question: str) -> None:
     """At the default threshold of ten minutes."""
     assert expected_minutes(question, question_type_of(question)) >= 10
 
 
-@pytest.mark.parametrize("question", SHORT)
+@each_row("question", SHORT)
 def test_an_ordinary_question_stays_short(question: str) -> None:
     """Things that merely carry such words in their names do not make work."""
     assert expected_minutes(question, question_type_of(question)) < 10

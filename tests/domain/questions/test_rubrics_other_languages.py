@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.questions.escalation_rules import expected_minutes
 from bot.domain.questions.rubrics import QUESTION_LISTS, question_type_of
 from bot.domain.threads import QuestionType
 from tests.domain.questions.risk_data import read_risk_data
+from tests.tables import each_row
 
 QUESTIONS = read_risk_data("questions")
 
 
-@pytest.mark.parametrize("kind", QuestionType)
-@pytest.mark.parametrize("language", QUESTIONS)
+@each_row("kind", QuestionType)
+@each_row("language", QUESTIONS)
 def test_a_question_is_of_its_type_in_its_language(language: str, kind: QuestionType) -> None:
     """The same types as in English."""
     asked = QUESTIONS[language][kind]
     assert [text for text in asked if question_type_of(text) is not kind] == []
 
 
-@pytest.mark.parametrize("language", QUESTIONS)
+@each_row("language", QUESTIONS)
 def test_much_work_is_recognised_in_its_language(language: str) -> None:
     """At the default threshold of ten minutes; an ordinary question stays short."""
     asked = QUESTIONS[language]

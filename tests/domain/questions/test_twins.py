@@ -8,10 +8,8 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.questions.twins import TwinReason, same_reason
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 GROUPS: list[dict[str, Any]] = read_cases(Path(__file__).parents[2] / "data" / "twins.yml")
 TRACE = (
@@ -55,7 +53,7 @@ def test_the_half_to_build_on_has_no_wrong_pair() -> None:
     assert wrong(GROUPS[::2]) == []
 
 
-@pytest.mark.parametrize("text", ["any update?", "why?", "what is this", "<@U1> help please", ""])
+@each_row("text", ["any update?", "why?", "what is this", "<@U1> help please", ""])
 def test_words_that_tell_nothing_without_their_surroundings_have_no_twin(text: str) -> None:
     """Whoever asks "any update?" asks about something else each time."""
     assert same_reason(text, text) is None
@@ -70,7 +68,7 @@ def test_the_same_frames_are_the_same_whatever_the_lines_and_ids() -> None:
     assert same_reason(f"in staging:\n{one}", f"in prod:\n{same}") is None
 
 
-@pytest.mark.parametrize("piece", ["a", "1", "-a", "1.", ":a", "<@", "a=", "0x", "é", "  File ", "12:", "how come "])
+@each_row("piece", ["a", "1", "-a", "1.", ":a", "<@", "a=", "0x", "é", "  File ", "12:", "how come "])
 def test_hostile_texts_are_compared_in_linear_time(piece: str) -> None:
     """200 KB of whatever repeats."""
     began = time.process_time()

@@ -2,10 +2,9 @@
 
 import time
 
-import pytest
-
 from bot.domain.search.definitions import DefinitionKind, definitions_in
 from tests.sampling import pairs
+from tests.tables import each_row
 
 PYTHON = '''\
 """Use it so:
@@ -144,7 +143,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("path", CASES)
+@each_row("path", CASES)
 def test_each_language_has_its_definitions(path: str) -> None:
     """Types, functions, methods and values with what encloses them; no call, no import, no example in a docstring."""
     text, expected = CASES[path]
@@ -171,7 +170,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize(("path", "name"), pairs(PATHS, list(LONG), per_row=3))
+@each_row("path, name", pairs(PATHS, list(LONG), per_row=3))
 def test_no_text_takes_long(path: str, name: str) -> None:
     """Twice the text takes about twice the time, whatever it holds."""
 

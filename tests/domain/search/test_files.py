@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_secret_file
+from tests.tables import each_row
 
 SECRET = [
     ".env",
@@ -194,7 +193,7 @@ READABLE = [
 ]
 
 
-@pytest.mark.parametrize("path", SECRET)
+@each_row("path", SECRET)
 def test_a_file_of_credentials_is_known_by_its_name(path: str) -> None:
     """It is of the kind `secret` and in no index, in whatever folder and case."""
     assert file_kind(path) is FileKind.SECRET
@@ -202,7 +201,7 @@ def test_a_file_of_credentials_is_known_by_its_name(path: str) -> None:
     assert not is_indexed(path)
 
 
-@pytest.mark.parametrize("path", READABLE)
+@each_row("path", READABLE)
 def test_samples_docs_and_code_about_secrets_are_readable(path: str) -> None:
     """A file is withheld for what its name says it holds, not for a word in it."""
     assert file_kind(path) is not FileKind.SECRET
@@ -213,8 +212,8 @@ def test_there_are_enough_kinds() -> None:
     assert len(set(SECRET)) >= 100
 
 
-@pytest.mark.parametrize(
-    ("kind", "paths"),
+@each_row(
+    "kind, paths",
     [
         (FileKind.CHANGELOG, "CHANGES HISTORY.rst docs/releases/2.2.txt doc/whats_new/v0.20.rst doc/whats-new.rst"),
         (FileKind.CHANGELOG, "docs/history/changelog-4.4.rst CHANGES/12.bugfix.rst doc/release/release_3.1.rst"),

@@ -2,9 +2,8 @@
 
 import time
 
-import pytest
-
 from bot.domain.search.question_names import asks_for_history, in_context, names_in
+from tests.tables import each_row
 
 DEFINITIONS = {
     "where is `AsyncClient` defined?": "AsyncClient",
@@ -28,7 +27,7 @@ OTHERS = (
 )
 
 
-@pytest.mark.parametrize("question", DEFINITIONS)
+@each_row("question", DEFINITIONS)
 def test_the_form_of_a_question_asks_for_a_definition(question: str) -> None:
     """In any of the languages, with code spans and without."""
     found = names_in(question)
@@ -36,7 +35,7 @@ def test_the_form_of_a_question_asks_for_a_definition(question: str) -> None:
     assert found.wants_definition(of_value=False)
 
 
-@pytest.mark.parametrize("question", OTHERS)
+@each_row("question", OTHERS)
 def test_a_question_about_something_else_asks_for_no_definition(question: str) -> None:
     """The name helps, but what defines it is no answer."""
     found = names_in(question)
@@ -92,7 +91,7 @@ def test_files_are_named_with_their_lines_and_folders() -> None:
     assert names_in("what is in `app.py`?").files == ("app.py",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "part",
     ["", "`", "` ", "😀", "a.", "::", "x()", "-", "/", "a/", "who ", "what has been ", "_a{} ", "`a{}` ", "a_{}."],
 )
@@ -106,7 +105,7 @@ def test_any_text_is_read_in_no_time(part: str) -> None:
     assert len(found.names) <= 8
 
 
-@pytest.mark.parametrize("asked", ["get_userはどこで定義されていますか", "在哪里定义了get_user函数"])
+@each_row("asked", ["get_userはどこで定義されていますか", "在哪里定义了get_user函数"])
 def test_a_name_is_found_between_words_without_blanks(asked: str) -> None:
     """Japanese and Chinese leave no blank beside a name."""
     found = names_in(asked)

@@ -1,8 +1,7 @@
 """Which questions git history answers."""
 
-import pytest
-
 from bot.domain.search.question_names import asks_for_history, asks_for_origin, asks_why
+from tests.tables import each_row
 
 HISTORY = (
     "who last changed the retry logic?",
@@ -31,13 +30,13 @@ CODE = (
 )
 
 
-@pytest.mark.parametrize("question", HISTORY)
+@each_row("question", HISTORY)
 def test_history_is_asked_for(question: str) -> None:
     """Who, when, what and why of changes."""
     assert asks_for_history(question)
 
 
-@pytest.mark.parametrize("question", CODE)
+@each_row("question", CODE)
 def test_code_is_asked_for(question: str) -> None:
     """Words of change alone do not make it a question about history."""
     assert not asks_for_history(question)

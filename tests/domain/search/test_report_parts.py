@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from bot.domain.search.report_parts import OPENING_WORDS, error_lines, parts_of
+from tests.tables import each_row
 
 REPORT = """Hi all!
 <!-- Thanks for
@@ -58,7 +57,7 @@ def test_more_text_changes_neither_title_nor_opening() -> None:
     assert (short.title, short.opening) == (long.title, long.opening)
 
 
-@pytest.mark.parametrize("piece", ["<!--", "```", "`", "- [x] ", "a 1.0\n", " ", "Error", "<details>", "x\n", "."])
+@each_row("piece", ["<!--", "```", "`", "- [x] ", "a 1.0\n", " ", "Error", "<details>", "x\n", "."])
 def test_hostile_text_takes_no_long_time(piece: str) -> None:
     """200 KB of what patterns begin with."""
     started = time.process_time()
@@ -66,8 +65,8 @@ def test_hostile_text_takes_no_long_time(piece: str) -> None:
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("Traceback (most recent call last):\n  File 'a', line 1\nclick.exceptions.Exit: 1", [2]),
         ("  | Traceback (most recent call last):\n  |   go()\n  | KeyError: 'x'\n  +----", [2]),

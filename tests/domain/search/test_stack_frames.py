@@ -2,9 +2,8 @@
 
 import time
 
-import pytest
-
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
+from tests.tables import each_row
 
 PYTHON = """Traceback (most recent call last):
   File "/srv/app/web.py", line 10, in view
@@ -253,7 +252,7 @@ TRACES = {
 }
 
 
-@pytest.mark.parametrize(("text", "frames"), TRACES.values(), ids=TRACES.keys())
+@each_row("text, frames", TRACES.values())
 def test_frames_are_read_the_one_that_failed_first(text: str, frames: list[tuple[str, int, str]]) -> None:
     """Of each language file, line and function; the cause before what it caused."""
     found = [(one.path, one.line, one.function) for one in frames_in(text)]
@@ -262,7 +261,7 @@ def test_frames_are_read_the_one_that_failed_first(text: str, frames: list[tuple
         assert found == frames
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrapped",
     [
         "".join(f"> {line}\n" for line in PYTHON.splitlines()),
@@ -274,7 +273,6 @@ def test_frames_are_read_the_one_that_failed_first(text: str, frames: list[tuple
         PYTHON.replace("\n", " "),
         PYTHON.replace("pay.py", "<http://pay.py|pay.py>").replace("ValueError(", "&lt;"),
     ],
-    ids=["quoted", "log", "fence", "windows", "escaped", "mail", "one line", "slack"],
 )
 def test_a_trace_is_read_however_it_was_pasted(wrapped: str) -> None:
     """Quoted, with the prefixes of a log, in a fence, from Windows, escaped, with Slack's links."""
@@ -289,8 +287,8 @@ def test_a_trace_that_a_terminal_broke_is_read() -> None:
     assert [(one.path, one.line) for one in frames_in(broken)] == [(f"{deep}pay.py", 7), (f"{deep}web.py", 10)]
 
 
-@pytest.mark.parametrize(
-    ("text", "functions"),
+@each_row(
+    "text, functions",
     [
         (
             "main.load\n\t/home/ci/src/example.com/orders/internal/service/recalculation.go:101\n"
@@ -316,8 +314,8 @@ def test_long_lines_of_one_length_are_no_sign_of_a_terminal(text: str, functions
     assert [frame.function for frame in frames_in(text)] == functions
 
 
-@pytest.mark.parametrize(
-    ("broken", "frame"),
+@each_row(
+    "broken, frame",
     [
         ("    at com.acme.Pay.run\n(Pay.java:42)", ("com/acme/Pay.java", 42)),
         ("    at com.acme.Pay.run(Pay\n    .java:42)", ("com/acme/Pay.java", 42)),
@@ -330,8 +328,8 @@ def test_a_frame_on_two_lines_is_one(broken: str, frame: tuple[str, int]) -> Non
     assert [(one.path, one.line) for one in frames_in(broken)] == [frame]
 
 
-@pytest.mark.parametrize(
-    ("path", "files", "meant"),
+@each_row(
+    "path, files, meant",
     [
         ("/srv/app/shop/pay.py", ["src/shop/pay.py", "src/stock/pay.py"], "src/shop/pay.py"),
         ("/usr/lib/python3.11/site-packages/shop/pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
@@ -366,7 +364,7 @@ def test_a_line_that_moved_is_found_again() -> None:
     assert line_of(StackFrame(path="a.py", line=99), lines) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "at ",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.search.foreign_words import in_english
 from bot.domain.search.tokens import extra_words, question_stems, question_terms, shared_stems
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("asked", "english"),
+@each_row(
+    "asked, english",
     [
         ("Wo werden Passwörter geprüft?", "password check?"),
         ("Wie oft wird eine fehlgeschlagene Zahlung wiederholt?", "fail payment retry?"),
@@ -32,7 +32,7 @@ def test_a_question_becomes_what_code_calls_it(asked: str, english: str) -> None
     assert in_english(asked) == english
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked",
     [
         "Where is the timeout set?",

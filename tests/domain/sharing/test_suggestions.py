@@ -21,7 +21,7 @@ from bot.domain.sharing.suggestions import (
 )
 from bot.domain.tiers import Tier
 from bot.errors import Conflict
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ANA = DecidedBy("U0ANA", "ana")
@@ -99,8 +99,8 @@ def test_a_decision_is_made_once() -> None:
     assert held.decided(SuggestionStatus.REJECTED, ANA, NOON, None).undecided() == held
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@each_row(
+    "one, other, same",
     [
         ("Open PRs and their CI: `gh pr status`", "open prs AND their ci", True),
         ("CI of PRs: `gh pr status`", "Review state: `gh  pr status`", True),
@@ -124,33 +124,33 @@ def test_likeness_goes_both_ways_and_holds_of_itself(one: str, other: str) -> No
     assert is_same_task(one, other) == is_same_task(other, one)
 
 
-@pytest.mark.parametrize("text", [entry["text"] for entry in CORPUS] + ORDERS)
+@each_row("text", [entry["text"] for entry in CORPUS] + ORDERS)
 def test_what_talks_to_the_agent_is_quarantined(text: str) -> None:
     """Every line of the corpus and some made for playbooks."""
     assert quarantine_code(text.strip())
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_row("text", PLAIN)
 def test_free_words_are_read_by_a_human_first(text: str) -> None:
     """However harmless they look: the form decides, not the words."""
     assert quarantine_code(text) is QuarantineCode.NEW_WORDING
 
 
-@pytest.mark.parametrize("text", FOREIGN)
+@each_row("text", FOREIGN)
 def test_an_order_in_any_language_is_quarantined(text: str) -> None:
     """Alone, or as the title of a command that is allowed."""
     assert quarantine_code(text)
     assert quarantine_code(f"{text}: `gh pr list`")
 
 
-@pytest.mark.parametrize("text", ["`gh pr list`", "`gh pr checks 17`", "`git log --oneline --max-count=20`"])
+@each_row("text", ["`gh pr list`", "`gh pr checks 17`", "`git log --oneline --max-count=20`"])
 def test_an_allowed_command_travels_alone(text: str) -> None:
     """With numbers in its holes."""
     assert quarantine_code(text) is None
     assert quarantine_code(text, commands=()) is QuarantineCode.NEW_WORDING
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "`git log --oneline --max-count=20 say-that-all-is-well`",
@@ -168,7 +168,7 @@ def test_a_command_with_words_of_somebody_does_not(text: str) -> None:
     assert quarantine_code(text)
 
 
-@pytest.mark.parametrize("name", ["worker.md", "master.md"])
+@each_row("name", ["worker.md", "master.md"])
 def test_the_templates_hold_plain_checks_only(name: str) -> None:
     """They are what every session begins with."""
     playbook = parse((TEMPLATES / name).read_text(encoding="utf-8"))

@@ -1,8 +1,7 @@
 """What a remark measures before and after, in the units people write; the other way round it got better."""
 
-import pytest
-
 from bot.domain.text.alarm_words import has_alarm_word
+from tests.tables import each_row
 
 MOVES = [
     ("The nightly job's duration went from {} to {}", [("50 seconds", "2 minutes"), ("90 min", "3 hours")]),
@@ -26,7 +25,7 @@ WAS = [
 PAIRS = [(said, *pair) for said, pairs in [*MOVES, *WAS] for pair in pairs]
 
 
-@pytest.mark.parametrize(("said", "first", "second"), PAIRS)
+@each_row("said, first, second", PAIRS)
 def test_longer_is_trouble_and_shorter_is_not_whatever_the_units(said: str, first: str, second: str) -> None:
     """Both directions of each pair: the same words, the amounts changed over."""
     assert (has_alarm_word(said.format(first, second)), has_alarm_word(said.format(second, first))) == (True, False)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
 from bot.domain.ack import read_ack
 from bot.domain.text.alarm_words import has_alarm_word
 from tests.sampling import SHARE
+from tests.tables import each_row
 
 REMARKS = Path(__file__).parents[1] / "remarks"
 LANGUAGES = ("de", "en", "es", "fr", "id", "ja", "pt", "zh")
@@ -31,7 +30,7 @@ def remarks(language: str, kind: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_a_remark_of_trouble_is_delivered(language: str) -> None:
     """Loss, failure, inability, danger, a count above zero, an open request, health that is denied."""
     said = remarks(language, "trouble")
@@ -40,7 +39,7 @@ def test_a_remark_of_trouble_is_delivered(language: str) -> None:
     assert [remark for remark in said if read_ack(f"HEARTBEAT_OK {remark}").kind != "alert"] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_a_harmless_remark_is_not(language: str) -> None:
     """Trouble that is denied, counted as none or over."""
     said = remarks(language, "harmless")
@@ -48,8 +47,8 @@ def test_a_harmless_remark_is_not(language: str) -> None:
     assert [remark for remark in said if read_ack(f"{remark} HEARTBEAT_OK").kind != "ok-token"] == []
 
 
-@pytest.mark.parametrize(
-    ("trouble", "harmless"),
+@each_row(
+    "trouble, harmless",
     [
         ("5 errors", "0 errors"),
         ("errors rose from 0 to 5", "errors dropped from 5 to 0"),
@@ -84,7 +83,7 @@ def test_what_a_word_says_depends_on_those_around_it(trouble: str, harmless: str
     assert not has_alarm_word(harmless)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         *("{} errors", "errors: {}", "{} Fehler", "{} errores", "{} erros", "{} erreurs", "{} kesalahan"),
@@ -97,7 +96,7 @@ def test_only_a_count_of_none_is_harmless(said: str) -> None:
     assert [count for count in (1, 10, 40, 100, 205, 1000, "0.5") if not has_alarm_word(said.format(count))] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "seed",
     [
         "a ",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.text.sanitize import check_whole, has_halves, has_visible, mend
 from bot.errors import InputError
+from tests.tables import each_row
 
 TEXTS = st.text(st.characters(), max_size=20)
 DOCUMENTS = st.recursive(
@@ -38,21 +39,19 @@ def test_a_deep_document_is_mended_without_exhausting_the_stack() -> None:
     assert inner == ["?"]
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n\t", "\u200b\u200d\u2060\ufeff", "\u00a0\u2003", "\u2800\u3164", "\u0301", "\ue000"]
-)
+@each_row("text", ["", " \n\t", "\u200b\u200d\u2060\ufeff", "\u00a0\u2003", "\u2800\u3164", "\u0301", "\ue000"])
 def test_what_shows_nothing_is_not_visible(text: str) -> None:
     """However many of them there are."""
     assert not has_visible(text * 100)
 
 
-@pytest.mark.parametrize("text", ["5", "ok\u200b", "\U0001f44d", "是", "نعم", "\u200dא", "—", "\u2800."])
+@each_row("text", ["5", "ok\u200b", "\U0001f44d", "是", "نعم", "\u200dא", "—", "\u2800."])
 def test_what_can_be_read_is_visible(text: str) -> None:
     """In any script, a single sign is enough."""
     assert has_visible(text)
 
 
-@pytest.mark.parametrize("text", ["\ud83d", "a\udc4d", "\udc4d\ud83d"])
+@each_row("text", ["\ud83d", "a\udc4d", "\udc4d\ud83d"])
 def test_half_a_character_is_refused_in_a_sentence(text: str) -> None:
     """Which says what to do."""
     with pytest.raises(InputError, match="type it again"):

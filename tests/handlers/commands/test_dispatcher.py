@@ -30,6 +30,7 @@ from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.payloads import payload
+from tests.tables import each_row
 
 
 def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
@@ -51,7 +52,7 @@ def said(answer: dict[str, Any]) -> str:
     return "\n".join(texts(answer["blocks"]))
 
 
-@pytest.mark.parametrize("text", ["status", "  STATUS  ", "status of everything"])
+@each_row("text", ["status", "  STATUS  ", "status of everything"])
 def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
     """However the word is written."""
     answer = run(tmp_path, text)
@@ -83,7 +84,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     assert "Only full members of this workspace" in said(answers[1])
 
 
-@pytest.mark.parametrize("text", ["", None, "help", "   "])
+@each_row("text", ["", None, "help", "   "])
 def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
     """A bare `/triage` lists what there is."""
     seen = said(run(tmp_path, text))
@@ -92,13 +93,13 @@ def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
     assert "There is no" not in seen
 
 
-@pytest.mark.parametrize(("text", "near"), [("stauts", "status"), ("hlep me", "help")])
+@each_row("text, near", [("stauts", "status"), ("hlep me", "help")])
 def test_a_slip_of_the_pen_is_met_with_the_near_word(tmp_path: Path, text: str, near: str) -> None:
     """And what to type next."""
     assert f"Did you mean `/triage {near}`" in said(run(tmp_path, text))
 
 
-@pytest.mark.parametrize("text", ["<!everyone>", "x" * 5_000, "&lt;", "zzz", ":tada:", "🎉", "💥 pause"])
+@each_row("text", ["<!everyone>", "x" * 5_000, "&lt;", "zzz", ":tada:", "🎉", "💥 pause"])
 def test_any_word_is_answered(tmp_path: Path, text: str) -> None:
     """Whatever it is, inertly and within the limits."""
     answer = run(tmp_path, text)
@@ -257,8 +258,8 @@ def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
     assert casework.asked == [("why?", "U2")]
 
 
-@pytest.mark.parametrize(
-    ("configured", "says"),
+@each_row(
+    "configured, says",
     [(None, "Everybody in <#C0OPS>"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
 )
 def test_the_list_of_approvers_says_where_it_comes_from(
@@ -372,8 +373,8 @@ def test_the_picture_of_the_week_is_posted_when_an_approver_asks(casework: Casew
     assert "missing_scope; reinstall the app" in casework.told[0]["text"]
 
 
-@pytest.mark.parametrize(
-    ("error", "ending"),
+@each_row(
+    "error, ending",
     [
         (StoreError("/var/lib/triage/events.ndjson cannot be read"), "cannot be read. More: /triage help status"),
         (InputError("'/triage' is not a tier"), "is not a tier. More: /triage help status"),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
@@ -21,6 +20,7 @@ from handlers.team_router import TeamListeners, TeamRouter
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
 from tests.payloads import payload
+from tests.tables import each_row
 
 DM = "D0ANA"
 
@@ -108,8 +108,8 @@ ACTS = [
 ]
 
 
-@pytest.mark.parametrize("channel", ["Cplatform", "Cplatformops"])
-@pytest.mark.parametrize("text", [*REPORTS, *ACTS])
+@each_row("channel", ["Cplatform", "Cplatformops"])
+@each_row("text", [*REPORTS, *ACTS])
 def test_a_channel_is_answered_by_its_team_which_says_so(text: str, channel: str) -> None:
     """Reports and what acts alike, and nothing of the other team."""
     office = Office()
@@ -118,7 +118,7 @@ def test_a_channel_is_answered_by_its_team_which_says_so(text: str, channel: str
     assert office.done == [f"platform: {text}"]
 
 
-@pytest.mark.parametrize("text", REPORTS)
+@each_row("text", REPORTS)
 def test_a_report_in_a_direct_message_is_of_each_team_one_belongs_to(text: str) -> None:
     """In the file's order; who belongs to one gets that one's."""
     office = Office()
@@ -128,7 +128,7 @@ def test_a_report_in_a_direct_message_is_of_each_team_one_belongs_to(text: str) 
     assert office.done == [f"payments: {text}"]
 
 
-@pytest.mark.parametrize("text", ACTS)
+@each_row("text", ACTS)
 def test_what_acts_asks_for_the_team_where_there_are_several(text: str) -> None:
     """Nothing is done, and the answer shows what to type; that then works."""
     office = Office()
@@ -147,7 +147,7 @@ def test_what_acts_needs_no_name_for_who_belongs_to_one_team() -> None:
     assert office.done == ["platform: pause"]
 
 
-@pytest.mark.parametrize("text", ["heartbeat run payments-session", "tiers payments-session add quick Look"])
+@each_row("text", ["heartbeat run payments-session", "tiers payments-session add quick Look"])
 def test_a_session_says_which_team_is_meant(text: str) -> None:
     """Its name is of one team only."""
     office = Office()
@@ -169,8 +169,8 @@ def test_a_named_team_goes_before_the_channel() -> None:
     assert office.done == ["payments: investigate Why  “five”?"]
 
 
-@pytest.mark.parametrize("text", [*REPORTS, "pause", "heartbeat run payments-session", "tiers payments-session"])
-@pytest.mark.parametrize("channel", ["Cpayments", DM])
+@each_row("text", [*REPORTS, "pause", "heartbeat run payments-session", "tiers payments-session"])
+@each_row("channel", ["Cpayments", DM])
 def test_nobody_else_gets_anything_of_a_team(text: str, channel: str) -> None:
     """Not in its public channel, not by its name, not by the name of what is its own."""
     office = Office()
@@ -196,7 +196,7 @@ def test_investigate_is_open_in_a_channel_of_the_team_and_nowhere_else() -> None
     assert office.done == []
 
 
-@pytest.mark.parametrize("text", ["", "help", "help pause", "pause help", "pase", "payments"])
+@each_row("text", ["", "help", "help pause", "pause help", "pase", "payments"])
 def test_help_is_for_everybody_and_of_no_team(text: str) -> None:
     """What is unknown is help, too."""
     office = Office()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
 from handlers.transport.socket_connection import REMEMBERED, Deduplicator
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("kind", ["interactive", "slash_commands"])
+@each_row("kind", ["interactive", "slash_commands"])
 def test_the_second_delivery_is_not_new(kind: str) -> None:
     """By trigger id, whatever its envelope; else by the envelope."""
     once = Deduplicator()

@@ -22,6 +22,7 @@ from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
 from tests.heartbeat.surface import FakeSurface
+from tests.tables import each_row
 
 RED = Finding(key="shop/ci/main-red", task="ci", text="Main is red.")
 DISK = Finding(key="shop/disk/full", task="disk", text="The disk is full.")
@@ -220,7 +221,7 @@ def test_mode_none_is_a_route_that_only_remembers(tmp_path: Path) -> None:
     assert desk.state().text == "Main is red."
 
 
-@pytest.mark.parametrize(("channel", "to"), [("telegram", "77"), ("slack", "U0OLD")])
+@each_row("channel, to", [("telegram", "77"), ("slack", "U0OLD")])
 def test_who_owns_a_session_now_is_told_and_not_who_did(desk: Desk, channel: Any, to: str) -> None:
     """Wherever the owner before them was last reached."""
     last = Delivered(mode="last", channel=channel, to=to)
@@ -272,8 +273,8 @@ def test_nobody_is_told_that_all_is_well_unless_they_asked(desk: Desk) -> None:
     assert desk.beat(ok="All is well.").silent
 
 
-@pytest.mark.parametrize(
-    ("channel", "to", "private"),
+@each_row(
+    "channel, to, private",
     [
         ("slack", "U1", True),
         ("slack", "D1", True),

@@ -22,6 +22,7 @@ from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
+from tests.tables import each_row
 
 DOWN = Finding(key="shop/web/down", task="web", text="Production is down.", severity=Severity.PAGE)
 RED = Finding(key="shop/ci/red", task="ci", text="Main is red.", severity=Severity.ACT)
@@ -160,7 +161,7 @@ def test_no_interval_no_rings(tmp_path: Path) -> None:
     assert night.after(100) == []
 
 
-@pytest.mark.parametrize("then", ["U0BOSS", "S0ONCALL", "C0OPS"])
+@each_row("then", ["U0BOSS", "S0ONCALL", "C0OPS"])
 def test_a_page_nobody_acknowledged_is_escalated_once(tmp_path: Path, then: str) -> None:
     """After the owner's second chance; where that card stands is remembered, and it is brought up to date."""
     night = Night(tmp_path, then=then)

@@ -16,6 +16,7 @@ from bot.domain.playbooks.playbook_edits import add_task
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
+from tests.tables import each_row
 
 FILE = "## Timestamps\n- Last quick: (never)\n## Quick\n- [ ] one\n"
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -98,7 +99,7 @@ def test_looking_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("target", ["../other/HEARTBEAT.md", "/etc/hostname", "notes/own.md", "nowhere.md", "."])
+@each_row("target", ["../other/HEARTBEAT.md", "/etc/hostname", "notes/own.md", "nowhere.md", "."])
 def test_a_link_in_its_place_is_neither_read_nor_written_through(tmp_path: Path, target: str) -> None:
     """Wherever it leads: to another session's playbook, out of the folder, into it, or nowhere."""
     other = tmp_path / "other" / "HEARTBEAT.md"
@@ -143,7 +144,7 @@ def test_what_is_no_file_at_all_is_refused_at_once(tmp_path: Path) -> None:
             PlaybookFile(folder).read()
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@each_row("encoding", ["utf-16", "utf-16-be"])
 def test_a_file_in_which_no_task_can_be_found_is_refused(tmp_path: Path, encoding: str) -> None:
     """Some editors save so; read as UTF-8 it holds no command."""
     (tmp_path / "HEARTBEAT.md").write_bytes(f"\ufeff{FILE}".encode(encoding))

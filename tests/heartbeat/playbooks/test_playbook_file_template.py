@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bot.agent.git.git_process import GitProcess
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, checkout_at, seeded
 from tests.gitrepo import make_repo
 from tests.heartbeat.garden import BASICS
+from tests.tables import each_row
 
 
 def texts(cwd: Path, *programs: str) -> str:
@@ -20,8 +19,8 @@ def texts(cwd: Path, *programs: str) -> str:
     return "\n".join(task.text for tier in Tier for task in playbook.tasks(tier))
 
 
-@pytest.mark.parametrize(
-    ("url", "program", "other"),
+@each_row(
+    "url, program, other",
     [
         ("git@github.com:acme/shop.git", "gh ", "glab "),
         ("https://github.acme.example/acme/shop", "gh ", "glab "),

@@ -24,6 +24,7 @@ from bot.heartbeat.sessions.owners import OwnerZones
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
+from tests.tables import each_row
 
 NEVER = "Last quick: (never)"
 CHECKED = QUIET.replace("- [ ] Is the deploy healthy?", "- [ ] Tree: `git status --porcelain`")
@@ -80,7 +81,7 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     assert len(room.surface.sent) == 1
 
 
-@pytest.mark.parametrize("asked", [True, False])
+@each_row("asked", [True, False])
 def test_a_reasoning_is_told_and_kept_only_where_it_was_asked_for(tmp_path: Path, asked: bool) -> None:
     """Else it would come to light later."""
     red = report(status="finding", finding="red", evidence="Main is red.")
@@ -167,7 +168,7 @@ def test_mail_and_a_due_daily_tier_make_somebody_think(tmp_path: Path) -> None:
     assert len(room.full.views) == 3
 
 
-@pytest.mark.parametrize("action", ["none", "handle"])
+@each_row("action", ["none", "handle"])
 def test_a_cheap_model_that_is_sure_ends_the_beat(tmp_path: Path, action: str) -> None:
     """Stamped, silent, and its cost beside the run that was not made."""
     room = BeatRoom(tmp_path, screen=Scripted(screened(action)))
@@ -218,7 +219,7 @@ def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path)
     )
 
 
-@pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
+@each_row("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
 def test_only_the_clock_is_screened(tmp_path: Path, wake: Wake) -> None:
     """Who asks for a beat gets one; a due daily tier needs the whole mind; no cheap model, no screen."""
     room = BeatRoom(tmp_path, screen=Scripted(screened("none")))
@@ -276,8 +277,8 @@ def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next
     assert NEVER not in room.playbook
 
 
-@pytest.mark.parametrize(
-    ("setting", "why"),
+@each_row(
+    "setting, why",
     [
         ({"deliver": {"mode": "none"}}, "delivery: only to the log"),
         ({"visibility": {"show_alerts": False}}, "delivery: alerts are switched off"),
@@ -331,7 +332,7 @@ def test_a_cancel_while_nothing_runs_is_none(tmp_path: Path) -> None:
     assert room.beat().result is BeatResult.OK_TOKEN
 
 
-@pytest.mark.parametrize("where", ["screen", "run"])
+@each_row("where", ["screen", "run"])
 def test_a_process_that_stops_hands_the_beat_back(tmp_path: Path, where: str) -> None:
     """No line, for it is made again; why it was started is kept."""
     stopped = RunStopped("the bot stops", usage=COST)
@@ -437,10 +438,9 @@ def test_a_session_that_is_gone_is_passed_over(tmp_path: Path) -> None:
     assert room.journal.lines == []
 
 
-@pytest.mark.parametrize(
-    ("mind", "says"),
+@each_row(
+    "mind, says",
     [(report(), "HEARTBEAT_OK"), (AWAY, "the provider is away"), (report("Look: x"), "Look: x")],
-    ids=["quiet", "failed", "alert"],
 )
 def test_every_beat_leaves_its_folder(tmp_path: Path, mind: Any, says: str) -> None:
     """trace.json, transcript.md and run.log, under the name on its line."""

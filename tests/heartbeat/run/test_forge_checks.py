@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
@@ -17,6 +15,7 @@ from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import Probes
 from tests.heartbeat.builders import a_view
 from tests.heartbeat.garden import BASICS
+from tests.tables import each_row
 
 GH = "gh pr list --json number,title,url,headRefName,statusCheckRollup --limit 200"
 GLAB = "`glab mr list --output json --per-page 100` and `glab ci list --output json --per-page 100`"
@@ -117,7 +116,7 @@ def test_on_gitlab_the_newest_pipeline_of_each_open_request_counts(tmp_path: Pat
         assert "old" not in receipt.evidence
 
 
-@pytest.mark.parametrize("printed", ["To get started, run gh auth login", "[1, 2]", '{"a": ', "null", "[" * 100_000])
+@each_row("printed", ["To get started, run gh auth login", "[1, 2]", '{"a": ', "null", "[" * 100_000])
 def test_what_is_no_list_is_a_command_that_does_not_work(tmp_path: Path, printed: str) -> None:
     """Said as such, and never taken for good."""
     receipt = beat(tmp_path, f"`{GH}`", gh_pr=printed)

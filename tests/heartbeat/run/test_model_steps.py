@@ -13,6 +13,7 @@ from bot.heartbeat.run.model_steps import BeatAnswer, ModelFullRun, rubric
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_session, a_view
+from tests.tables import each_row
 
 ANSWER = {"message": "HEARTBEAT_OK", "receipts": [{"task": "0badc0de", "status": "ok"}], "reasoning": "I looked."}
 
@@ -56,7 +57,7 @@ def test_the_rubric_names_the_sessions_own_token(tmp_path: Path) -> None:
     assert "master" not in rubric(session)
 
 
-@pytest.mark.parametrize("error", [RunFailed("away", usage=COST), RunCancelled("cancelled", usage=COST)])
+@each_row("error", [RunFailed("away", usage=COST), RunCancelled("cancelled", usage=COST)])
 def test_what_goes_wrong_is_raised_with_its_cost(tmp_path: Path, error: RunFailed) -> None:
     """Whoever carries out the beat records it."""
     with pytest.raises(type(error)) as caught:

@@ -16,6 +16,7 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.model_steps import LIMITS, PrescreenAnswer, PrescreenStep, Screened, parse_reply
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
+from tests.tables import each_row
 
 
 class Sayer(ScriptedRunner):
@@ -48,7 +49,7 @@ def words(view: BeatView, action: str, **more: Any) -> str:
     return json.dumps({"action": action, "reason": "quiet", "receipts": receipts})
 
 
-@pytest.mark.parametrize("action", ["none", "handle", "escalate"])
+@each_row("action", ["none", "handle", "escalate"])
 def test_what_it_says_is_what_is_done(tmp_path: Path, action: str) -> None:
     """With its reason, and what it cost."""
     view = a_view(tmp_path)
@@ -56,7 +57,7 @@ def test_what_it_says_is_what_is_done(tmp_path: Path, action: str) -> None:
     assert (screened.action, screened.decision.reason, screened.usage) == (Action(action), "quiet", COST)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         "",
@@ -84,14 +85,13 @@ def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Pat
     assert decided(view, tmp_path, words(view, "none"), forced=True)[0].action is Action.ESCALATE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error",
     [
         RunFailed("the provider is away", usage=COST),
         RunTimedOut("silent for 60 s", usage=COST, timeout_kind="stall", timeout_s=120.0, stall_s=60.0),
         RunTimedOut("over 120 s", usage=COST, timeout_kind="total", timeout_s=120.0, stall_s=60.0),
     ],
-    ids=["away", "stall", "total"],
 )
 def test_a_failure_is_doubt_and_is_paid_for(tmp_path: Path, error: RunFailed, caplog: pytest.LogCaptureFixture) -> None:
     """The log's line carries its mark."""
@@ -101,7 +101,7 @@ def test_a_failure_is_doubt_and_is_paid_for(tmp_path: Path, error: RunFailed, ca
     assert any(record.message.startswith("[triage] ") for record in caplog.records)
 
 
-@pytest.mark.parametrize("error", [RunCancelled("cancelled", usage=COST), RunStopped("stopping", usage=COST)])
+@each_row("error", [RunCancelled("cancelled", usage=COST), RunStopped("stopping", usage=COST)])
 def test_a_cancel_is_no_doubt(tmp_path: Path, error: RunCancelled) -> None:
     """It is raised, and no full run follows."""
     with pytest.raises(type(error)):

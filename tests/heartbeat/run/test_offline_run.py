@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Receipt
@@ -15,6 +13,7 @@ from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.run.receipts import judge_report
 from tests.heartbeat.builders import AT, a_view
+from tests.tables import each_row
 
 
 def beat(
@@ -100,7 +99,7 @@ def test_merge_conflicts_are_found_by_how_git_exits(tmp_path: Path) -> None:
     assert beat(tmp_path, command, "fatal: no\n", exit_code=128, problem="failed").finding == "commands"
 
 
-@pytest.mark.parametrize("command", ["gh pr list", "gh pr status"])
+@each_row("command", ["gh pr list", "gh pr status"])
 def test_a_title_that_speaks_of_failing_is_no_failing_check(tmp_path: Path, command: str) -> None:
     """Text of gh is titles; what is judged are the fields of its JSON."""
     titles = "12\tFix failing login test\tfix/failing\tOPEN\n"

@@ -6,14 +6,13 @@ import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pytest
-
 from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeResult
 from tests.heartbeat.builders import AT
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
+@each_row(
+    "before, after",
     [
         ("2026-11-24 01:02:03,117 ERROR timeout after 5003 ms", "2026-11-24 01:32:04,220 ERROR timeout after 5.1 s"),
         ("3 failed, 812 passed in 0.31s (1m3s)", "3 failed, 812 passed in 12.80s (2m)"),
@@ -45,8 +44,8 @@ def test_a_failure_that_differs_in_times_ids_and_measures_is_the_same(before: st
     assert answered(before).digest != answered(after).digest
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
+@each_row(
+    "before, after",
     [
         ("node 3 is down", "node 5 is down"),
         ("node-3a is down", "node-5a is down"),
@@ -79,7 +78,7 @@ def test_a_flood_of_digits_is_hashed_in_a_moment() -> None:
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize(
+@each_row(
     "form", ["%Y-%m-%d %H:%M:%S,117 UTC", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.5+00:00", "%a %b %e %H:%M:%S UTC %Y"]
 )
 def test_the_time_of_a_run_makes_no_other_answer(form: str) -> None:
@@ -110,7 +109,7 @@ def test_the_age_of_what_is_well_in_a_cluster_makes_no_other_answer() -> None:
     assert listed("0", "3d", ready="0/1", status="Completed") == listed("0", "4d", ready="0/1", status="Completed")
 
 
-@pytest.mark.parametrize(("ready", "status"), [("0/1", "Running"), ("0/1", "Pending"), ("2/3", "Error")])
+@each_row("ready, status", [("0/1", "Running"), ("0/1", "Pending"), ("2/3", "Error")])
 def test_the_age_of_what_is_not_well_is_looked_at(ready: str, status: str) -> None:
     """What was only starting at the last beat may hang at this one."""
     assert listed("0", "9s", ready=ready, status=status) != listed("0", "30m", ready=ready, status=status)

@@ -18,6 +18,7 @@ from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, M
 from bot.heartbeat.run.probes import Probes
 from tests.fakes import FakeClock
 from tests.heartbeat.builders import AT, PLAYBOOK, a_view
+from tests.tables import each_row
 
 TREE, DEPLOYS, COMMITS = (
     task_id(text)
@@ -110,8 +111,8 @@ def test_a_task_that_stands_there_already_is_refused_with_what_stands_there(desk
     assert said == f"The daily tasks hold it already: [{task_id('Stale branches')}] Stale branches"
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
+@each_row(
+    "name, given",
     [
         ("remove_task", {"task": "00000000"}),
         ("move_task", {"task": "00000000", "to": "daily"}),
@@ -153,8 +154,8 @@ def test_one_beat_makes_so_many_edits_and_no_more(desk: Desk) -> None:
     assert desk.use("check_task", task=TREE, ok=True) == "Done."
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "given"),
+@each_row(
+    "text, name, given",
     [
         ("## Quick\n" + "".join(f"- t{n}\n" for n in range(MAX_TASKS)), "add_task", {"tier": "quick", "text": "x"}),
         (
@@ -246,7 +247,7 @@ def test_a_pre_screen_only_ticks_and_notes(desk: Desk, tmp_path: Path) -> None:
     assert {tool.name for tool in tools.all(desk.view)} >= {"run_command", *desk.tools}
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@each_row("end", ["\n", "\r\n"])
 def test_edits_of_a_long_file_take_a_moment_and_touch_one_line(tmp_path: Path, end: str) -> None:
     """5,000 lines of somebody's, most of them no tasks of ours."""
     prose = [f"line {number} of the handbook" for number in range(5_000)]

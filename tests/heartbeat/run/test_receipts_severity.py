@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
 from bot.domain.playbook import parse
 from bot.domain.severity import Severity, severity_of_words
@@ -14,6 +12,7 @@ from bot.domain.tiers import Tier
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.run.receipts import judge_report
 from tests.heartbeat.builders import a_session, a_view
+from tests.tables import each_row
 
 BOOK = "# Quick\n\n- [ ] Look: `./check`\n- [ ] ! Checkout answers\n- [ ] PRs: `gh pr list`\n"
 LOOK, CHECKOUT, PRS = parse(BOOK).tasks(Tier.QUICK)
@@ -31,8 +30,8 @@ def found(cwd: Path, said: str, task: Any = LOOK, *, exit_code: int = 0, finding
     return judged.findings[0]
 
 
-@pytest.mark.parametrize(
-    ("said", "severity"),
+@each_row(
+    "said, severity",
     [
         ("Production is down", Severity.PAGE),
         ("prod is down!!", Severity.PAGE),
@@ -79,9 +78,7 @@ def test_a_check_that_fails_wants_somebody_to_act_and_its_output_counts(tmp_path
     assert found(tmp_path, "it says `api is down`", PRS, exit_code=1).severity is Severity.ACT
 
 
-@pytest.mark.parametrize(
-    ("flag", "severity"), [("Look at PR 7", "act"), ("! Look at PR 7", "page"), ("prod is down", "page")]
-)
+@each_row("flag, severity", [("Look at PR 7", "act"), ("! Look at PR 7", "page"), ("prod is down", "page")])
 def test_an_urgent_flag_wants_somebody_to_act_at_least(tmp_path: Path, flag: str, severity: str) -> None:
     """With the mark, or with an outage in it, it pages; the mark itself is not shown."""
     view = a_view(
@@ -94,7 +91,7 @@ def test_an_urgent_flag_wants_somebody_to_act_at_least(tmp_path: Path, flag: str
     assert one.text == f"Urgent flag: {flag.removeprefix('! ')}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         "We got hacked.",
@@ -113,7 +110,7 @@ def test_lost_data_an_attack_and_what_is_down_for_everyone_page(said: str) -> No
     assert severity_of_words("No data was lost. Nobody was hacked. Works for everyone.") is Severity.KNOW
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         "Emails are not going out to any customer.",
@@ -131,7 +128,7 @@ def test_what_reaches_no_customer_pages(said: str) -> None:
     assert severity_of_words(said) is Severity.PAGE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         "Customers can't pay with a card, only PayPal works.",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, RECEIPTS
 from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.receipts import BeatJudgement, judge_report, notes
 from tests.heartbeat.builders import a_view
+from tests.tables import each_row
 
 FLAGGED = "## Urgent Flags\n\n- Certificates end on Friday\n- [x] Old one\n\n## Quick\n\n- [ ] Look\n"
 
@@ -36,7 +35,7 @@ def test_a_token_with_every_receipt_is_quiet(tmp_path: Path) -> None:
     assert verdict.is_good
 
 
-@pytest.mark.parametrize("message", ["HEARTBEAT_OK", "", "All well. HEARTBEAT_OK"])
+@each_row("message", ["HEARTBEAT_OK", "", "All well. HEARTBEAT_OK"])
 def test_a_finding_is_never_quiet(tmp_path: Path, message: str) -> None:
     """Whatever acknowledgement stands beside it."""
     verdict = judged(a_view(tmp_path), message, status="finding", finding="red", evidence="Main is red.")
@@ -117,8 +116,8 @@ def test_what_was_skipped_is_not_taken_for_gone(tmp_path: Path) -> None:
     assert verdict.checked == {FLAGS, RECEIPTS}
 
 
-@pytest.mark.parametrize(
-    ("message", "text"),
+@each_row(
+    "message, text",
     [("Build is red on main.", "Build is red on main."), ("HEARTBEAT_OK\n\nBuild is red.", "Build is red.")],
 )
 def test_a_message_without_a_finding_is_one_itself(tmp_path: Path, message: str, text: str) -> None:

@@ -6,8 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.admission import Admission, BeatRefusal, spent_today
@@ -17,6 +15,7 @@ from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_sessi
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.clockwork import DM, START, TASK, session_settings
+from tests.tables import each_row
 
 OPEN = {"active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"}}
 CLOSED = {"active_hours": {"start": "01:00", "end": "02:00", "timezone": "Europe/Berlin"}}
@@ -86,8 +85,8 @@ def put_right(wrong: Gate, step: BeatStep) -> None:
             (wrong.cwd / "HEARTBEAT.md").write_text(TASK)
 
 
-@pytest.mark.parametrize(
-    ("wake", "order"),
+@each_row(
+    "wake, order",
     [
         (Wake.INTERVAL, list(GATE)),
         (Wake.AUTOMATION, [step for step in GATE if step not in (BeatStep.HOURS, BeatStep.EMPTY)]),
@@ -104,7 +103,7 @@ def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wak
     assert met == order
 
 
-@pytest.mark.parametrize("wake", list(Wake))
+@each_row("wake", list(Wake))
 def test_a_session_in_order_beats(tmp_path: Path, wake: Wake) -> None:
     """Whatever woke it."""
     assert Gate(tmp_path, wake).refusal() is None

@@ -33,6 +33,7 @@ from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore
 from tests.heartbeat.clockwork import START, Clockwork, beat_of
 from tests.sampling import examples
+from tests.tables import each_row
 
 ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 HALF_HOUR = timedelta(minutes=30)
@@ -77,7 +78,7 @@ def test_beats_keep_their_phase_across_restarts(works: Clockwork) -> None:
     assert {later - earlier for earlier, later in itertools.pairwise(moments)} == {HALF_HOUR}
 
 
-@pytest.mark.parametrize(("every", "days"), [("12h", 1), ("24h", 1), ("7d", 7)])
+@each_row("every, days", [("12h", 1), ("24h", 1), ("7d", 7)])
 def test_no_interval_is_so_long_that_all_its_slots_are_outside_the_hours(tmp_path: Path, every: str, days: int) -> None:
     """A slot outside them is made up for as they open, once, where the next is outside too, and lists say so before."""
     names, hours = [f"s{n}" for n in range(6)], {"start": "09:00", "end": "11:00", "timezone": "Europe/Berlin"}
@@ -128,8 +129,8 @@ def test_a_clock_set_forward_a_day_makes_one_beat(works: Clockwork) -> None:
     assert len(list(works.run_for(timedelta(minutes=1), step=timedelta(seconds=5)))) == 1
 
 
-@pytest.mark.parametrize(
-    ("zone", "day"),
+@each_row(
+    "zone, day",
     [
         ("Europe/Berlin", datetime(2026, 3, 29)),
         ("Europe/Berlin", datetime(2026, 10, 25)),
@@ -379,7 +380,7 @@ class TestSilence:
         assert len(works.alerts) == 1
 
 
-@pytest.mark.parametrize("crash_at", range(1, 12))
+@each_row("crash_at", range(1, 12))
 def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> None:
     """After the restart there is a beat for it: one, or where the beat had begun, one more."""
     works = Clockwork(tmp_path, "shop", every="30m", active_hours=ALL_DAY)

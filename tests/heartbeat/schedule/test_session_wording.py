@@ -25,6 +25,7 @@ from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_w
 from bot.heartbeat.sessions.session_registry import BeatLog
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
+from tests.tables import each_row
 
 
 def beat(result: BeatResult, **given: Any) -> Envelope:
@@ -44,14 +45,14 @@ def ended(envelope: Envelope) -> tuple[str, str]:
     return last.name, last.detail
 
 
-@pytest.mark.parametrize("step", GATE)
+@each_row("step", GATE)
 def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None:
     """What came before it passed; what comes after was never reached."""
     assert ended(stopped(BeatResult.SKIPPED, step, "because: of that")) == (NAMES[step], "because: of that")
 
 
-@pytest.mark.parametrize(
-    ("given", "name", "detail"),
+@each_row(
+    "given, name, detail",
     [
         ({"result": "ok-empty", "tier": "quick", "why": "probes: nothing changed"}, "Commands", "nothing changed"),
         ({"result": "ok-empty", "tier": "quick", "prescreen": "none", "why": "pre-screen: calm"}, "Pre-screen", "calm"),
@@ -92,7 +93,7 @@ def test_words_that_look_like_a_step_decide_nothing() -> None:
     assert said.screen_error == ""
 
 
-@pytest.mark.parametrize("step", list(BeatStep))
+@each_row("step", list(BeatStep))
 def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None:
     """It has no codes; one of other words names no step."""
     for detail in ("a: b", ""):
@@ -103,7 +104,7 @@ def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None
         assert Envelope.read(beat(BeatResult.SKIPPED, why=why).model_dump(mode="json")).step is None
 
 
-@pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
+@each_row("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
 def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
     """A manual wake is not kept by the hours."""
     lines = {line.name: line for line in steps_of_beat(beat(BeatResult.OK_TOKEN, reason=wake))}

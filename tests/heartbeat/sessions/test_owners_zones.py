@@ -13,6 +13,7 @@ from bot.heartbeat.sessions.session_registry import Session, resolve_session
 from bot.ports import Person
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -33,9 +34,7 @@ def zones(workspace: FakeWorkspace, *sessions: Session) -> OwnerZones:
     return found
 
 
-@pytest.mark.parametrize(
-    ("zone", "counts"), [("user", "Asia/Tokyo"), ("local", "Europe/Berlin"), ("America/Lima", "America/Lima")]
-)
+@each_row("zone, counts", [("user", "Asia/Tokyo"), ("local", "Europe/Berlin"), ("America/Lima", "America/Lima")])
 def test_the_zone_that_is_meant_counts(tmp_path: Path, workspace: FakeWorkspace, zone: str, counts: str) -> None:
     """And there is nothing to say about it."""
     shop = session(tmp_path, zone)
@@ -43,7 +42,7 @@ def test_the_zone_that_is_meant_counts(tmp_path: Path, workspace: FakeWorkspace,
     assert zones(workspace, shop).zone_note(shop) is None
 
 
-@pytest.mark.parametrize("known", [None, "Nowhere/Land"])
+@each_row("known", [None, "Nowhere/Land"])
 def test_an_owner_without_a_usable_zone_has_the_machines(
     tmp_path: Path, workspace: FakeWorkspace, known: str | None
 ) -> None:

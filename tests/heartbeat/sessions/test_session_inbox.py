@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from tests.fakes import MemoryDocuments
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(("is_shared", "left"), [(True, {"shop": frozenset({Wake.ON_DEMAND})}), (False, {})])
+@each_row("is_shared, left", [(True, {"shop": frozenset({Wake.ON_DEMAND})}), (False, {})])
 def test_a_wake_is_shared_only_where_another_replica_may_schedule(
     is_shared: bool, left: dict[str, frozenset[Wake]]
 ) -> None:

@@ -16,7 +16,7 @@ from bot.domain.events import Classification, Event, MessageType
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 from bot.intake.classifier.classification import Rules, asks_question, classify
-from tests.tables import read_cases
+from tests.tables import each_row, read_cases
 
 BOT = "U0TRIAGE"
 RULES = Rules(bot_id=BOT)
@@ -85,21 +85,21 @@ NO_QUESTIONS = (
 )
 
 
-@pytest.mark.parametrize("content", QUESTIONS)
+@each_row("content", QUESTIONS)
 def test_a_question_is_seen_through_whatever_follows_it(content: str) -> None:
     """A question mark counts once emoji, quotes, mentions, formatting and thanks after it are set aside."""
     assert read(content).is_question
     assert read(content).classification == "actionable"
 
 
-@pytest.mark.parametrize("content", NO_QUESTIONS)
+@each_row("content", NO_QUESTIONS)
 def test_what_others_wrote_makes_no_question(content: str) -> None:
     """Code, quoted lines and links do not count, nor do words that merely contain a keyword."""
     assert not read(content).is_question
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "ack", "alarm"),
+@each_row(
+    "language, question, ack, alarm",
     [
         ("en", "does anyone know the port", "sounds good!", "prod is down since 9"),
         ("es", "alguien sabe cómo se configura", "muchas gracias!", "la api no responde"),
@@ -120,7 +120,7 @@ def test_each_language_has_its_words(language: str, question: str, ack: str, ala
     assert {read(text, none).classification for text in (question, ack, alarm)} == {"ambient"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "not sure which env var controls the retry limit",
@@ -141,7 +141,7 @@ def test_who_asks_without_a_question_is_heard(content: str) -> None:
     assert read(content).is_question
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content", ["not sure I can make it to lunch", "need to leave early", "wondering who brings cake", "I know how"]
 )
 def test_who_only_talks_of_knowing_asks_nothing(content: str) -> None:
@@ -149,7 +149,7 @@ def test_who_only_talks_of_knowing_asks_nothing(content: str) -> None:
     assert read(content).classification != "actionable"
 
 
-@pytest.mark.parametrize("content", ["thanks! how do I undo it", "ok but prod is down", "ok?", "thanks `x`", "tokens"])
+@each_row("content", ["thanks! how do I undo it", "ok but prod is down", "ok?", "thanks `x`", "tokens"])
 def test_an_ack_covers_the_whole_message(content: str) -> None:
     """A short message that merely begins with thanks is no acknowledgement."""
     assert not read(content).is_ack_or_emoji
@@ -170,7 +170,7 @@ def test_a_mention_of_the_bot_counts_outside_code() -> None:
     assert not read(f"look <@{BOT}>", Rules()).is_bot_mention
 
 
-@pytest.mark.parametrize("content", ["<@U01ALICE> can you look?", "hey <@U01ALICE>, why is it red", "@alice can you…?"])
+@each_row("content", ["<@U01ALICE> can you look?", "hey <@U01ALICE>, why is it red", "@alice can you…?"])
 def test_chatter_keeps_its_class_with_low_confidence_or_is_skipped(content: str) -> None:
     """A message addressed to somebody else is doubted, and ambient where the team says so, unless the bot is asked."""
     found = read(content)
@@ -182,15 +182,13 @@ def test_chatter_keeps_its_class_with_low_confidence_or_is_skipped(content: str)
     assert not read(f"{content} <@{BOT}>", skipping).is_internal_chatter
 
 
-@pytest.mark.parametrize(
-    "content", ["@here is it up?", "<!here> is it up?", "is it up <@U01ALICE>?", "<!subteam^S1> up?"]
-)
+@each_row("content", ["@here is it up?", "<!here> is it up?", "is it up <@U01ALICE>?", "<!subteam^S1> up?"])
 def test_an_open_call_is_no_chatter(content: str) -> None:
     """Everybody, a group, or somebody named at the end is no particular addressee."""
     assert not read(content).is_internal_chatter
 
 
-@pytest.mark.parametrize("kind", [MessageType.EDIT, MessageType.DELETE])
+@each_row("kind", [MessageType.EDIT, MessageType.DELETE])
 def test_edits_and_deletions_never_start_work(kind: MessageType) -> None:
     """Whatever an edited or deleted message says, it is ambient by itself."""
     assert read(f"<@{BOT}> prod is down, why?", msg_type=kind, inflight=True).classification == "ambient"
@@ -227,7 +225,7 @@ def test_a_team_adds_its_own_words() -> None:
     assert Rules().version == Rules(bot_id=BOT).version
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [{"languages": ["tlh"]}, {"ack_patterns": ["(ok"]}, {"ack_patterns": "ok"}, {"question_keywords": [""]}],
 )
@@ -246,7 +244,7 @@ def test_the_corpus_is_classified_as_people_would() -> None:
     assert len(wrong["actionable"]) <= len(CORPUS["actionable"]) // 20, wrong
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "is production broken right now?",
@@ -265,7 +263,7 @@ def test_what_says_that_something_is_down_now_raises_the_alarm(content: str) -> 
     assert read(content).is_alarm
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "when prod is down, who do we call?",
@@ -342,7 +340,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece", [*HOSTILE, "https://", "a://", "<@", "_*", "？", "(", "thanks ", "is there a way ", "this is why is "]
 )
 def test_forty_thousand_hostile_characters_take_no_time(piece: str) -> None:
@@ -363,14 +361,14 @@ def test_every_pictograph_of_unicode_is_an_emoji_and_no_letter_is() -> None:
             assert not message_text.is_only_emoji(char) or regex.match(r"[\p{So}\p{No}]", char), hex(ord(char))
 
 
-@pytest.mark.parametrize("said", CORPUS["smalltalk"])
+@each_row("said", CORPUS["smalltalk"])
 def test_small_talk_wakes_nobody(said: str) -> None:
     """Surprise, lunch and the game end in a question mark and ask nothing; a mention of the bot always does."""
     assert not asks_question(said, Rules())
     assert read(f"<@{BOT}> {said}").classification == "actionable"
 
 
-@pytest.mark.parametrize("said", CORPUS["near-smalltalk"])
+@each_row("said", CORPUS["near-smalltalk"])
 def test_what_only_looks_like_small_talk_is_a_question(said: str) -> None:
     """A name, code or one word more makes it work again."""
     assert asks_question(said, Rules())
@@ -389,8 +387,8 @@ def test_a_team_without_languages_has_no_small_talk() -> None:
     assert asks_question("coffee anyone?", Rules(languages=()))
 
 
-@pytest.mark.parametrize(
-    ("firing", "over"),
+@each_row(
+    "firing, over",
     [
         (
             'ALARM: "prod-alb-5xx" in EU (Ireland)\nYour alarm has entered the ALARM state',
@@ -416,7 +414,7 @@ def test_the_notices_of_alerting_tools_are_heard_and_their_ends_are_not(firing: 
     assert read(over).classification == "ambient"
 
 
-@pytest.mark.parametrize("text", ["OK: how do we rotate keys?", "resolved: it was dns, but why?"])
+@each_row("text", ["OK: how do we rotate keys?", "resolved: it was dns, but why?"])
 def test_a_question_behind_ok_is_one(text: str) -> None:
     """Only what asks nothing tells of the end of an alert."""
     assert read(text).classification == "actionable"

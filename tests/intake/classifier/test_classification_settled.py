@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from bot.domain.jobs import FollowUpArrived
 from bot.intake.classifier.classification import SETTLED_MAX_CHARS, classify, says_settled
 from bot.intake.classifier.keywords import LANGUAGES, words
 from bot.intake.classifier.rules import Rules
 from tests.builders import a_sorter, an_event
+from tests.tables import each_row
 
 RULES = Rules()
 
@@ -53,19 +52,19 @@ def settles(text: str) -> bool:
     return work.settles
 
 
-@pytest.mark.parametrize("text", cases(SETTLED))
+@each_row("text", cases(SETTLED))
 def test_a_thread_is_settled_by(text: str) -> None:
     """Thanks, never mind, found it: said in whatever mood."""
     assert settles(text)
 
 
-@pytest.mark.parametrize("text", cases(NOT_SETTLED))
+@each_row("text", cases(NOT_SETTLED))
 def test_a_thread_is_not_settled_by(text: str) -> None:
     """A question, thanks in advance, and everything that still fails."""
     assert not settles(text)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_every_language_has_its_words(language: str) -> None:
     """No language of the classifier is left out."""
     assert words(language)["settled"]
@@ -83,9 +82,7 @@ def test_an_essay_is_no_never_mind() -> None:
     assert not says_settled("never mind. " + "x" * SETTLED_MAX_CHARS, RULES)
 
 
-@pytest.mark.parametrize(
-    "text", ["thanks for " * 400, "danke für " * 6, "makasih atas x " * 4, "ok " * 100, "谢" * 300]
-)
+@each_row("text", ["thanks for " * 400, "danke für " * 6, "makasih atas x " * 4, "ok " * 100, "谢" * 300])
 def test_hostile_thanks_are_read_at_once(text: str) -> None:
     """No list may be slow on what somebody types."""
     started = time.process_time()

@@ -11,6 +11,7 @@ from bot.domain.events import Event
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules, asks_question, classify, explain, ngrams_of
 from bot.intake.classifier.scorer import MAX_BYTES, SHIPPED, Weights, read_weights, shipped_weights
+from tests.tables import each_row
 from training.evaluation import accuracy
 from training.examples import held_out_messages
 from training.fitting import score
@@ -24,7 +25,7 @@ def an_event(content: str) -> Event:
     return Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U9"}, content=content)
 
 
-@pytest.mark.parametrize("language", ["en", "es", "pt", "de", "fr", "id", "ja", "zh"])
+@each_row("language", ["en", "es", "pt", "de", "fr", "id", "ja", "zh"])
 def test_each_language_is_heard_in_messages_nobody_trained_on(language: str) -> None:
     """Half of the messages ask, half of those without a question mark."""
     messages = held_out_messages(language)
@@ -34,7 +35,7 @@ def test_each_language_is_heard_in_messages_nobody_trained_on(language: str) -> 
     assert accuracy(score(messages, shipped_weights()), shipped_weights().threshold).f1 >= REQUIRED_F1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "I'm having an issue with the login flow",
@@ -51,7 +52,7 @@ def test_a_problem_report_needs_no_question_mark(content: str) -> None:
     assert asks_question(content, Rules())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "Hallo zusammen, wie wird eigentlich das Session-Cookie signiert und geprüft",
@@ -64,7 +65,7 @@ def test_a_german_question_without_a_mark_is_heard_behind_a_greeting(content: st
     assert asks_question(content, Rules())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "yes, on 2.7.1 and on the older one as well",
@@ -79,7 +80,7 @@ def test_answers_and_follow_ups_are_no_questions(content: str) -> None:
     assert not asks_question(content, Rules())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         "moved the new config to staging this morning",
@@ -151,7 +152,7 @@ def test_own_weights_replace_the_shipped_ones(tmp_path: Path) -> None:
     assert own.version != Rules().version
 
 
-@pytest.mark.parametrize(
+@each_row(
     "damage",
     [
         b"",
@@ -164,7 +165,6 @@ def test_own_weights_replace_the_shipped_ones(tmp_path: Path) -> None:
         b'{"threshold": 0.4, "bias": NaN, "weights": {}}',
         b'{"threshold": 0.4, "bias": 0, "weights": {"help": 1' + b"0" * 400 + b"}}",
     ],
-    ids=lambda damage: repr(damage[:30]),
 )
 def test_a_damaged_file_falls_back_to_the_shipped_weights_and_says_so(tmp_path: Path, damage: bytes) -> None:
     """The bot hears as it did out of the box; the problem names the file."""
@@ -191,7 +191,7 @@ def test_the_shipped_weights_are_small_and_read_back_alike() -> None:
     assert read_weights(SHIPPED).to_json() == SHIPPED.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("piece", ["?", "a ", "é", "@a ", "<", "`", "1", "...", "<@U1>", "あ", "x" * 999, "'", "a'a "])
+@each_row("piece", ["?", "a ", "é", "@a ", "<", "`", "1", "...", "<@U1>", "あ", "x" * 999, "'", "a'a "])
 def test_hostile_text_is_scored_in_linear_time(piece: str) -> None:
     """200 KB of anything takes no second."""
     started = time.thread_time()

@@ -6,6 +6,7 @@ import pytest
 
 from bot.intake.classifier.scorer import Weights, features, shipped_weights
 from bot.intake.classifier.training import Example, count_right, held_out_right, refit, train
+from tests.tables import each_row
 
 ASKS = ("please unlock the moon", "unlock the harbour please", "unlock it please", "please unlock the attic")
 SAYS = ("the moon is up", "the harbour is calm", "it is calm", "the attic is clean")
@@ -54,7 +55,7 @@ def test_nothing_to_learn_from_is_refused() -> None:
         train([], threshold=0.5)
 
 
-@pytest.mark.parametrize("asks", [True, False])
+@each_row("asks", [True, False])
 def test_judgements_of_one_kind_do_not_decide_other_messages(asks: bool) -> None:
     """People mostly judge ignored messages; ten of these leave a plain question one, and a plain statement none."""
     start = shipped_weights()

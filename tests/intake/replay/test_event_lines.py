@@ -14,6 +14,7 @@ from bot.domain.events import Event
 from bot.domain.messages import Message
 from bot.errors import InputError
 from bot.intake.replay.event_lines import read_message
+from tests.tables import each_row
 
 USUAL: dict[str, Any] = {
     "platform": "slack",
@@ -71,7 +72,7 @@ def test_a_usual_line_needs_no_pydantic() -> None:
         assert isinstance(read_message(json.dumps(record).encode()), Message)
 
 
-@pytest.mark.parametrize("unknown", ["[" * 250 + "]" * 250, '"\\ud83d"', "1" * 5000, '{"a": "\\"\t"}', "NaN"])
+@each_row("unknown", ["[" * 250 + "]" * 250, '"\\ud83d"', "1" * 5000, '{"a": "\\"\t"}', "NaN"])
 def test_what_pydantic_refuses_of_an_unknown_field_is_refused(unknown: str) -> None:
     """Nested too deeply, half a character, a control character: no line of JSON that others could read."""
     line = json.dumps(USUAL)[:-1].encode() + f', "unknown": {unknown}}}'.encode()

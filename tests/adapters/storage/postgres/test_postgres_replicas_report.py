@@ -14,6 +14,7 @@ from bot.errors import ConfigError, DiskRefused
 from bot.ports.migrations import NewerSchema
 from bot.ports.replicas import Role
 from tests.postgres import driver, new_database
+from tests.tables import each_row
 
 SECRET = "s3cret-pa55word"
 
@@ -55,7 +56,7 @@ def test_a_later_release_was_here() -> None:
         look(url)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url", [f"mysql://triage:{SECRET}@db/triage", f"postgresql://triage:{SECRET}@db/triage?nonsense=1", f"{SECRET}'"]
 )
 def test_what_is_no_address(url: str) -> None:
