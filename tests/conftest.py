@@ -19,16 +19,15 @@ from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
 from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.postgres import stop_left_over
-from tests.sampling import EXAMPLES, FULL
 from tests.workspaces import empty
 
-settings.register_profile(  # no deadline: a busy machine is no bug, and pytest-timeout ends what hangs
-    "triage",
+EXAMPLES = 25
+_ANY_MACHINE = settings(  # no deadline: a busy machine is no bug, and pytest-timeout ends what hangs
     deadline=None,
-    max_examples=EXAMPLES,
-    derandomize=not FULL,  # a run that failed fails again
-    suppress_health_check=[HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+settings.register_profile("triage", _ANY_MACHINE, max_examples=EXAMPLES, derandomize=True)  # what failed fails again
+settings.register_profile("full", _ANY_MACHINE, max_examples=4 * EXAMPLES)  # `make test-full` chooses it
 settings.load_profile("triage")
 
 
