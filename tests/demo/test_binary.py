@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError, ProviderError
-from demo.binary import cache_folder, ensure_binary, npm_command
+from demo.binary import cache_folder, ensure_binary, npm_command, trusting_environment
 
 _FAKE_NPM = """#!/bin/sh
 while [ "$1" != --prefix ]; do shift; done
@@ -120,3 +120,10 @@ def test_the_npm_of_the_python_package_runs(monkeypatch: pytest.MonkeyPatch, tmp
     done = subprocess.run([*npm_command(), "--version"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout[0].isdigit()
+
+
+def test_npm_trusts_what_the_machine_trusts() -> None:
+    """Behind a proxy of a company npm would refuse its certificate; what the operator set stands."""
+    own = {"NODE_EXTRA_CA_CERTS": "/own.pem", "PATH": "/bin"}
+    assert trusting_environment(own) == own
+    assert trusting_environment({"PATH": "/bin"})["PATH"] == "/bin"
