@@ -76,14 +76,15 @@ def test_the_bot_listens_during_the_first_index_and_ends_with_it(
 
 
 def test_a_request_to_read_the_file_again_waits_until_the_bot_is_built(slack: LocalSlack, tmp_path: Path) -> None:
-    """SIGHUP from the first moment on: the start goes on, and then triage.yml is read once more."""
+    """SIGHUP comes as soon as the data directory is taken: the start goes on, then the file is read again."""
     home, log = tmp_path / "home", tmp_path / "log"
     config = write_config(home, make_repo(tmp_path / "code", {"a.py": "x = 1\n"}))
     argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
     with log.open("w") as out:
         process = subprocess.Popen(argv, env={**os.environ, **environment_of(slack, home)}, stdout=out, stderr=out)
     try:
-        until(lambda: ignores_or_takes(process.pid, signal.SIGHUP))
+        until(lambda: (home / "lock").exists())
+        assert ignores_or_takes(process.pid, signal.SIGHUP)
         while process.poll() is None and "Ctrl-C stops" not in log.read_text():
             process.send_signal(signal.SIGHUP)
             time.sleep(0.02)
