@@ -193,8 +193,13 @@ def zone_or(*words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _format_clock(value: time) -> str:
+    """Return a time of day as it is typed; pydantic 2.14 on Python 3.13 refuses a built-in method here."""
+    return f"{value:%H:%M}"
+
+
 _AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-ClockTime = Annotated[time, _clock("start"), PlainSerializer("{:%H:%M}".format), _AT_A_TIME]
+ClockTime = Annotated[time, _clock("start"), PlainSerializer(_format_clock), _AT_A_TIME]
 WindowStart = Annotated[str, _clock("start"), _AT_A_TIME]
 WindowEnd = Annotated[
     str,
