@@ -25,6 +25,8 @@ from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+_FATAL: Final = "128"
+"""With what git exits where it cannot do what it was asked, such as for an unknown commit."""
 _LISTING_BYTES: Final = 1 << 16
 
 MAX_POINTER_BYTES: Final = 1_024
@@ -242,12 +244,18 @@ class GitRepo:
         return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
     def entry_at(self, commit: str, path: str) -> TreeEntry | None:
-        """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does."""
+        """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does.
+
+        Raises:
+            ProviderError: git was killed or took too long, so nobody knows.
+        """
         if not (commit == "HEAD" or _COMMIT.fullmatch(commit)) or not _is_path(path):
             return None
         try:
             out = self._git("ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
-        except ProviderError:
+        except ProviderError as error:
+            if error.code != _FATAL:
+                raise
             return None
         return next((entry for entry in _entries(out) if entry.path == path), None)
 
