@@ -73,7 +73,7 @@ def test_an_empty_last_reply_loses_neither_the_tool_results_nor_the_answer() -> 
     assert [block["type"] for block in last[-1]["content"]] == ["tool_result", "text"]
 
 
-@each_row("kind", ["overloaded_error", "api_error", "rate_limit_error"])
+@each_row("kind", ["overloaded_error", "api_error"])
 def test_an_error_event_in_mid_stream_is_asked_again(kind: str) -> None:
     """The status was 200 long before; the SDK itself does not retry it."""
     with playing(Turn(text="well, " * 20, error=kind, usage=USED), FINAL) as server:

@@ -1,7 +1,7 @@
 """Two limits of time on a run, each on its own, and a cancel; real silence on a real socket.
 
-Upper bounds leave room for a busy machine and stay far below the scripted silence of ten minutes;
-benchmarks/model_loop.py measures how punctual the limits are.
+The clock itself is judged in test_watchdog.py by a time that is handed in; benchmarks/model_loop.py measures how
+punctual the limits are.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 import json
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, RunTimedOut
-from tests.agent.modelrun import FINAL, Query, bench, look, playing
+from tests.agent.modelrun import FINAL, Query, bench, look, patiently, playing
 from tests.model_server.script import Turn
 from tests.tables import each_row
 
@@ -24,94 +25,117 @@ SILENT = [
 ]
 
 
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for a condition; pytest-timeout ends what never comes."""
+    while not holds():
+        time.sleep(0.01)
+
+
 @each_row("turn", SILENT)
 def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None:
-    """The error says which limit it was and what both are; each silence lasts as long as the limit, not longer."""
+    """The error says which limit it was and what both are."""
     with playing(turn) as server:
-        start = time.monotonic()
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 500.0, "stall_s": 1.0})
-        took = time.monotonic() - start
-    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 500.0, 1.0)
-    assert str(error) == "the model fell silent for 1 s, twice"
-    assert len(server.requests) == 2
-    assert 2.0 <= took < 300
+        error = bench(server).fail(RunTimedOut, limits={"total_s": 500.0, "stall_s": 0.25})
+        until(lambda: len(server.requests) == 2)
+    assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 500.0, 0.25)
+    assert str(error) == "the model fell silent for 0.25 s, twice"
 
 
-@each_row("turn", SILENT)
+@each_row("turn", SILENT[1:])
 def test_a_silence_that_passes_costs_one_retry(turn: Turn) -> None:
     """The second attempt answers; the first is paid for as far as it was seen."""
-    with playing(turn, look(), FINAL) as server:
-        assert bench(server).run(limits={"stall_s": 4.0}).turns == 2
-    assert len(server.requests) == 3
+
+    def attempt(limit_s: float) -> None:
+        with playing(turn, look(), FINAL) as server:
+            assert bench(server).run(limits={"stall_s": limit_s}).turns == 2
+        assert len(server.requests) == 3
+
+    patiently(attempt)
 
 
-@each_row("turn", SILENT)
+@each_row("turn", SILENT[1:])
 def test_the_total_limit_is_never_retried(turn: Turn) -> None:
     """Also where the socket stays alive, also where no response has begun; stall off."""
     with playing(turn) as server:
-        start = time.monotonic()
         error = bench(server).fail(RunTimedOut, limits={"total_s": 0.4, "stall_s": None})
-        took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("total", 0.4, None)
-    assert len(server.requests) == 1
-    assert 0.4 <= took < 300
+    assert len(server.requests) <= 1
 
 
 @each_row("kind", ["text", "thinking"])
 def test_a_slow_model_that_keeps_talking_is_not_silent(kind: str) -> None:
-    """The whole reply takes many times the limit; each chunk starts it anew."""
-    words = {kind: "one two three four five " * 12}
-    slow = Turn(**{"drip_ms": 300, **words, **({"text": '{"text": "x"}'} if kind == "thinking" else {})})
-    with playing(slow, FINAL) as server:
-        bench(server).run(limits={"stall_s": 3.0})
+    """The whole reply takes longer than the limit; each chunk starts it anew."""
+    words = {kind: "one two three four five " * 8}
+    said = {**words, **({"text": '{"text": "x"}'} if kind == "thinking" else {})}
+
+    def attempt(limit_s: float) -> None:
+        with playing(Turn(**{"drip_ms": 200 * limit_s, **said}), FINAL) as server:
+            bench(server).run(limits={"stall_s": limit_s})
+        assert len(server.requests) == (2 if kind == "text" else 1)
+
+    patiently(attempt)
 
 
 def test_a_slow_model_still_meets_the_total_limit() -> None:
     """Talking all the while does not help against it."""
-    with playing(Turn(text="on and on " * 4_000, drip_ms=20)) as server:
-        error = bench(server).fail(RunTimedOut, limits={"total_s": 4.0, "stall_s": 3.0})
-    assert error.timeout_kind == "total"
-    assert error.usage.output_tokens > 50, "what was said until then is paid for"
+
+    def attempt(limit_s: float) -> None:
+        with playing(Turn(text="on and on " * 40_000, drip_ms=10)) as server:
+            error = bench(server).fail(RunTimedOut, limits={"total_s": 1.5 * limit_s, "stall_s": limit_s})
+        assert error.timeout_kind == "total"
+        assert error.usage.output_tokens > 50, "what was said until then is paid for"
+
+    patiently(attempt)
 
 
 def test_a_slow_tool_meets_the_total_limit_and_is_no_silence() -> None:
     """The tool is left behind; the model was not being waited for."""
-    with playing(look(), FINAL) as server:
-        place, release = bench(server), threading.Event()
-        error = place.fail(RunTimedOut, tool=lambda _: str(release.wait(600)), limits={"total_s": 3.0, "stall_s": 1.5})
-        release.set()
-    assert error.timeout_kind == "total"
+
+    def attempt(limit_s: float) -> None:
+        release, limits = threading.Event(), {"total_s": 2 * limit_s, "stall_s": limit_s}
+        with playing(look(), FINAL) as server:
+            error = bench(server).fail(RunTimedOut, tool=lambda _: str(release.wait(600)), limits=limits)
+            release.set()
+        assert error.timeout_kind == "total"
+
+    patiently(attempt)
 
 
 def test_a_slow_watcher_is_no_silence() -> None:
     """Time spent showing progress is ours; the chunks wait in the socket meanwhile."""
-    with playing(Turn(answer={"text": "x" * 200}, drip_ms=5)) as server:
-        bench(server).run(on_progress=lambda _: time.sleep(2), limits={"stall_s": 1.5})
+
+    def attempt(limit_s: float) -> None:
+        with playing(Turn(answer={"text": "x" * 200}, drip_ms=5)) as server:
+            bench(server).run(on_progress=lambda _: time.sleep(1.2 * limit_s), limits={"stall_s": limit_s})
+        assert len(server.requests) == 1
+
+    patiently(attempt)
 
 
 def test_a_forced_answer_is_bounded_by_the_total_only() -> None:
     """It is not streamed, so nothing can be heard before it is there."""
-    forced = Turn(answer={"text": "late"}, stall_s=2.0)
-    with playing(look(), forced) as server:
-        place = bench(server)
-        assert place.run(limits={"stall_s": 1.5, "max_turns": 1}).convergence_forced
-        error = place.fail(RunTimedOut, prompt="again?", limits={"total_s": 0.3, "max_turns": 1})
-    assert error.timeout_kind == "total"
+
+    def attempt(limit_s: float) -> None:
+        with playing(look(), Turn(answer={"text": "late"}, stall_s=1.5 * limit_s)) as server:
+            place = bench(server)
+            assert place.run(limits={"stall_s": limit_s, "max_turns": 1}).convergence_forced
+            error = place.fail(RunTimedOut, prompt="again?", limits={"total_s": limit_s / 2, "max_turns": 1})
+        assert error.timeout_kind == "total"
+
+    patiently(attempt)
 
 
 def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
     """The same server, the same client, the same moment."""
-    cancel, slow = threading.Event(), Turn(answer={"text": "x" * 600}, drip_ms=150)
+    cancel, slow = threading.Event(), Turn(answer={"text": "x" * 600}, holds=True)
     with playing(look(), slow) as server, ThreadPoolExecutor(2) as pool:
         place = bench(server)
         kept = pool.submit(place.run, prompt="kept?")
         ended = pool.submit(place.fail, RunCancelled, prompt="ended?", cancel=cancel)
-        while sum("ended?" in json.dumps(body) for body in place.asked) < 2:  # the first reply is paid for
-            time.sleep(0.01)
+        until(lambda: sum("ended?" in json.dumps(body) for body in place.asked) == 2)  # the first reply is paid for
         cancel.set()
-        start = time.monotonic()
         error = ended.result()
-        assert time.monotonic() - start < 300
+        server.released.set()
         assert error.usage.input_tokens + error.usage.cache_write_tokens > 0
         assert kept.result().answer.model_dump()["text"] == "x" * 600
 
@@ -122,12 +146,9 @@ def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
         stop = threading.Event()
         place = bench(server, stop=stop)
         runs = [pool.submit(place.fail, RunStopped, prompt=f"{number}?") for number in range(2)]
-        while len(server.requests) < 4:
-            time.sleep(0.01)
+        until(lambda: len(server.requests) == 4)
         stop.set()
-        start = time.monotonic()
         errors = [run.result() for run in runs]
-        assert time.monotonic() - start < 300
         assert all(error.usage.input_tokens + error.usage.cache_write_tokens > 0 for error in errors)
         place.fail(RunStopped)
         assert len(server.requests) == 4

@@ -8,9 +8,6 @@ from bot.casework.acknowledgements import Turns
 from bot.errors import Unavailable
 from tests.builders import an_event
 from tests.casework.office import Office
-from tests.sampling import FULL
-
-WAITING = 150 if FULL else 30
 
 
 def waiting(folder: Path, count: int) -> Office:
@@ -27,7 +24,7 @@ def shows(office: Office) -> int:
 
 def test_no_card_is_shown_again_where_nothing_changed(tmp_path: Path) -> None:
     """However many drafts wait, and the next question's card comes at once."""
-    office = waiting(tmp_path, WAITING)
+    office = waiting(tmp_path, 8)
     before = shows(office)
     office.restart()
     office.service.cards.catch_up()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 import bot.cli.investigate.why, bot.cli.reports.metrics, bot.cli.reports.status
@@ -14,6 +16,7 @@ print(sorted({"anthropic", "mcp", "httpx2", "PIL"} & set(sys.modules)))
 """
 
 
+@pytest.mark.full
 def test_no_library_is_loaded_that_is_not_used() -> None:
     """Reports load neither Slack's SDK nor a model's; a bot without a key is smaller by 77 MB; no picture is drawn."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -34,7 +34,6 @@ from bot.ports.replicas import Role
 from tests.builders import an_event, some_work
 from tests.fakes import FakeClock
 from tests.postgres import driver, new_database
-from tests.sampling import examples
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
@@ -202,9 +201,8 @@ def _queue(home: Path, steps: list[tuple[str, JobKind, str]]) -> None:
 
 
 @settings(
-    max_examples=examples(25),
+    max_examples=settings().max_examples // 5,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(of_process=homes(), of_team=homes())
 def test_what_goes_there_and_back_is_the_same(

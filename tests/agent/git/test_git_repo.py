@@ -168,9 +168,9 @@ def test_the_tree_of_an_empty_commit_is_empty(tmp_path: Path) -> None:
 
 def test_a_size_in_the_tree_is_the_content_in_bytes(tmp_path: Path) -> None:
     """Sizes are of the committed bytes, so a large file is known as such before it is read."""
-    content = b"\x00" * 50_000_000
+    content = b"\x00" * 2_000_000
     repo = GitRepo(make_repo(tmp_path / "code", {"large.bin": content, "small.txt": "größe"}))
-    assert {entry.path: entry.size for entry in repo.tree(repo.head())} == {"large.bin": 50_000_000, "small.txt": 7}
+    assert {entry.path: entry.size for entry in repo.tree(repo.head())} == {"large.bin": 2_000_000, "small.txt": 7}
 
 
 @each_row("name", ODD_NAMES)
@@ -350,11 +350,16 @@ def test_damage_is_named_as_such_and_is_over_once_it_is_mended(
 
 def test_entries_are_listed_one_by_one(tmp_path: Path) -> None:
     """The same files as at once, with links and submodules."""
-    code = make_repo(tmp_path / "code", {f"d{n % 9}/{n}.py": "A" * (n % 7) for n in range(1_500)})
-    (code / "link").symlink_to("d1")
-    git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
+    code = make_repo(tmp_path / "code", {"a.py": "A", "b.py": "BB"})
+    blobs = [git(code, "rev-parse", f"HEAD:{name}") for name in ("a.py", "b.py")]
+    listed = [f"100644 {blobs[n % 2]}\td{n % 9}/{n}.py" for n in range(1_500)]  # more than is read at once
+    listed.append(f"120000 {git(code, 'hash-object', '-w', 'a.py')}\tlink")
+    listed.append(f"160000 {git(code, 'rev-parse', 'HEAD')}\tlibs/other")
+    subprocess.run(
+        ["git", "-C", str(code), "update-index", "--index-info"], input="\n".join(listed).encode(), check=True
+    )
+    git(code, "commit", "--quiet", "--message", "many")
     repo = GitRepo(code)
-    commit_files(code, {})
     entries = list(repo.each_entry(repo.head()))
     assert [one for one in entries if one.kind is EntryKind.FILE] == repo.tree(repo.head())
     assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == repo.submodules(repo.head())

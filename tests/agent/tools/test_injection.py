@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tests.agent.tools.toolbox import Toolbox
-from tests.gitrepo import commit_files, git
+from tests.gitrepo import git
 from tests.tables import each_row
 
 HOSTILE = (
@@ -24,26 +24,27 @@ HOSTILE = (
 MARKED = re.compile(r"(?:[0-9a-f]{12} )?\d+\| .*|> .*|>|\d+\|")
 
 
-@each_row("text", HOSTILE)
-def test_hostile_content_stands_behind_its_line_numbers(tmp_path: Path, text: str) -> None:
+def test_hostile_content_stands_behind_its_line_numbers(tmp_path: Path) -> None:
     """Every line of a hostile file is shown as it is, and none stands at the start of a line of ours."""
-    tools = Toolbox(tmp_path, {"app.py": f"needle\n{text}\n"})
-    for shown in (tools("read_file", path="app.py"), tools("search_code", query=text.split("\n")[0])):
-        assert f"2| {text.split(chr(10))[0]}" in shown
-        ours = [line for line in shown.split("\n") if not MARKED.fullmatch(line)]
-        assert not [line for line in ours if any(part and part == line for part in text.split("\n"))]
+    tools = Toolbox(tmp_path, {f"app{n}.py": f"needle\n{text}\n" for n, text in enumerate(HOSTILE)})
+    for n, text in enumerate(HOSTILE):
+        for shown in (tools("read_file", path=f"app{n}.py"), tools("search_code", query=text.split("\n")[0])):
+            assert f"2| {text.split(chr(10))[0]}" in shown
+            ours = [line for line in shown.split("\n") if not MARKED.fullmatch(line)]
+            assert not [line for line in ours if any(part and part == line for part in text.split("\n"))]
     assert not list(tmp_path.rglob("pwned"))
 
 
-@each_row("text", HOSTILE)
-def test_hostile_messages_stand_behind_a_mark(tmp_path: Path, text: str) -> None:
+def test_hostile_messages_stand_behind_a_mark(tmp_path: Path) -> None:
     """A commit message is quoted line by line; the log shows its subject after the id."""
     tools = Toolbox(tmp_path, {"app.py": "x\n"})
-    commit_files(tools.code, {"app.py": "y\n"}, f"Subject\n\n{text}")
-    tools.renew()
-    shown = tools("git_show", commit="HEAD")
-    assert all(f"\n> {line}" in shown for line in text.split("\n") if line)
-    assert not [line for line in text.split("\n") if line and f"\n{line}\n" in shown and line != "diff:"]
+    for n, text in enumerate(HOSTILE):
+        (tools.code / "app.py").write_text(f"x = {n}\n")
+        git(tools.code, "commit", "--quiet", "--all", "--message", f"Subject\n\n{text}")
+        tools.renew()
+        shown = tools("git_show", commit="HEAD")
+        assert all(f"\n> {line}" in shown for line in text.split("\n") if line)
+        assert not [line for line in text.split("\n") if line and f"\n{line}\n" in shown and line != "diff:"]
 
 
 @each_row("text", HOSTILE)

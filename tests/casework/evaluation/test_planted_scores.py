@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.validation import Validation
-from bot.casework.evaluation.planted_errors import IN_CITATION, PlantedKind
+from bot.casework.evaluation.planted_errors import IN_CITATION
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Hits
 from bot.domain.returns import EvidenceKind, EvidenceRef, Verdict
@@ -52,20 +52,3 @@ def test_a_model_is_asked_about_what_code_lets_through(tmp_path: Path) -> None:
     assert {one.outcome for one in others} == {Outcome.VALIDATOR}
     assert len(code.asked) == len(model.asked) + 1
     assert (found.caught, found.unharmed) == (Hits(len(others) + 1, len(others) + 1), Hits(1, 2))
-
-
-def test_a_draft_that_is_refused_unharmed_gets_no_error(tmp_path: Path) -> None:
-    """With the statement put in it has another chance."""
-    found = PlantedScores(code=Scripted([Verdict.BOUNCE, Verdict.PASS]))
-    found.judge_with_errors(*drafted(tmp_path))
-    kinds = [one.kind for one in found.judged]
-    assert kinds == [None, None, PlantedKind.STATED_NEGATION, PlantedKind.STATED_NUMBER]
-    assert (found.caught, found.unharmed) == (Hits(0, 2), Hits(1, 2))
-
-
-def test_what_came_to_no_verdict_is_neither_caught_nor_refused(tmp_path: Path) -> None:
-    """A provider that fails says nothing of the draft."""
-    found = PlantedScores(code=Scripted([Verdict.PASS]), model=Scripted([None, Verdict.PASS, None, Verdict.BOUNCE]))
-    found.judge_with_errors(*drafted(tmp_path))
-    assert (found.unharmed, found.caught) == (Hits(0, 1), Hits(1, 1))
-    assert found.counts(PlantedKind.STATED_NEGATION)[Outcome.UNKNOWN] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -35,10 +36,9 @@ from bot.ports.collections import FIXES
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.fixes.test_patch_check import CODE, GOOD, RUN_TESTS, TEST
 from tests.casework.office import BEN, Office
-from tests.code_host import TOKEN, CodeHost, Fault
+from tests.code_host import REPOSITORY, TOKEN, CodeHost, Fault
 from tests.fakes import Crash, Faults, MemoryDocuments, in_memory
 from tests.gitrepo import commit_files, git, make_repo
-from tests.sampling import every, pairs
 
 
 class Files:
@@ -149,13 +149,37 @@ class Desk:
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[CodeHost]:
     with CodeHost(tmp_path / "host") as host:
-        host.publish(make_repo(tmp_path / "shop", CODE))
+        publish(make_repo(tmp_path / "shop", CODE), host)
         yield host
+
+
+def publish(codebase: Path, host: CodeHost) -> None:
+    """Do what `host.publish` does, without the time that git needs for a push."""
+    made, ref = codebase / ".git", Path("refs", "heads", "main")
+    shutil.copytree(made / "objects", host.bare / "objects", dirs_exist_ok=True)
+    shutil.copy(made / ref, host.bare / ref)
+    with (made / "config").open("a") as config:
+        config.write(f'[remote "origin"]\n\turl = {host.url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n')
+    with (host.bare / "config").open("a") as config:
+        config.write("[receive]\n\tautogc = false\n")
 
 
 def opened(desk: Desk) -> Fix:
     desk.click()
     desk.fixes.tick()
+    return desk.fix
+
+
+def standing(desk: Desk) -> Fix:
+    """Let a request stand that the host finds: as after `opened`, without the time that git needs for a push."""
+    desk.click()
+    fix, host = desk.fix, desk.host
+    git(host.bare, "branch", fix.branch, "main")
+    body = {"head": fix.branch, "base": "main", "title": fix.patch.title, "body": fix.marker, "draft": True}
+    assert host.answer("POST", f"/api/v3/repos/{REPOSITORY}/pulls", {}, body)[0] == 201
+    desk.store.change(fix.id, lambda now: now.evolve(pushed=(host.branches()[fix.branch],)))
+    desk.fixes.tick()
+    assert desk.fix.status is FixStatus.OPEN
     return desk.fix
 
 
@@ -181,35 +205,53 @@ def test_one_click_opens_one_draft_that_card_and_draft_name(tmp_path: Path, host
     assert desk.marks(desk.state).is_offered is False
 
 
+def moments_of_an_opening(desk: Desk) -> list[str]:
+    """Open a request undisturbed, and return the moments at which the process may have died, in their order."""
+    opened(desk)
+    return list(desk.faults.points)
+
+
+def opened_over_a_death(desk: Desk, moment: int) -> tuple[FixStatus, int, int]:
+    """Die at a moment of an opening and start again; return the status, and how many requests and branches are."""
+    host = desk.host
+    desk.documents.texts.clear()
+    host.pulls.clear()
+    for branch in host.branches():
+        git(host.bare, "branch", "-D", branch)
+    desk.faults.points.clear()
+    desk.faults.crash_at = moment
+    desk.restart()
+    with pytest.raises(Crash):
+        opened(desk)
+    desk.faults.crash_at = None
+    desk.restart()
+    if not desk.store.all():  # the click itself was lost
+        desk.click()
+    desk.wait(2)
+    return desk.fix.status, len(host.pulls), len(host.branches())
+
+
+def test_a_process_that_dies_around_the_request_opens_one(tmp_path: Path, host: CodeHost) -> None:
+    """The branch is pushed, the request made or not, and nobody has noted it; the next start goes on by itself."""
+    desk = Desk(tmp_path, host)
+    moments = moments_of_an_opening(desk)
+    asked = [number for number, name in enumerate(moments, 1) if name.endswith(" a request")]
+    assert len(asked) == 2
+    for moment in asked:
+        assert opened_over_a_death(desk, moment) == (FixStatus.OPEN, 1, 1), moments[moment - 1]
+
+
+@pytest.mark.full
 def test_wherever_the_process_dies_there_is_one_branch_and_one_request(tmp_path: Path, host: CodeHost) -> None:
     """At every write and every call; the next start goes on by itself."""
     desk = Desk(tmp_path, host)
-    crash_at = 0
-    while True:
-        crash_at += 1
-        desk.documents.texts.clear()
-        host.pulls.clear()
-        for branch in host.branches():
-            git(host.bare, "branch", "-D", branch)
-        desk.faults.points.clear()
-        desk.faults.crash_at = crash_at
-        desk.restart()
-        try:
-            opened(desk)
-        except Crash:
-            pass
-        else:
-            break
-        desk.faults.crash_at = None
-        desk.restart()
-        if not desk.store.all():  # the click itself was lost
-            desk.click()
-        desk.wait(2)
-        assert (desk.fix.status, len(host.pulls), len(host.branches())) == (FixStatus.OPEN, 1, 1), crash_at
-    assert crash_at > 8
+    moments = moments_of_an_opening(desk)
+    assert len(moments) > 7
+    for moment, name in enumerate(moments, 1):
+        assert opened_over_a_death(desk, moment) == (FixStatus.OPEN, 1, 1), name
 
 
-@pytest.mark.parametrize("status", [0, 500, 502])
+@pytest.mark.parametrize("status", [0, pytest.param(502, marks=pytest.mark.full)])
 def test_a_request_that_was_opened_and_not_confirmed_is_found(tmp_path: Path, host: CodeHost, status: int) -> None:
     """The answer is lost, or a proxy's."""
     desk = Desk(tmp_path, host)
@@ -231,18 +273,15 @@ def test_a_request_that_appears_between_look_and_open_is_ours(tmp_path: Path, ho
     assert (desk.fix.request, len(host.pulls)) == (first.request, 1)
 
 
-@pytest.mark.parametrize(
-    ("status", "word"),
-    [(401, "Bad credentials"), (403, "not accessible"), (404, "Not Found"), (422, "Validation Failed")],
-)
-def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost, status: int, word: str) -> None:
+def test_the_hosts_own_words_reach_the_person(tmp_path: Path, host: CodeHost) -> None:
     """And the next click tries again, over the same branch."""
     desk = Desk(tmp_path, host)
-    host.faults = [Fault(pattern="POST .*/pulls", status=status, body={"message": word})]
-    code, said = refusal(desk)
-    assert code is FixCode.HOST
-    assert said.startswith(f"GitHub says: {word}. ")
-    assert said.endswith(" Then press Open draft PR again.")
+    for status, word in ((403, "not accessible"), (422, "Validation Failed")):
+        host.faults = [Fault(pattern="POST .*/pulls", status=status, body={"message": word})]
+        code, said = refusal(desk)
+        assert code is FixCode.HOST
+        assert said.startswith(f"GitHub says: {word}. ")
+        assert said.endswith(" Then press Open draft PR again.")
     assert opened(desk).status is FixStatus.OPEN
     assert (len(host.pulls), len(host.branches())) == (1, 1)
 
@@ -271,30 +310,32 @@ def test_a_wrong_token_is_told_at_once(tmp_path: Path, host: CodeHost, base: str
 
 CALLS_OF_GIT = ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"]
 REFUSALS = [
-    (401, "does not accept triage's token"),
-    (403, "may not do that"),
-    (404, "may not see it"),
-    (301, "has moved"),
+    (401, CALLS_OF_GIT[0], "does not accept triage's token"),
+    (403, CALLS_OF_GIT[1], "may not do that"),
+    (404, CALLS_OF_GIT[2], "may not see it"),
+    (301, CALLS_OF_GIT[0], "has moved"),
 ]
+OUTAGES = [(0, CALLS_OF_GIT[1], False), (503, CALLS_OF_GIT[2], True)]
 
 
-@pytest.mark.parametrize(("refusal_of_host", "pattern"), pairs(REFUSALS, CALLS_OF_GIT, per_row=1))
-def test_what_git_is_refused_is_final_at_once(
-    tmp_path: Path, host: CodeHost, refusal_of_host: tuple[int, str], pattern: str
-) -> None:
+def test_what_git_is_refused_is_final_at_once(tmp_path: Path, host: CodeHost) -> None:
     """A token may suit the host's interface and not its git; a folder of the machine is named nowhere."""
     desk = Desk(tmp_path, host)
-    status, word = refusal_of_host
-    host.faults = [Fault(pattern=pattern, status=status, body={"message": "no"})]
-    code, said = refusal(desk)
-    assert code is FixCode.HOST
-    assert word in said
-    assert str(tmp_path) not in said
+    for status, pattern, word in REFUSALS:
+        host.faults = [Fault(pattern=pattern, status=status, body={"message": "no"})]
+        code, said = refusal(desk)
+        assert code is FixCode.HOST
+        assert word in said
+        assert str(tmp_path) not in said
     assert opened(desk).status is FixStatus.OPEN
 
 
 @pytest.mark.parametrize(
-    ("status", "pattern", "takes_effect"), every(5, product([0, 429, 500, 503], CALLS_OF_GIT, [False, True]))
+    ("status", "pattern", "takes_effect"),
+    [
+        pytest.param(*row, marks=() if row in OUTAGES else pytest.mark.full)
+        for row in product([0, 429, 500, 503], CALLS_OF_GIT, [False, True])
+    ],
 )
 def test_what_git_cannot_reach_is_tried_again(
     tmp_path: Path, host: CodeHost, pattern: str, status: int, takes_effect: bool
@@ -365,11 +406,14 @@ def test_a_host_is_not_asked_before_it_wants_to_be(tmp_path: Path, host: CodeHos
     assert desk.fix.status is FixStatus.OPEN
 
 
-@pytest.mark.parametrize(("state", "told"), [("closed", "was closed"), ("merged", "a draft PR already")])
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("closed", "was closed"), pytest.param("merged", "a draft PR already", marks=pytest.mark.full)],
+)
 def test_what_ended_on_the_host_is_not_opened_again(tmp_path: Path, host: CodeHost, state: str, told: str) -> None:
     """A late click on an old card is told so."""
     desk = Desk(tmp_path, host)
-    opened(desk)
+    standing(desk)
     host.pulls[0]["state"] = state
     desk.office.clock.advance(400)
     desk.updates.follow()
@@ -454,7 +498,7 @@ def test_without_a_token_the_patch_is_a_file(tmp_path: Path, host: CodeHost) -> 
 def test_what_ended_is_removed_after_a_while(tmp_path: Path, host: CodeHost) -> None:
     """Not while its thread is open, nor an open request, however old."""
     desk = Desk(tmp_path, host, keep=timedelta(days=90))
-    opened(desk)
+    standing(desk)
     desk.office.decisions.approve(desk.office.click(), by=BEN)
     desk.wait()
     desk.office.clock.advance(200 * 86_400)
@@ -473,7 +517,7 @@ def test_what_ended_is_removed_after_a_while(tmp_path: Path, host: CodeHost) -> 
 def test_what_is_reopened_is_followed_again(tmp_path: Path, host: CodeHost) -> None:
     """A request that somebody closed may go on; after a month it is left alone."""
     desk = Desk(tmp_path, host, keep=timedelta(days=90))
-    opened(desk)
+    standing(desk)
     host.pulls[0]["state"] = "closed"
     desk.office.clock.advance(400)
     desk.updates.follow()
@@ -503,7 +547,7 @@ def test_what_is_reopened_is_followed_again(tmp_path: Path, host: CodeHost) -> N
 def test_a_request_that_cannot_be_seen_is_said_on_the_card(tmp_path: Path, host: CodeHost) -> None:
     """A token that is no longer one, or a request that is gone; what was last known stays."""
     desk = Desk(tmp_path, host)
-    opened(desk)
+    standing(desk)
     host.faults = [Fault(pattern="GET .*/pulls/1\\?", status=404, body={"message": "Not Found"})]
     desk.office.clock.advance(400)
     desk.updates.follow()
@@ -520,7 +564,7 @@ def test_a_request_that_cannot_be_seen_is_said_on_the_card(tmp_path: Path, host:
 def test_a_limited_host_is_left_alone_while_requests_are_followed(tmp_path: Path, host: CodeHost) -> None:
     """For as long as it says; for a minute where it says nothing."""
     desk = Desk(tmp_path, host)
-    opened(desk)
+    standing(desk)
     host.faults = [Fault(pattern="GET .*/pulls/1\\?", status=403, headers={"Retry-After": "900"})]
     desk.office.clock.advance(400)
     desk.updates.follow()
@@ -557,7 +601,7 @@ class LimitedClient(GitHubClient):
 def test_a_limited_host_does_not_hold_up_the_requests_of_another(tmp_path: Path, host: CodeHost) -> None:
     """However many of its requests are due before theirs."""
     desk = Desk(tmp_path, host)
-    fix = opened(desk)
+    fix = standing(desk)
     found = code_repository(host.url, "github")
     assert found is not None
     limited = LimitedClient(found, SecretStr(TOKEN))
@@ -596,7 +640,7 @@ def test_a_late_refusal_changes_no_request_that_stands(tmp_path: Path, host: Cod
 def test_a_request_is_followed_to_its_end(tmp_path: Path, host: CodeHost) -> None:
     """Asked every five minutes; what is news is shown."""
     desk = Desk(tmp_path, host)
-    opened(desk)
+    standing(desk)
     asked = len(host.requests)
     desk.updates.follow()
     assert len(host.requests) == asked

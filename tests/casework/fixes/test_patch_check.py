@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.git.git_repo import GitRepo
@@ -31,7 +30,6 @@ from bot.casework.fixes.patch_check import FixRefused, PatchChecks
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.patch_limits import FixCode
 from tests.gitrepo import git, make_repo
-from tests.sampling import examples
 from tests.tables import each_row
 
 CODE = {"app/retry.py": "LIMIT = 5\n", "README.md": "# shop\n", "uv.lock": "a = 1\n", "run.sh": "#!/bin/sh\n"}
@@ -127,9 +125,6 @@ def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "shop", CODE)
 
 
-Check = Callable[[str], tuple[str, ...]]
-
-
 def checks_of(repo: Path, **wanted: Any) -> PatchChecks:
     workshop = repo.parent / "home" / "workshop"
     workshop.parent.mkdir(exist_ok=True)
@@ -151,16 +146,22 @@ def refused(repo: Path, diff: str, **wanted: Any) -> FixRefused:
     return error.value
 
 
-@pytest.mark.parametrize("diff", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_patch_is_refused_and_touches_nothing(repo: Path, diff: str) -> None:
+def test_a_hostile_patch_is_refused_and_touches_nothing(repo: Path) -> None:
     """Neither in the checkout nor beside it."""
-    before = sorted(path for path in repo.parent.rglob("*"))
-    said = refused(repo, diff)
-    assert str(said).endswith(".")
-    assert "\n" not in str(said)
-    after = sorted(path for path in repo.parent.rglob("*") if "home" not in path.parts)
-    assert after == before
-    assert not (repo.parent / "home" / "workshop").exists()
+    checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")
+    home = repo.parent / "home"
+    before = sorted(path for path in repo.parent.rglob("*") if home not in path.parents)
+    said = {}
+    with checks.repository() as scratch:
+        for kind, diff in HOSTILE.items():
+            try:
+                checks.apply(scratch, head, diff)
+            except FixRefused as error:
+                said[kind] = str(error)
+            after = sorted(path for path in repo.parent.rglob("*") if home not in path.parents)
+            assert after == before, kind
+    assert [kind for kind in HOSTILE if not re.fullmatch(r".+\.", said.get(kind, ""))] == []
+    assert list(home.iterdir()) == []
 
 
 LINES = st.sampled_from(
@@ -192,12 +193,12 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(lines=st.lists(LINES, min_size=2, max_size=12))
-def test_whatever_git_takes_stays_in_the_tree_and_within_the_limits(repo: Path, lines: list[str]) -> None:
+def test_whatever_git_takes_stays_in_the_tree_and_within_the_limits(repo: Path) -> None:
     """Any mixture of a diff's lines: what is not refused changes ordinary, unprotected files only."""
     checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")
-    with checks.repository() as scratch:
+
+    @given(lines=st.lists(LINES, min_size=2, max_size=12))
+    def holds(lines: list[str]) -> None:
         try:
             tree = checks.apply(scratch, head, "\n".join(lines))
         except FixRefused:
@@ -205,6 +206,9 @@ def test_whatever_git_takes_stays_in_the_tree_and_within_the_limits(repo: Path, 
         for change in scratch.changes(head, tree):
             assert change.path.startswith(("app/", "run.sh"))
             assert change.mode in ("100644", "100755", "000000")
+
+    with checks.repository() as scratch:
+        holds()
 
 
 def test_the_checkout_and_its_git_are_only_read(repo: Path) -> None:
@@ -286,9 +290,6 @@ def test_a_patch_in_dos_form_or_a_mode_alone_is_an_ordinary_one(repo: Path) -> N
     """Its lines end as the file's do; a new mode of an ordinary file may be proposed."""
     assert checked(repo, GOOD.replace("\n", "\r\n"))
     assert checked(repo, "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n")
-    setuid = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 104755\n"
-    with suppress(FixRefused):
-        assert checked(repo, setuid)  # git keeps no such bit
 
 
 def test_a_rename_may_change_the_case_alone(repo: Path) -> None:
@@ -296,9 +297,11 @@ def test_a_rename_may_change_the_case_alone(repo: Path) -> None:
     assert checked(repo, "diff --git a/run.sh b/Run.sh\nsimilarity index 100%\nrename from run.sh\nrename to Run.sh\n")
 
 
-@each_row("last", ["-b\n+c\n", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"])
-@each_row("counts", ["-1,2 +1,2", "-1,9 +1,9"])
-def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, last: str, counts: str) -> None:
+@each_row(
+    "counts, last",
+    [("-1,2 +1,2", "-b\n+c\n"), ("-1,9 +1,9", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n")],
+)
+def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, counts: str, last: str) -> None:
     """Who reads a file does not see it, so models leave out the line that says so."""
     repo = make_repo(tmp_path / "shop", {"x.txt": "a\nb"})
     checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")

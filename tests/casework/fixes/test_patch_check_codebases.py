@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import cycle
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.codebases import Codebases
@@ -19,14 +20,13 @@ from tests.casework.fixes.test_fix_opening import a_fix
 from tests.casework.fixes.test_patch_check import HOSTILE, checks_of
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files
-from tests.sampling import examples, pairs
 from tests.tables import each_row
 
 EDIT = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
 NEW = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+b\n"
 CART, QUEUE, BOTH = EDIT.format("src/cart.py"), EDIT.format("deploy/queue.py"), EDIT.format("src/both.py")
 HOSTILE_HERE = {
-    **HOSTILE,
+    **{kind: HOSTILE[kind] for kind in ("a path with ..", "a hook", "a symbolic link", "a workflow", "no diff")},
     "into the other codebase": EDIT.format("shop:../infra/src/both.py"),
     "into the other codebase, by its name": EDIT.format("shop:infra:src/both.py"),
     "into the other codebase, behind a file": EDIT.format("shop:src/../../infra/src/both.py"),
@@ -119,7 +119,7 @@ def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
         checks.apply(scratch, fix.commit, fix.diff)
 
 
-@each_row("kind, about", pairs(HOSTILE_HERE, [(), ("shop",)], per_row=1))
+@each_row("kind, about", [(kind, about) for kind, about in zip(HOSTILE_HERE, cycle([(), ("shop",)]), strict=False)])
 def test_a_hostile_patch_is_refused_in_a_team_of_several_codebases(
     team: Codebases, tmp_path: Path, kind: str, about: Collection[str]
 ) -> None:
@@ -161,7 +161,6 @@ def test_a_patch_on_file_without_a_codebase_is_for_the_one_with_its_commit(team:
     assert known.of(a_fix(codebase="shop")) is team.first
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(
         st.sampled_from([CART, QUEUE, BOTH, NEW.format("n.py"), EDIT.format("shop:src/both.py"), EDIT.format("none")]),

@@ -1,6 +1,6 @@
 """The offline investigator: what it drafts, proves and refuses without a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -149,7 +149,7 @@ def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> No
     assert ret.confidence_reason.count(". ") == 0
 
 
-@each_row("chars", [400, 900, 1_700, 50_000])
+@each_row("chars", [400, 10_000])
 def test_a_draft_of_long_lines_still_fits_into_slacks_editor(tmp_path: Path, chars: int) -> None:
     """Whatever the lines are like, the reply can be edited and posted; too long a line is passed over, never cut."""
     long = "# the server is busy so we send the request again " + "x" * chars
@@ -260,6 +260,13 @@ def test_what_a_human_added_is_searched_too(tmp_path: Path) -> None:
     assert "why?\nthe zeppelin service" in asked(investigation.ledger)
 
 
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
+    """Whoever searches the codebase that threads are about."""
+    files = {"src/transport.py": RETRY, "src/body.py": LIMIT, **OTHERS}
+    return offline(tmp_path_factory.mktemp("threads"), files)
+
+
 FOLLOW_UP = "and where is `body_of` defined?"
 NOWHERE = "which zeppelin do we charter?"
 REMARK = "we run it in the EU region"
@@ -278,10 +285,9 @@ REMARK = "we run it in the EU region"
     ],
 )
 def test_the_newest_question_of_the_thread_is_answered_first(
-    tmp_path: Path, follow_ups: tuple[FollowUp, ...], quoted: list[str], not_answered: tuple[str, ...]
+    threads: OfflineInvestigator, follow_ups: tuple[FollowUp, ...], quoted: list[str], not_answered: tuple[str, ...]
 ) -> None:
     """Then the thread's own; of what else was written there the return says that nothing answers it."""
-    repo = GitRepo(make_repo(tmp_path / "code", {"src/transport.py": RETRY, "src/body.py": LIMIT, **OTHERS}))
     assignment = Assignment(
         question="where is `send_with_retry` defined?",
         question_type=QuestionType.OTHER,
@@ -289,8 +295,7 @@ def test_the_newest_question_of_the_thread_is_answered_first(
         round=1,
         follow_ups=follow_ups,
     )
-    offline = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
-    ret = offline.investigate(assignment, run_id="r1").ret
+    ret = threads.investigate(assignment, run_id="r1").ret
     assert list(dict.fromkeys(ref.ref.rpartition(":")[0] for ref in ret.evidence_refs)) == quoted
     assert ret.not_answered == not_answered
     assert all(f"`{ref.ref}`\n```\n{ref.quote}\n```" in ret.draft_reply for ref in ret.evidence_refs[:2])
@@ -326,7 +331,7 @@ def test_an_index_that_disagrees_with_git_is_not_quoted(code: Path) -> None:
     assert ret.evidence_refs == ()
 
 
-@each_row("question", ["", "😀🎉", "busy " * 8_000, '"server (NEAR', "\ud83d busy"])
+@each_row("question", ["", "😀🎉", "busy " * 4_000, '"server (NEAR', "\ud83d busy"])
 def test_any_text_can_be_asked(code: Path, question: str) -> None:
     """Nothing, emoji and very long messages get a return like any other, one that can be written to disk."""
     assert investigate(code, "src/transport.py", question=question).ret.model_dump_json()
@@ -392,8 +397,21 @@ PAY = (
 OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(30)}
 
 
+def offline(folder: Path, files: Mapping[str, str]) -> OfflineInvestigator:
+    """Return whoever searches a codebase of these files."""
+    repo = GitRepo(make_repo(folder / "code", files))
+    return OfflineInvestigator(repo, SqlitePassageIndex(repo, folder / "index.sqlite"))
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
+    """Whoever searches the shop."""
+    auth = "def verify_password(user, password):\n    return user.hash == hash_of(password)\n"
+    return offline(tmp_path_factory.mktemp("shop"), {"shop/pay.py": PAY, "shop/auth.py": auth, **OTHERS})
+
+
 @each_row(
-    "asked, path",
+    "question, path",
     [
         ("Where is the retry limit set?", "shop/pay.py"),
         ("Wie oft wird eine Zahlung wiederholt?", "shop/pay.py"),
@@ -403,13 +421,12 @@ OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" f
         ("Was macht shop/m7.py", "shop/m7.py"),
     ],
 )
-def test_names_in_code_answer_to_other_words_and_to_german(tmp_path: Path, asked: str, path: str | None) -> None:
+def test_names_in_code_answer_to_other_words_and_to_german(
+    shop: OfflineInvestigator, question: str, path: str | None
+) -> None:
     """`MAX_ATTEMPTS` is a retry limit, in whatever language it is asked for; what nothing answers has no draft."""
-    auth = "def verify_password(user, password):\n    return user.hash == hash_of(password)\n"
-    repo = GitRepo(make_repo(tmp_path / "code", {"shop/pay.py": PAY, "shop/auth.py": auth, **OTHERS}))
-    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
-    assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    ret = investigator.investigate(assignment, run_id="r1").ret
+    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
+    ret = shop.investigate(assignment, run_id="r1").ret
     assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
 
 
@@ -418,8 +435,14 @@ FAR = "def enter(courier):\n    badge(1)\n" + "    step()\n" * 7 + "    scan(2)\
 MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(110)}
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
+    """Whoever searches a codebase of many files."""
+    return offline(tmp_path_factory.mktemp("many"), {"shop/rules.py": RULES, "shop/gate.py": FAR, **MANY})
+
+
 @each_row(
-    "asked, is_answered",
+    "question, is_answered",
     [
         ("What is the leave policy?", True),
         ("What is the maternity leave policy?", False),
@@ -431,12 +454,12 @@ MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n"
         ("Which badge does the courier scan in the cafeteria?", False),
     ],
 )
-def test_what_the_code_knows_nothing_of_has_no_draft(tmp_path: Path, asked: str, is_answered: bool) -> None:
+def test_what_the_code_knows_nothing_of_has_no_draft(
+    many: OfflineInvestigator, question: str, is_answered: bool
+) -> None:
     """Two shared words are chance where an English question names a thing that no file has, or asks for a date."""
-    repo = GitRepo(make_repo(tmp_path / "code", {"shop/rules.py": RULES, "shop/gate.py": FAR, **MANY}))
-    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
-    assignment = Assignment(question=asked, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    assert bool(investigator.investigate(assignment, run_id="r1").ret.draft_reply) is is_answered
+    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
+    assert bool(many.investigate(assignment, run_id="r1").ret.draft_reply) is is_answered
 
 
 HOOK = (

@@ -8,7 +8,6 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import trace_places
 from tests.gitrepo import make_repo
-from tests.tables import each_row
 
 CODE = "".join(f"step_{number}()\n" for number in range(20))
 FILES = {
@@ -35,32 +34,6 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, SqlitePassa
     index = SqlitePassageIndex(made, folder / "index.sqlite")
     index.refresh()
     return made, index
-
-
-@each_row(
-    "frame, path",
-    [
-        ("at add (/app/node_modules/shop-router/lib/route.js:9:3)", "lib/route.js"),
-        ("at add (/app/node_modules/express/lib/route.js:9:3)", None),
-        ("at draw (/app/node_modules/shop-router/node_modules/express/lib/route.js:9:3)", None),
-        ("at add (/app/node_modules/express/node_modules/shop-router/lib/route.js:9:3)", "lib/route.js"),
-        ("at draw (/app/node_modules/@acme/ui/lib/button.js:9:3)", "packages/ui/lib/button.js"),
-        ("at draw (/app/node_modules/@other/ui/lib/button.js:9:3)", None),
-        ("#0 /var/www/vendor/acme/tax/src/Tax.php(9): add()", "src/Tax.php"),
-        ("#0 /var/www/vendor/other/tax/src/Tax.php(9): add()", None),
-        ("/go/pkg/mod/github.com/acme/queue@v1.4.0/consumer.go:9 +0x1c", "consumer.go"),
-        ("/go/pkg/mod/github.com/other/queue@v1.4.0/consumer.go:9 +0x1c", None),
-        ("from /usr/local/bundle/gems/ledger-2.1.0/lib/ledger/post.rb:9:in `add'", "ruby/lib/ledger/post.rb"),
-        ("from /usr/local/bundle/gems/book-2.1.0/lib/book/post.rb:9:in `add'", None),
-        ("at /root/.cargo/registry/src/index.crates.io-6f17/audit-0.3.1/src/write.rs:9:5", "crates/audit/src/write.rs"),
-        ("at /root/.cargo/registry/src/index.crates.io-6f17/serde-1.0.1/src/write.rs:9:5", None),
-    ],
-)
-def test_an_installed_package_is_ours_by_its_name(
-    repo: tuple[GitRepo, SqlitePassageIndex], frame: str, path: str | None
-) -> None:
-    """Another package with a file of the same name is somebody else's."""
-    assert [one.path for one in trace_places(frame, *repo)] == ([path] if path else [])
 
 
 class CountingRepo(GitRepo):

@@ -124,10 +124,13 @@ def test_no_answer_is_a_failure_with_a_reason(bench: Bench, code: str, words: st
 def test_a_program_that_does_not_end_is_ended(bench: Bench) -> None:
     """At the limit; what it said it cost is on the bill."""
     code = "import time; print('{\"total_cost_usd\": 0.5}', flush=True); time.sleep(600)"
-    with pytest.raises(RunTimedOut, match="reached the limit") as caught:
-        bench.investigate(code, limit_s=10)  # time to start on a busy machine
+    for number, limit_s in enumerate((0.5, 8.0, 64.0), 1):
+        with pytest.raises(RunTimedOut, match="reached the limit") as caught:
+            bench.investigate(code, limit_s=limit_s)
+        assert len(bench.costs) == number
+        if bench.screen.getvalue():  # else it did not even start in that time, on a busy machine
+            break
     assert caught.value.usage.cost_usd == 0.5
-    assert len(bench.costs) == 1
 
 
 def test_a_program_that_is_not_there_is_named(bench: Bench) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.casework.card_marks import FeedbackCounts
@@ -21,7 +21,6 @@ from bot.ports.collections import FEEDBACK
 from tests.builders import THREAD_ID
 from tests.casework.office import BEN, Office
 from tests.fakes import Crash, Faults, MemoryDocuments, in_memory
-from tests.sampling import examples
 
 ANN, EVE = "U1", "U3"
 
@@ -185,11 +184,10 @@ def test_old_votes_are_removed_after_a_while(tmp_path: Path) -> None:
 
 STEPS = st.lists(
     st.one_of(st.tuples(st.sampled_from([ANN, BEN, EVE, "U4"]), st.booleans()), st.sampled_from(["tick", "restart"])),
-    max_size=30,
+    max_size=20,
 )
 
 
-@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_order_of_votes_counts_the_last_of_each(tmp_path_factory: Any, steps: list[Any]) -> None:
     """Through restarts; told at most once, and at last if one stands against the reply."""

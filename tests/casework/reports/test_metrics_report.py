@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.casework.reports.acceptance import acceptance
@@ -20,7 +20,6 @@ from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution, ThreadStatus, Transition
 from tests.builders import NOW
 from tests.casework.past import FALSE, GOOD, HOUR, TONE, a_round, decided, heard, history, judgement, reply, thread
-from tests.sampling import examples
 from tests.tables import each_row
 
 WEEK = Window.last(7, NOW)
@@ -197,7 +196,6 @@ MANY = st.lists(
 )
 
 
-@settings(max_examples=examples(60), deadline=None)
 @given(threads=MANY, replies=st.lists(st.builds(reply, st.integers(0, 50)), max_size=8), seed=st.randoms())
 def test_no_record_divides_by_zero_and_order_does_not_matter(threads: Any, replies: Any, seed: random.Random) -> None:
     """Whatever happened, in whatever order it is read; a share is between nothing and all."""

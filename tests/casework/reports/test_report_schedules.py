@@ -13,7 +13,7 @@ from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import WeeklyReview, build_review
 from bot.config.casework_settings import ReviewSettings
 from bot.domain.hours import ActiveHours
-from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
+from bot.errors import ProviderError, StoreError
 from tests.casework.four_weeks import live_four_weeks
 from tests.fakes import FakeClock, MemorySingle
 
@@ -68,48 +68,6 @@ def test_each_week_has_one_review_whatever_restarts(lead: Lead) -> None:
     assert lead.tick(days=1) == ["2026-11-23", "2026-11-30"]
 
 
-def test_nobody_is_written_to_without_a_lead(lead: Lead) -> None:
-    """Nor is anything remembered."""
-    lead.settings = ReviewSettings()
-    assert lead.tick(hours=1) == []
-    assert lead.stored.read() == {}
-
-
-def test_a_week_of_silence_has_no_message(tmp_path: Path) -> None:
-    """And is not looked at again."""
-    lead = Lead(tmp_path)
-    assert lead.tick(minutes=1) == []
-    assert lead.stored.read()["sent"] == "2026-11-23"
-
-
-def test_it_waits_for_working_hours(lead: Lead) -> None:
-    """At ten here, and on Tuesday where Monday is free."""
-    lead.hours = ActiveHours("10:00", "17:00", "Europe/Berlin", frozenset({1, 2}))
-    assert lead.tick(hours=20) == []
-    assert lead.tick(hours=5, minutes=1) == ["2026-11-23"]
-
-
-@pytest.mark.parametrize("refusal", [Unavailable("down"), Unconfirmed("Slack could not confirm")])
-def test_what_was_not_confirmed_is_tried_again_and_looked_for_since_it_was_first_meant(
-    lead: Lead, refusal: ProviderError
-) -> None:
-    """So that the message can be found that a process posted before it died."""
-    lead.refuse = refusal
-    assert lead.tick(minutes=1) == []
-    lead.refuse = None
-    assert lead.tick(hours=3) == ["2026-11-23"]
-    assert lead.sent[0][1] == MONDAY
-
-
-def test_what_could_not_be_sent_for_a_day_is_given_up(lead: Lead) -> None:
-    """A bot that starts on Wednesday does not make up for it either."""
-    lead.refuse = Unavailable("down")
-    assert lead.tick(minutes=1) == []
-    lead.refuse = None
-    assert lead.tick(days=1) == []
-    assert lead.stored.read()["sent"] == "2026-11-23"
-
-
 def test_nothing_is_sent_that_the_disk_does_not_remember(lead: Lead) -> None:
     """It would be sent again by the next process."""
 
@@ -121,9 +79,3 @@ def test_nothing_is_sent_that_the_disk_does_not_remember(lead: Lead) -> None:
     with pytest.raises(StoreError):
         lead.tick(minutes=1)
     assert lead.sent == []
-
-
-def test_a_clock_that_was_ahead_keeps_no_week_from_its_review(lead: Lead) -> None:
-    """A week in the future was a wrong clock's."""
-    lead.stored.update({"sent": "2027-01-04"})
-    assert lead.tick(minutes=1) == ["2026-11-23"]

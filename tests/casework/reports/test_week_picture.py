@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 
@@ -10,7 +9,6 @@ from PIL import Image
 
 from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH, draw_week
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
-from tests.tables import each_row
 
 PAPER = (251, 251, 250)
 
@@ -29,7 +27,6 @@ WEEK = WeekSummary(
     gauge=ShareWithBand(title="First rounds that pass", value=0.75, shown="75 %", says="of 24 drafts", band=(0.6, 0.9)),
     cost=WeekCost(shown="$4.40", says="40 model runs"),
 )
-EXTREME = a_row((0, 0), (10_000, 10_000), (1, 9_999), None, (0, 10_000), (10_000, 0), (999_999, 9_000_001))
 
 
 def opened(png: bytes) -> Image.Image:
@@ -43,38 +40,3 @@ def test_it_is_a_png_of_the_said_size_on_paper_of_its_own() -> None:
     assert picture.size == (WIDTH * SCALE, HEIGHT * SCALE)
     corners = [(x, y) for x in (0, picture.width - 1) for y in (0, picture.height - 1)]
     assert {picture.getpixel(corner) for corner in corners} == {PAPER}
-
-
-@each_row(
-    "other",
-    [
-        replace(WEEK, bars=[replace(FULL, days=[(3, 2), *FULL.days[1:]]), *WEEK.bars[1:]]),
-        replace(WEEK, bars=[replace(FULL, days=[None, *FULL.days[1:]]), *WEEK.bars[1:]]),
-        replace(WEEK, bars=[replace(FULL, missing="nothing was recorded"), *WEEK.bars[1:]]),
-        replace(WEEK, gauge=replace(WEEK.gauge, value=0.76)),
-        replace(WEEK, gauge=replace(WEEK.gauge, value=None)),
-        replace(WEEK, cost=replace(WEEK.cost, shown="unknown")),
-    ],
-)
-def test_another_number_is_another_picture(other: WeekSummary) -> None:
-    """And the same numbers are the same picture."""
-    assert opened(draw_week(WEEK)).tobytes() == opened(draw_week(WEEK)).tobytes()
-    assert opened(draw_week(other)).tobytes() != opened(draw_week(WEEK)).tobytes()
-
-
-@each_row("value", [0.0, 1.0, None])
-def test_extreme_numbers_stay_on_the_sheet(value: float | None) -> None:
-    """Nought, ten thousand, millions: the margin is white, and a day with one of ten thousand shows it."""
-    rows = [EXTREME, replace(EXTREME, warns=True), a_row(*[(0, 0)] * 7)]
-    picture = opened(draw_week(replace(WEEK, bars=rows, gauge=replace(WEEK.gauge, value=value))))
-    margin = int(10 * SCALE)
-    right = picture.crop((picture.width - margin, 0, picture.width, picture.height))
-    left = picture.crop((0, 0, margin, picture.height))
-    assert {colour for _, colour in (right.getcolors() or []) + (left.getcolors() or [])} == {PAPER}
-
-
-def test_many_threads_draw_the_same() -> None:
-    """Nothing is shared between two sheets."""
-    with ThreadPoolExecutor(8) as pool:
-        drawn = set(pool.map(lambda _: draw_week(WEEK), range(16)))
-    assert len(drawn) == 1

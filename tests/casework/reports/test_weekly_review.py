@@ -9,8 +9,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review
-from bot.cli.reports.review import render, review_json
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
+from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution
 from bot.ports.collections import JUDGEMENTS, RECHECKS, SingleDocument
 from tests.builders import NOW
@@ -57,32 +56,3 @@ def test_each_part_says_how_often_where_and_what_to_do(tmp_path: Path) -> None:
     assert all(part.todo for part in review.parts)
     assert error_words(review.errors[0]).startswith("50 % of 2 ignored messages deserved work")
     assert error_words(review.errors[1]) == "nothing was judged"
-
-
-def test_codebases_that_nobody_asked_about_are_named(tmp_path: Path) -> None:
-    """What a question names or an answer cites was asked about; one codebase alone says nothing, nor does silence."""
-    store = FileStore(tmp_path)
-    names = ["shop", "infra", "docs"]
-    assert build_review(store, Rollups(store), NOW, names).parts == []
-    cited = a_round(evidence_refs=[EvidenceRef(kind=EvidenceKind.FILE, ref="infra:main.tf:3-9")])
-    live_four_weeks(store, NOW + timedelta(days=26), {}, drafts=1, channel="C2", rounds=(cited,))
-    live_four_weeks(store, NOW + timedelta(days=25), {}, drafts=1, question="Where does Shop set the limit?")
-    (part,) = build_review(store, Rollups(store), NOW, names).parts
-    assert (part.count, part.title) == (1, "Codebases nobody asked about")
-    assert [(line.text, line.link) for line in part.lines] == [("docs", "triage.yml: codebases.docs")]
-    assert build_review(store, Rollups(store), NOW, ["docs"]).parts == []
-
-
-def test_it_fits_a_terminal_and_is_json_for_programs(tmp_path: Path) -> None:
-    """Links aside, no line is wider than 80 columns."""
-    store = a_team(tmp_path)
-    review = build_review(store, Rollups(store, saves=False), NOW)
-    lines = "\n".join(render(review)).split("\n")
-    assert [line for line in lines if len(line) > 80 and "https://" not in line] == []
-    assert '"title": "Dismissed"' in review_json(review)
-
-
-def test_an_empty_home_has_nothing_to_do(tmp_path: Path) -> None:
-    """And says so."""
-    store = FileStore(tmp_path)
-    assert "Nothing to do." in list(render(build_review(store, Rollups(store), NOW)))

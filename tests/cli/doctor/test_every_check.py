@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -406,8 +405,9 @@ def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
     assert service_checks.model(patient(tmp_path)).says.startswith("offline")
 
 
+@pytest.mark.full
 def test_mcp_servers_are_started(tmp_path: Path) -> None:
-    """A real one counts its tools; one that does not start is named."""
+    """A real one counts its tools."""
     good = {
         "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
         "tools": ["get_current_time"],
@@ -415,8 +415,12 @@ def test_mcp_servers_are_started(tmp_path: Path) -> None:
     }
     here = patient(tmp_path, mcp_servers={"time": good})
     assert service_checks.mcp_servers(here, limit_s=300).says == "time (1 tools)"
+
+
+def test_an_mcp_server_that_does_not_start_is_named(tmp_path: Path) -> None:
+    """In words; the check goes on."""
     bad = {"command": [str(tmp_path / "none")]}
-    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}), limit_s=300)
+    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"gone": bad}), limit_s=300)
     assert (found.ok, found.says) == (False, "gone: it cannot be started or reached")
 
 
@@ -442,12 +446,10 @@ def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
         release.wait(600)
         return HealthCheck(ok=True, says="late")
 
-    began = time.monotonic()
     checks = {"slow": hangs, "fast": lambda _: HealthCheck(ok=True, says="fine")}
-    found = run_checks(patient(tmp_path), checks, limit_s=2)
+    found = run_checks(patient(tmp_path), checks, limit_s=1)
     release.set()
-    assert time.monotonic() - began < 300
-    assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 2 s")
+    assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 1 s")
     assert found["fast"].ok
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cli.init.config_text import Proposals, config_of, patched, read_proposals, rendered, with_fitting_places
 from bot.cli.init.interview import Interview, Texts
 from bot.config.settings import load_settings
 from tests.gitrepo import make_repo
-from tests.sampling import examples
 
 CHATS = [f"C0{letter * 3}" for letter in "ABCDEFGH"]
 PEOPLE = ["U0ANN", "U0BEN", "S0ONCALL"]
@@ -92,12 +91,11 @@ def said_by(texts: Texts, answers: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in {**answers, **named}.items() if key != "offline"}
 
 
-NO_LIMIT = settings(
-    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FEWER = settings(max_examples=settings().max_examples // 2)
+"""Each writes files and reads them again."""
 
 
-@NO_LIMIT
+@FEWER
 @given(data=st.data())
 def test_what_is_written_reads_back_as_the_same_values(folder: Path, data: st.DataObject) -> None:
     """By the bot, and as proposals of a second run, which then changes nothing."""
@@ -125,7 +123,7 @@ KEPT = {
 }
 
 
-@NO_LIMIT
+@FEWER
 @given(data=st.data())
 def test_a_second_run_changes_what_was_answered_and_nothing_else(folder: Path, data: st.DataObject) -> None:
     """Whatever the first and the second answers are; keys that no question is about stay."""

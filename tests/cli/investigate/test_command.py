@@ -127,7 +127,7 @@ def test_json_of_a_failed_run_names_the_limit_of_time() -> None:
 def test_a_failure_with_json_is_one_object_too(terminal: Terminal) -> None:
     """On stdout; the reason for people stays on stderr."""
     terminal.with_models("http://127.0.0.1:1")
-    terminal.config.write_text(terminal.config.read_text() + "investigator: {hard_cap_runtime_min: 0.03}\n")
+    terminal.config.write_text(terminal.config.read_text() + "investigator: {hard_cap_runtime_min: 0.005}\n")
     done = terminal.ask(SESSIONS, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"]

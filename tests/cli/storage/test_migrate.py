@@ -57,7 +57,7 @@ def test_state_moves_there_and_back_and_is_counted(tmp_path: Path) -> None:
     assert there.returncode == 0, there.stderr
     assert ["events", "3", "3"] in [line.split() for line in there.stdout.splitlines()]
     status = triage(tmp_path, ["status"])
-    assert (status.returncode, "set TRIAGE_DATABASE_URL" in status.stderr) == (2, True)
+    assert (status.returncode, "set TRIAGE_DATABASE_URL" in " ".join(status.stderr.split())) == (2, True)
     back = triage(tmp_path, ["migrate", "--to", "back"], TRIAGE_DATABASE_URL=url)
     assert back.returncode == 0, back.stderr
     assert ["events", "3", "3"] in [line.split() for line in back.stdout.splitlines()]
