@@ -41,7 +41,7 @@ class PageServer:
             self._server = _Server(port, files, slack_url)
         except OSError as error:
             raise ConfigError(f"Port {port} is in use already. Choose another, or none to get a free one.") from error
-        self._thread = threading.Thread(target=self._server.serve_forever, name="page", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="page", daemon=True)
 
     @property
     def url(self) -> str:

@@ -18,7 +18,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
 from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
-from tests.postgres import stop_left_over
+from tests.warden import guard_run
 from tests.workspaces import empty
 
 EXAMPLES = 25
@@ -42,11 +42,10 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Leave no database behind, once the processes of a run have ended."""
-    if (runner := session.config.pluginmanager.getplugin("dsession")) is not None:
-        stop_left_over(runner.nodemanager.testrunuid)
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave nothing behind, however the run ends: no process, no database, no folder."""
+    if not hasattr(config, "workerinput"):  # for its workers, too
+        guard_run()
 
 
 @pytest.fixture(scope="session", autouse=True)

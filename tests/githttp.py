@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 def git_server(folder: Path) -> Iterator[GitServer]:
     """Serve the repositories below `folder` while the block runs."""
     with GitServer(folder) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield server
         finally:

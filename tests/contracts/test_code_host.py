@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,36 @@ CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gite
 NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->", marker="<!-- m1 -->")
 
 
-@pytest.fixture(params=sorted(CLIENTS))
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CodeHost]:
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, CodeHost]]:
     """A host of each kind whose repository has the branch."""
-    with CodeHost(tmp_path / "host", request.param) as host:
-        codebase = make_repo(tmp_path / "shop", {"a.py": "a = 1\n"})
-        git(codebase, "push", "--quiet", str(host.bare), "main:main", "main:triage/x")
-        yield host
+    folder = tmp_path_factory.mktemp("hosts")
+    codebase = make_repo(folder / "shop", {"a.py": "a = 1\n"})
+    with ExitStack() as running:
+        hosts = {kind: running.enter_context(CodeHost(folder / kind, kind)) for kind in CLIENTS}
+        for host in hosts.values():
+            git(codebase, "push", "--quiet", str(host.bare), "main:main", "main:triage/x")
+        yield hosts
+
+
+def emptied(host: CodeHost) -> CodeHost:
+    """Return a host without requests and faults."""
+    host.pulls.clear()
+    host.faults.clear()
+    host.checks = host.review = ""
+    return host
+
+
+@pytest.fixture(params=sorted(CLIENTS))
+def host(request: pytest.FixtureRequest, lasting: dict[str, CodeHost]) -> CodeHost:
+    """A host of each kind."""
+    return emptied(lasting[request.param])
+
+
+@pytest.fixture
+def github(lasting: dict[str, CodeHost]) -> CodeHost:
+    """One of them, where all are asked by the same code."""
+    return emptied(lasting["github"])
 
 
 def connect(host: CodeHost, token: str = TOKEN) -> CodeHostClient:
@@ -80,8 +104,8 @@ def test_a_wrong_token_is_refused_in_the_hosts_own_words(host: CodeHost) -> None
     assert refused.value.code == "401"
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "kind"),
+@each_row(
+    "status, headers, kind",
     [
         (403, {}, ProviderError),
         (404, {}, ProviderError),
@@ -122,16 +146,15 @@ def test_every_refusal_says_whether_to_try_again(
     ],
 )
 def test_a_limit_says_how_long_it_lasts(
-    tmp_path: Path, status: int, headers: dict[str, str], said: str, least_s: float, most_s: float
+    github: CodeHost, status: int, headers: dict[str, str], said: str, least_s: float, most_s: float
 ) -> None:
     """In seconds, as a date, or as the time of its end; that is held against the host's own clock."""
     now = time.time()
     times = {"date": formatdate(now + 3_000, usegmt=True), "+3000": f"{now + 3_000:.0f}", "-3000": f"{now - 3_000:.0f}"}
-    with CodeHost(tmp_path / "host") as host:
-        given = {name: times.get(value, value) for name, value in headers.items()}
-        host.faults = [Fault(pattern="^GET", status=status, body={"message": said}, headers=given)]
-        with pytest.raises(Unavailable) as refused:
-            connect(host).default_branch()
+    given = {name: times.get(value, value) for name, value in headers.items()}
+    github.faults = [Fault(pattern="^GET", status=status, body={"message": said}, headers=given)]
+    with pytest.raises(Unavailable) as refused:
+        connect(github).default_branch()
     assert refused.value.retry_after_s is not None
     assert least_s <= refused.value.retry_after_s <= most_s
 
@@ -188,13 +211,12 @@ def test_a_page_for_people_is_no_answer(host: CodeHost) -> None:
         connect(host).default_branch()
 
 
-@pytest.mark.parametrize("depth", [900, 100_000])
-@pytest.mark.parametrize("status", [200, 422, 500])
-def test_an_answer_nested_without_end_is_no_answer(host: CodeHost, status: int, depth: int) -> None:
+@each_row("status, depth", [(status, depth) for status in (200, 422, 500) for depth in (900, 100_000)])
+def test_an_answer_nested_without_end_is_no_answer(github: CodeHost, status: int, depth: int) -> None:
     """What would exhaust the stack of whoever reads it."""
-    host.faults = [Fault(pattern="^GET", status=status, page="[" * depth + "]" * depth)]
+    github.faults = [Fault(pattern="^GET", status=status, page="[" * depth + "]" * depth)]
     with pytest.raises(ProviderError, match=f"HTTP {status}"):
-        connect(host).default_branch()
+        connect(github).default_branch()
 
 
 def test_an_answer_without_end_is_cut_off() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -32,6 +31,7 @@ from bot.ports.collections import (
     CollectionSpec,
     SingleDocument,
 )
+from tests import fork_server
 from tests.contracts.test_documents import ENGINES, Open
 from tests.tables import each_row
 
@@ -231,7 +231,8 @@ class TestOnDisk:
             "Collection(FileDocuments(Path(sys.argv[1])), SUGGESTIONS).change(sys.argv[2], lambda now: "
             "now.decided(SuggestionStatus.REJECTED, DecidedBy('terminal', 'ben'), datetime.now(UTC), 'noise'))"
         )
-        subprocess.run([sys.executable, "-c", program, str(tmp_path), a_suggestion().id], check=True)
+        done = fork_server.run("tests.program", program, str(tmp_path), a_suggestion().id, env=os.environ)
+        assert done.returncode == 0, done.stderr
         assert suggestions.all()[0].decision_reason == "noise"
         with pytest.raises(Conflict, match="ben rejected"):
             suggestions.change(a_suggestion().id, lambda now: now.decided(SuggestionStatus.ACCEPTED, ANA, NOON, None))
@@ -279,7 +280,7 @@ class TestOnDisk:
             "for n in range(10): Collection(FileDocuments(Path(sys.argv[1])), OVERRIDES).change("
             "f's{n}', lambda o: type(o).model_validate_json(sys.argv[2]))"
         )
-        other = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), OFF.model_dump_json()])
+        other = fork_server.start("tests.program", program, str(tmp_path), OFF.model_dump_json(), env=os.environ)
         while other.poll() is None:
             of_files(tmp_path, OVERRIDES).change("s10", lambda _: OFF)
         assert other.returncode == 0

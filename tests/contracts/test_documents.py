@@ -6,8 +6,7 @@ Another engine is one more entry in `ENGINES`: what opens the same documents aga
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -22,6 +21,7 @@ from bot.errors import Conflict, StoreError
 from bot.ports import Documents
 from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
 from bot.ports.migrations import SCHEMA_VERSION
+from tests import fork_server
 from tests.fakes import MemoryDocuments
 from tests.postgres import new_namespace, shared_database
 from tests.tables import each_row
@@ -224,7 +224,7 @@ class TestOnDisk:
             "one = SingleDocument(FileDocuments(Path(sys.argv[1])), 'briefs')\n"
             "for n in range(50): one.update({'n': n})\n"
         )
-        others = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
+        others = [fork_server.start("tests.program", program, str(tmp_path), env=os.environ) for _ in range(2)]
         assert [other.wait() for other in others] == [0, 0]
         assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": SCHEMA_VERSION})
 

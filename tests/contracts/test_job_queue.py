@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.spool_queue import SpoolQueue
@@ -158,7 +158,6 @@ def test_a_clock_that_runs_backwards_keeps_first_in_first_out(backing: Backing) 
         max_size=30,
     )
 )
-@settings(max_examples=50, deadline=None)
 def test_the_order_is_priority_then_arrival_whatever_the_clock_does(jobs: list[tuple[JobKind, int]]) -> None:
     """Property: with every step of the clock, forward or back, users come first and each kind in order of arrival."""
     clock = FakeClock()
@@ -171,7 +170,6 @@ def test_the_order_is_priority_then_arrival_whatever_the_clock_does(jobs: list[t
 
 
 @given(jobs=st.lists(st.tuples(st.sampled_from([USER, HEARTBEAT]), st.integers(-5, 5)), max_size=12))
-@settings(max_examples=20, deadline=None)
 def test_the_spool_orders_like_the_memory_queue(
     tmp_path_factory: pytest.TempPathFactory, jobs: list[tuple[JobKind, int]]
 ) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import StoreError
 from bot.ports import Journal
+from tests import fork_server
 from tests.fakes import MemoryJournal
 from tests.postgres import new_namespace, shared_database
-from tests.sampling import examples
 
 Open = Callable[[], Journal]
 
@@ -139,7 +138,6 @@ _JSON = st.recursive(
 
 
 @given(records=st.lists(st.dictionaries(st.text(), _JSON, max_size=3), max_size=8), cut=st.integers(0, 400))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None)
 def test_a_crash_in_the_middle_of_a_line_costs_that_line_only(
     tmp_path: Path, records: list[dict[str, object]], cut: int
 ) -> None:
@@ -288,10 +286,8 @@ class TestOnDisk:
             "journal.append({'n': 3})\n"
             "print([r['n'] for r in journal.records()])\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(tmp_path / "log.ndjson")], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines() == ["refused", "[1, 3]"]
+        done = fork_server.run("tests.program", script, str(tmp_path / "log.ndjson"), env=os.environ)
+        assert done.stdout.splitlines() == ["refused", "[1, 3]"], done.stderr
 
 
 FILL_AND_APPEND = """
@@ -316,8 +312,6 @@ journal.append({"n": 3})
 def test_what_a_full_disk_took_of_a_record_is_cut_off_again(tmp_path: Path) -> None:
     """Ten bytes fit, then no more: the record is refused as a whole, and the next one stands on a line of its own."""
     path = tmp_path / "log.ndjson"
-    done = subprocess.run(
-        [sys.executable, "-c", FILL_AND_APPEND, str(path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["refused", "0"]
+    done = fork_server.run("tests.program", FILL_AND_APPEND, str(path), env=os.environ)
+    assert done.stdout.split() == ["refused", "0"], done.stderr
     assert [json.loads(line)["n"] for line in path.read_text().splitlines()] == [1, 3]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +14,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.errors import ConfigError, StoreError
 from bot.ports import Leases
 from bot.ports.collections import HOME
+from tests import fork_server
 from tests.postgres import new_namespace, shared_database
 
 Open = Callable[[], Leases]
@@ -90,7 +89,7 @@ class TestOnDisk:
 
     def test_a_killed_bot_leaves_no_lock(self, tmp_path: Path) -> None:
         """The kernel lets go, whatever the file says."""
-        done = subprocess.run([sys.executable, "-c", TAKE_AND_DIE, str(tmp_path)], check=False)
+        done = fork_server.run("tests.program", TAKE_AND_DIE, str(tmp_path), env=os.environ)
         assert done.returncode == -9
         assert FileLeases(tmp_path).holder(HOME) is None
         FileLeases(tmp_path).take(HOME).release()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -178,7 +178,6 @@ def stored(documents: Documents, collection: str, doc_id: str) -> Mapping[str, A
 
 @pytest.mark.parametrize(("spec", "doc_id", "value", "change"), VALUES, ids=[one[0].name for one in VALUES])
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_change_keeps_the_fields_of_a_later_version(
     spec: CollectionSpec[Any], doc_id: str, value: BaseModel, change: Change, data: st.DataObject
 ) -> None:
@@ -233,7 +232,6 @@ def test_a_single_document_loses_no_change_of_another_process() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
 def test_a_job_keeps_the_fields_of_a_later_version(data: st.DataObject) -> None:
     """Its own, those of its work and those of its message, also after a death."""
     work = QuestionAsked(event=an_event(), question=an_event("Why?"))

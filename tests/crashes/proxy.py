@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
 def withholding_proxy(api_url: str) -> Iterator[WithholdingProxy]:
     """Run a proxy as long as the block lasts."""
     with WithholdingProxy(api_url) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield server
         finally:

@@ -6,7 +6,6 @@ the descriptions of tests/crashes/victim.py.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeVar
@@ -15,9 +14,6 @@ import pytest
 
 from demo.workspace import HELP, OPS
 from tests.crashes.victim import Moment
-
-ROUNDS: Final = int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0"))
-"""How often each step is met; 0: a sample, once, for an ordinary run."""
 
 
 class Named(Protocol):
@@ -48,11 +44,11 @@ class Step:
 
 
 def met(steps: Sequence[One], *sample: str, engine: str = "files") -> list[Any]:
-    """Return an engine with each step, as parameters: with all of them, or in an ordinary run with a sample."""
-    return [pytest.param(engine, one, id=f"{engine}-{one.name}") for one in steps if ROUNDS or one.name in sample]
-
-
-long = pytest.mark.skipif(not ROUNDS, reason="takes long: make test-crash")
+    """Return an engine with each step, as parameters; those that are no sample are for `make test-full`."""
+    return [
+        pytest.param(engine, one, id=f"{engine}-{one.name}", marks=() if one.name in sample else pytest.mark.full)
+        for one in steps
+    ]
 
 
 def before(pattern: str, nth: int = 1) -> Moment:

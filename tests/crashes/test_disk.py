@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,14 +23,14 @@ from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, SORTED, after, long
+from tests.crashes.steps import SORTED, after
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 
 DISK_BYTES = 8 * 1024 * 1024
 MAX_RECORDS_PER_S = 4.0
-DAMAGES = [b"", b'{"kind": "user", "key', b"\xff\xfe\x00"][: None if ROUNDS else 1]
+DAMAGES = [b"", *(pytest.param(one, marks=pytest.mark.full) for one in (b'{"kind": "user", "key', b"\xff\xfe\x00"))]
 
 
 class SmallDisk:
@@ -55,9 +56,9 @@ class SmallDisk:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """A file system of 8 MiB."""
-    with mounted(tmp_path / "disk", DISK_BYTES) as disk:
+def disk() -> Iterator[SmallDisk]:
+    """A file system of 8 MiB, in the folder that goes with the run."""
+    with tempfile.TemporaryDirectory() as folder, mounted(Path(folder) / "disk", DISK_BYTES) as disk:
         yield disk
 
 
@@ -96,6 +97,7 @@ def records(log: str) -> int:
     return sum(line.startswith("20") for line in log.splitlines())
 
 
+@pytest.mark.full
 def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: Control, disk: SmallDisk) -> None:
     """A draft waits, the disk fills, a question and a click come; with room again both are done, once."""
     life.start()
@@ -121,6 +123,7 @@ def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: 
     assert sum("disk does not accept" in line for line in ops_lines(control)) == 1
 
 
+@pytest.mark.full
 def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Control, disk: SmallDisk) -> None:
     """Not in the journal, so not acknowledged; with room again it is read from the channel and answered."""
     life.start()
@@ -134,6 +137,7 @@ def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Co
     assert (len(life.cards()), len(life.replies()), life.left()["events"], life.left()["logged"]) == (1, 1, 1, 1)
 
 
+@pytest.mark.full
 def test_a_start_on_a_read_only_disk_waits_until_it_can(life: Life, control: Control, disk: SmallDisk) -> None:
     """It ends neither at once nor in a loop: the ops channel hears why, and it starts by itself."""
     disk.remount("ro")
@@ -158,7 +162,7 @@ def plain(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]
         life.bury()
 
 
-@long
+@pytest.mark.full
 def test_lines_torn_by_a_power_cut_cost_nothing_that_was_whole(plain: Life, control: Control) -> None:
     """Each journal ends in half a record, cut inside a character; what follows is read, and so is what came before."""
     plain.start()

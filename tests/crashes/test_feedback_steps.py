@@ -15,7 +15,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, Step, after, before, met
+from tests.crashes.steps import Step, after, before, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SHOP
@@ -62,10 +62,9 @@ def told(life: Life) -> list[Json]:
     return [m for m in messages if any("triage_feedback:" in str(b.get("block_id")) for b in m.get("blocks") or [])]
 
 
-@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
 @pytest.mark.parametrize(("engine", "step"), met(STEPS, *SAMPLE) + met(STEPS, engine="postgres"))
 def test_a_vote_counts_once_and_is_told_once_wherever_the_bot_dies(
-    life: Life, engine: str, step: Step, round_: int, record_property: Any
+    life: Life, engine: str, step: Step, record_property: Any
 ) -> None:
     """Only a click that nobody wrote down has to be made again."""
     record_property("crash_step", f"{engine}: {step.name}")

@@ -1,6 +1,6 @@
 """Killed at every named step of a fix, started again: one branch and one draft pull request, whatever died.
 
-`make test-crash` runs every step; an ordinary run takes a sample.
+Part of `make test-full`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ STEPS = (
     Step("recovery: pushed, no request", before(REQUEST), 1, 0, then=before(REQUEST)),
     Step("recovery: request found, not on file", before(OPENED), 1, 1, then=before(OPENED)),
 )
-SAMPLE = ("pushed, no request",)
 
 
 class FixLife(Life):
@@ -115,7 +114,7 @@ def life(
         life.close()
 
 
-@pytest.mark.parametrize(("engine", "step"), met(STEPS, *SAMPLE) + met(STEPS, engine="postgres"))
+@pytest.mark.parametrize(("engine", "step"), met(STEPS) + met(STEPS, engine="postgres"))
 def test_a_bot_killed_at_any_step_of_a_fix_opens_one_request(
     life: FixLife, host: CodeHost, engine: str, step: Step, record_property: Any
 ) -> None:

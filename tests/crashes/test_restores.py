@@ -16,7 +16,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import POSTED, TRACED, before, long
+from tests.crashes.steps import POSTED, TRACED, before
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -89,7 +89,7 @@ def test_a_backup_made_while_a_card_waited_posts_nothing_again(life: Life, contr
     answered_once(life)
 
 
-@long
+@pytest.mark.full
 def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, control: Control) -> None:
     """The question is read back from the channel; its card is adopted, and so is its reply."""
     life.start()
@@ -107,7 +107,7 @@ def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, cont
     assert life.left()["logged"] == 2
 
 
-@long
+@pytest.mark.full
 def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Control) -> None:
     """Nobody has decided yet: the one card goes on, with one decision and one reply."""
     life.start()
@@ -125,7 +125,7 @@ def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Cont
     assert (len(life.cards()), len(life.replies()), len(life.archived())) == (1, 1, 1)
 
 
-@long
+@pytest.mark.full
 def test_a_question_asked_again_after_a_restore_gets_its_own_reply(life: Life, control: Control) -> None:
     """The adopted reply belongs to the first question of the thread alone."""
     life.start()
@@ -144,6 +144,7 @@ def test_a_question_asked_again_after_a_restore_gets_its_own_reply(life: Life, c
     assert life.left()["logged"] == 2
 
 
+@pytest.mark.full
 def test_two_bots_on_one_app_answer_each_question_once(new_life: NewLife, control: Control) -> None:
     """Each with its own data directory, both started again: one card, one reply for each question."""
     one, two = new_life("one"), new_life("two")
@@ -164,6 +165,7 @@ def test_two_bots_on_one_app_answer_each_question_once(new_life: NewLife, contro
     control.wait_for(lambda: [(len(t.cards()), len(t.replies())) for t in threads] == settled, "one each")
 
 
+@pytest.mark.full
 def test_a_post_that_slack_never_read_is_made_by_the_running_bot(life: Life) -> None:
     """Cut before Slack read it: nobody clicks again, nobody restarts."""
     life.start()
@@ -175,6 +177,7 @@ def test_a_post_that_slack_never_read_is_made_by_the_running_bot(life: Life) -> 
     answered_once(life)
 
 
+@pytest.mark.full
 def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: Life, control: Control) -> None:
     """Killed at once; a human answers; the next start gives the card back, and it can be dismissed."""
     life.start()
@@ -196,6 +199,7 @@ def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: 
     assert (len(life.cards()), life.replies()) == (1, [])
 
 
+@pytest.mark.full
 def test_a_question_whose_job_dies_three_times_keeps_its_card(life: Life, control: Control) -> None:
     """Killed in the midst of the same investigation: the card says so, and Re-investigate answers the question."""
     for death in range(3):

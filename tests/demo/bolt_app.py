@@ -72,9 +72,11 @@ def running_app(slack: LocalSlack) -> Iterator[list[dict[str, Any]]]:
 
 
 def _close(handler: SocketModeHandler) -> None:
-    """Close at once: `close` alone waits for the reader, which looks up from the socket every 3 s only."""
-    handler.client.auto_reconnect_enabled = False
-    handler.client.current_session.sock.shutdown(socket.SHUT_RDWR)
+    """Close at once: `close` alone waits for two threads that look up from socket and queue now and then only."""
+    client = handler.client
+    client.auto_reconnect_enabled, client.closed = False, True
+    client.current_session.sock.shutdown(socket.SHUT_RDWR)
+    client.message_queue.put(None)
     handler.close()
 
 

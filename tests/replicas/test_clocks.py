@@ -22,6 +22,8 @@ from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import LIMIT_S, answered_once
 
+pytestmark = pytest.mark.full
+
 APART_S: Final = 330
 
 

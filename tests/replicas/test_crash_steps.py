@@ -1,11 +1,10 @@
 """A replica dies just after any of its writes, before it knows of it; another brings the thread to its end, once.
 
-Numbers of writes are drawn from the whole life of a thread; TRIAGE_CRASH_ROUNDS=n draws 10 n instead of one.
+Numbers of writes are drawn from the whole life of a thread.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 from collections.abc import Iterator
@@ -25,9 +24,11 @@ from tests.journeys.shop import SESSIONS, SHOP
 from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet
 
+pytestmark = pytest.mark.full
+
 WRITES: Final = 90
 """About how many a replica makes from its start to the end of its first thread."""
-DRAWN: Final = 10 * int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0")) or 1
+DRAWN: Final = 6
 LIMIT_S: Final = 120.0
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, OPS
@@ -18,6 +20,8 @@ from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 from tests.postgres import driver, patiently, started
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import answered_once
+
+pytestmark = pytest.mark.full
 
 DISK_BYTES = 200 * 1024 * 1024
 """An empty server takes 40 MiB."""

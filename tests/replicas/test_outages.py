@@ -18,6 +18,8 @@ from tests.postgres import cut_connections, driver
 from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet
 
+pytestmark = pytest.mark.full
+
 LIMIT_S = 180.0
 
 

@@ -22,7 +22,8 @@ from tests.journeys.test_models import KEY, SCRIPTS
 from tests.kept import Kept
 from tests.model_server import ModelServer, load_script
 from tests.replicas.fleet import Fleet
-from tests.sampling import FULL
+
+pytestmark = pytest.mark.full
 
 ASKED = f"<@{DEMO.bot_id}> Where in the code are session cookies signed?"
 
@@ -42,7 +43,6 @@ def fleet(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Fleet
     fleet.end()
 
 
-@pytest.mark.skipif(not FULL, reason="half a minute long: make test-full")
 def test_a_second_replica_ends_automatic_replies_and_a_vote_counts_once(fleet: Fleet, control: Control) -> None:
     """One alone sends; beside another every draft waits, and the ops channel hears why, once."""
     with ModelServer(load_script(SCRIPTS / "pass.yml")) as models:

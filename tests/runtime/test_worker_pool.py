@@ -189,7 +189,7 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(of_one_team(jobs), by(lambda _: handle), threads=1, grace_s=0)
+    pool = WorkerPool(of_one_team(jobs), by(lambda _: handle), threads=1, finish_s=0, grace_s=0)
     pool.start()
     assert begun.wait(WAIT_S)
     pool.stop()
@@ -211,7 +211,7 @@ def test_jobs_of_two_teams_with_one_name_are_both_handed_back() -> None:
         begun.release()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(queues, by(lambda _: handle), threads=2, grace_s=0)
+    pool = WorkerPool(queues, by(lambda _: handle), threads=2, finish_s=0, grace_s=0)
     pool.start()
     assert all(begun.acquire(timeout=WAIT_S) for _ in jobs)
     pool.stop()

@@ -1,7 +1,11 @@
-"""A process that fetches and may be killed meanwhile; prints the first line of progress."""
+"""A process that fetches and may be killed meanwhile: `python -m tests.adapters.git.killed CLONE URL [BYTES]`.
+
+It prints the lines of progress; no file may become larger than so many bytes.
+"""
 
 from __future__ import annotations
 
+import resource
 import sys
 from pathlib import Path
 
@@ -16,3 +20,10 @@ def fetch(path: str, url: str) -> None:
         Clone(Path(path), url, None, GitNetwork()).fetch(lambda line: print(line, flush=True))
     except TriageError as error:
         sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    clone, address, *limit = sys.argv[1:]
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit[0]),) * 2)
+    fetch(clone, address)

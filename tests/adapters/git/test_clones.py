@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,9 +19,9 @@ from bot.agent.git.git_repo import GitRepo
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import CodebaseUnreadable, NotCloned, ProviderError
+from tests import fork_server
 from tests.githttp import GitServer, Mood, git_server
 from tests.gitrepo import commit_files, git, make_repo
-from tests.sampling import pairs
 
 
 class Remote:
@@ -248,15 +246,15 @@ def test_a_server_that_refuses_is_quoted(remote: Remote, server: GitServer, mood
 def test_a_silent_server_is_given_up(remote: Remote, server: GitServer) -> None:
     """Together with the helper process that waits for it."""
     server.mood = Mood.SILENT
-    assert why(remote.clone(server.url("shop.git"), network=GitNetwork(stall_s=1))) == "nothing came for 1 s"
+    assert why(remote.clone(server.url("shop.git"), network=GitNetwork(stall_s=0.3))) == "nothing came for 0.3 s"
 
 
 def test_a_server_that_never_comes_to_an_end_is_given_up(remote: Remote, server: GitServer) -> None:
     """However busy it looks."""
     noise(remote)
     server.mood = Mood.SLOW
-    network = GitNetwork(limit_s=2)
-    assert why(remote.clone(server.url("shop.git"), network=network)) == "it took over 2 s"
+    network = GitNetwork(limit_s=0.5)
+    assert why(remote.clone(server.url("shop.git"), network=network)) == "it took over 0.5 s"
     assert not remote.clone().has_branch
 
 
@@ -426,19 +424,16 @@ def test_the_packs_of_many_fetches_become_one(remote: Remote) -> None:
 def test_a_full_disk_changes_nothing(remote: Remote, tmp_path: Path) -> None:
     """Here a limit on the size of files stands for the disk."""
     noise(remote)
-    script = "import sys; from tests.adapters.git.killed import fetch; fetch(*sys.argv[1:])"
-    limited = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh", sys.executable, "-c", script]
-    done = subprocess.run([*limited, str(remote.clone().path), remote.url], capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
+    fetching = ("tests.adapters.git.killed", str(remote.clone().path), remote.url)
+    done = fork_server.run(*fetching, "8192", env=os.environ)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False), done.stderr
     assert not remote.clone().has_branch
     remote.clone().fetch()
     assert remote.repo.head()
 
 
-@pytest.mark.parametrize(("is_first", "after_s"), pairs([True, False], [0.2, 0.6, 1.0], per_row=1))
-def test_a_bot_that_is_killed_leaves_the_last_good_commit(
-    remote: Remote, server: GitServer, is_first: bool, after_s: float
-) -> None:
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_bot_that_is_killed_leaves_the_last_good_commit(remote: Remote, server: GitServer, is_first: bool) -> None:
     """kill -9 while the pack arrives; its git ends with it, and the next fetch works."""
     clone = remote.clone(server.url("shop.git"))
     before = None
@@ -446,15 +441,11 @@ def test_a_bot_that_is_killed_leaves_the_last_good_commit(
         clone.fetch()
         before = remote.repo.head()
     noise(remote)
-    server.mood = Mood.SLOW
-    script = "import sys; from tests.adapters.git.killed import fetch; fetch(*sys.argv[1:])"
-    argv = [sys.executable, "-c", script, str(clone.path), server.url("shop.git")]
-    victim = subprocess.Popen(argv, stdout=subprocess.PIPE)
-    assert victim.stdout is not None
-    victim.stdout.readline()  # the first progress
-    time.sleep(after_s)
-    os.kill(victim.pid, signal.SIGKILL)
-    victim.wait()
+    server.mood, server.pause_s = Mood.SLOW, 0.2  # the whole of it would take half a minute
+    with fork_server.lines("tests.adapters.git.killed", str(clone.path), server.url("shop.git")) as victim:
+        assert victim.stdout is not None
+        victim.stdout.readline()  # the first progress
+        time.sleep(0.3)
     clone.prepare()
     if before is None:
         assert not clone.has_branch
@@ -467,8 +458,8 @@ def test_a_bot_that_is_killed_leaves_the_last_good_commit(
 
 
 def noise(remote: Remote) -> str:
-    """Push a few megabytes that no compression makes small."""
-    sha = commit_files(remote.work, {f"big/{number}.bin": os.urandom(200_000) for number in range(20)})
+    """Push half a megabyte that no compression makes small."""
+    sha = commit_files(remote.work, {f"big/{number}.bin": os.urandom(100_000) for number in range(5)})
     remote.push()
     return sha
 

@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
+
 from bot.domain.jobs import Job
 from tests import fork_server
 from tests.builders import some_work
 from tests.fakes import FakeClock
 from tests.fork_server import ForkedProcess
 from tests.postgres import new_namespace, shared_database
-from tests.sampling import FULL
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-PROCESSES: Final = 8 if FULL else 4
-KILLS: Final = PROCESSES // 2
-TIMES: Final = 40 if FULL else 20
+WRITERS: Final = 3
+TIMES: Final = 10
+WORKERS: Final = 6
+KILLS: Final = WORKERS // 2
 HEAD: Final = """
 import sys
 from bot.adapters.storage.postgres.database import Database
@@ -65,7 +67,7 @@ while True:
 HOLD: Final = (
     HEAD
     + """
-queue = ProcrastinateQueue(database, namespace, SystemClock(), beat_every_s=0.2, silent_s=2)
+queue = ProcrastinateQueue(database, namespace, SystemClock(), beat_every_s=0.2, silent_s=600)
 jobs = [queue.claim(), queue.claim()]
 print(*[job.key for job in jobs], flush=True)
 for _ in sys.stdin:
@@ -74,7 +76,7 @@ for _ in sys.stdin:
     print("done", flush=True)
 """
 )
-JOBS: Final = 240 if FULL else 120
+JOBS: Final = 180
 KEYS: Final = JOBS // 6
 
 
@@ -98,6 +100,15 @@ def jobs_left(namespace: str) -> int:
     return int(row[0]) if row else 0
 
 
+def be_late(queue: ProcrastinateQueue) -> None:
+    """Let the last sign of life of the other process be an hour old."""
+    with shared_database().writing() as connection:
+        connection.execute(
+            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id <> %s",
+            [queue._worker.id],
+        )
+
+
 def next_job(queue: ProcrastinateQueue) -> Job:
     while (job := queue.claim()) is None:
         time.sleep(0.02)
@@ -115,7 +126,7 @@ def worked_off(namespace: str) -> list[dict[str, Any]]:
     for number in range(JOBS):
         queue.put(some_work(f"k{number % KEYS}", number=number))
     with ExitStack() as stack:
-        workers = [stack.enter_context(started(WORK, namespace, who)) for who in range(PROCESSES)]
+        workers = [stack.enter_context(started(WORK, namespace, who)) for who in range(WORKERS)]
         for kill in range(KILLS):
             while sum("begun" in record for record in journal.records()) < (kill + 1) * JOBS // (2 * KILLS):
                 time.sleep(0.02)
@@ -135,22 +146,23 @@ def test_several_that_write_lose_nothing() -> None:
 
     journal, read = PostgresJournal(database, namespace, "events"), 0
     with ExitStack() as stack:
-        writers = [stack.enter_context(started(WRITE, namespace, who)) for who in range(PROCESSES)]
+        writers = [stack.enter_context(started(WRITE, namespace, who)) for who in range(WRITERS)]
         while any(writer.poll() is None for writer in writers):
             before, read = read, len(list(journal.records()))
             assert read >= before
             time.sleep(0.01)
-        assert [writer.wait() for writer in writers] == [0] * PROCESSES
+        assert [writer.wait() for writer in writers] == [0] * WRITERS
     seen = list(journal.records())
     found = PostgresDocuments(database, namespace).get("briefs", "briefs")
     assert found is not None
     assert found.value is not None
-    assert (found.version, found.value["sum"]) == (PROCESSES * TIMES, PROCESSES * TIMES)
+    assert (found.version, found.value["sum"]) == (WRITERS * TIMES, WRITERS * TIMES)
     assert seen == list(journal.records())
-    for who in range(PROCESSES):
+    for who in range(WRITERS):
         assert [record["n"] for record in seen if record["who"] == str(who)] == list(range(TIMES))
 
 
+@pytest.mark.full
 def test_the_jobs_of_killed_processes_are_done_by_the_others() -> None:
     """Each at least once, in its order; what it does is there once. Only a death makes a job begin twice."""
     records = worked_off(new_namespace())
@@ -172,13 +184,14 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=2, max_running=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600, max_running=2)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
         process.send_signal(signal.SIGKILL)
         process.wait()
+        be_late(queue)
         jobs = [next_job(queue), next_job(queue)]
     assert [(job.key, job.deaths, job.deaths_alone) for job in jobs] == [("a", 1, 0), ("b", 1, 0)]
     queue.close()
@@ -189,12 +202,13 @@ def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
         process.send_signal(signal.SIGSTOP)
+        be_late(queue)
         jobs = [next_job(queue), next_job(queue)]
         process.send_signal(signal.SIGCONT)
         assert process.stdin is not None

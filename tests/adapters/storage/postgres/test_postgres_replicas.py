@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import Unavailable
@@ -161,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def receiver() -> Iterator[Receiver]:
     with Receiver() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield server
@@ -169,6 +169,7 @@ def receiver() -> Iterator[Receiver]:
             server.shutdown()
 
 
+@pytest.mark.full
 def test_four_processes_keep_the_pace_of_one() -> None:
     """In any window at most the burst and what the rate allows; a post that was late on its way counts when due."""
     url, namespace = shared_database()._url, new_namespace()
@@ -200,7 +201,6 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
 @given(steps=st.lists(steps, max_size=15), burst=st.integers(min_value=2, max_value=5))
 def test_the_statement_counts_as_a_process_does(steps: list[tuple[str, int]], burst: int) -> None:
     """Whatever is asked, held and waited: the same waits, to the seconds that a test takes."""
