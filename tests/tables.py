@@ -13,6 +13,8 @@ import yaml
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SHOWN_CHARS: Final = 300
+_TIMEOUT: Final = "Timeout (>"
+"""How pytest-timeout begins what it fails a test with; it would not ring again for the rows that are left."""
 
 
 def read_cases(path: Path) -> Any:
@@ -39,7 +41,9 @@ def each_row(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]],
             for number, row in enumerate(table):
                 try:
                     test(**_fixtures_of_row(fixtures, number), **dict(zip(keys, row, strict=True)))
-                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - every wrong row is told
+                except (Exception, pytest.fail.Exception) as error:
+                    if str(error).startswith(_TIMEOUT):
+                        raise
                     failure = error if isinstance(error, Exception) else AssertionError(str(error))
                     failure.add_note(f"row {number}: {repr(row)[:_SHOWN_CHARS]}")
                     wrong.append(failure)

@@ -30,7 +30,7 @@ _TIME: Final = re.compile(
     r"|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?(?:am|pm|utc|z)\b)?"
     r"|\b[0-9]+ ?(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) ago\b"
 )
-_MARKUP: Final = re.compile(r"[*_`~>#|]+|[\s.!,;:…-]+(?=\s|$)")
+_MARKUP: Final = re.compile(r"[*_`~>#|]+|(?<![\s.!,;:…-])[\s.!,;:…-]+(?=\s|$)")  # the first look keeps it linear
 _ID: Final = re.compile(r"[^\w.#-]+")
 _MAX_ID_CHARS: Final = 80
 

@@ -82,8 +82,9 @@ def split_into_chunks(lines: Sequence[str], *, prose: bool = False) -> list[Chun
     marks = _headings(lines) if prose else _definitions(lines)
     ends = [*_cuts(lines, {first_attached(lines, mark.line) for mark in marks}), len(lines)]
     starts = [0, *ends[:-1]]
+    enclosing = _enclosing(marks)
     return [
-        _chunk(lines, start, end, marks)
+        _chunk(lines, start, end, marks, enclosing)
         for start, end in zip(starts, ends, strict=True)
         if any(line.strip() for line in lines[start:end])
     ]
@@ -103,26 +104,40 @@ def _cuts(lines: Sequence[str], boundaries: set[int]) -> list[int]:
     return cuts
 
 
-def _chunk(lines: Sequence[str], start: int, end: int, marks: Sequence[_Mark]) -> Chunk:
+def _chunk(lines: Sequence[str], start: int, end: int, marks: Sequence[_Mark], enclosing: Sequence[int]) -> Chunk:
     while not lines[start].strip():
         start += 1
     while not lines[end - 1].strip():
         end -= 1
     first, last = (bisect_left(marks, line, key=lambda mark: mark.line) for line in (start, end))
     inside = [mark.name for mark in marks[first:last]]
-    names = (*_scope(marks[:first], _indent(lines[start])), *inside)
+    names = (*_scope(marks, enclosing, first - 1, _indent(lines[start])), *inside)
     return Chunk(start + 1, end, tuple(dict.fromkeys(names)))
 
 
-def _scope(above: Sequence[_Mark], limit: int) -> list[str]:
-    """Return the names enclosing a line, outermost first: the nearest mark above of each indentation below `limit`."""
+def _enclosing(marks: Sequence[_Mark]) -> list[int]:
+    """Return for each mark the number of the nearest one above that is indented less; -1 where there is none."""
+    found: list[int] = []
+    for at, mark in enumerate(marks):
+        above = at - 1
+        while above >= 0 and marks[above].indent >= mark.indent:
+            above = found[above]
+        found.append(above)
+    return found
+
+
+def _scope(marks: Sequence[_Mark], enclosing: Sequence[int], above: int, limit: int) -> list[str]:
+    """Return the names enclosing a line, outermost first: the nearest mark above of each indentation below `limit`.
+
+    `above` is the number of the last mark above the line.
+    """
     scope: list[str] = []
-    for mark in reversed(above):
-        if limit < 0:
-            break
+    while above >= 0 and limit >= 0:
+        mark = marks[above]
         if mark.indent < limit:
             scope.insert(0, mark.name)
             limit = mark.indent
+        above = enclosing[above]
     return scope
 
 
