@@ -48,7 +48,7 @@ bench: $(VENV)/installed-dev
 
 screenshots: $(VENV)/installed-dev
 	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py tests/journeys/test_playbooks.py tests/journeys/test_home.py -m browser
-	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/gallery
+	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/gallery -m ""
 
 clean:
 	rm -rf $(VENV) .venv-update .venv-newest

@@ -61,10 +61,12 @@ def _crowded(home: Path) -> dict[str, Sequence[Block]]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["question", "draft", "claim", "objection", "doubt", "status", "open", "log", "why"])
-def test_a_crowded_view_says_what_it_leaves_out(stage: Stage, name: str, tmp_path: Path) -> None:
+def test_a_crowded_view_says_what_it_leaves_out(stage: Stage, tmp_path: Path) -> None:
     """And nothing of it is wider than its place."""
-    blocks = _crowded(tmp_path)[name]
     said = " ".join(LONG.split())
-    view = stage.show(Scene(name=name, title=name, meaning=name, shows=blocks, said=(said,)))
-    assert flaws(view, (said,)) == []
+    found = {}
+    for name, blocks in _crowded(tmp_path).items():
+        view = stage.show(Scene(name=name, title=name, meaning=name, shows=blocks, said=(said,)))
+        found[name] = flaws(view, (said,))
+        stage.clear()
+    assert {name: flawed for name, flawed in found.items() if flawed} == {}

@@ -28,9 +28,27 @@ _STYLE = """.msg-hover-actions { display: none !important }
 .modal { border-radius: 0 }"""
 
 
+_OF_EACH_KIND = ("card-validated", "alert-open", "evidence", "home-approver", "help")
+
+
+@pytest.mark.browser
+def test_a_view_of_each_kind_can_be_read(stage: Stage) -> None:
+    """A card, an alert, a dialogue, App Home and a private answer, one after the other."""
+    by_name = {scene.name: scene for scene in _DRAWN}
+    for name in _OF_EACH_KIND:
+        check_scene(stage, by_name[name])
+        stage.clear()
+
+
+@pytest.mark.full
 @pytest.mark.browser
 @pytest.mark.parametrize("scene", _DRAWN, ids=lambda scene: scene.name)
 def test_a_view_can_be_read(stage: Stage, scene: Scene) -> None:
+    """Each of the gallery."""
+    check_scene(stage, scene)
+
+
+def check_scene(stage: Stage, scene: Scene) -> None:
     """Nothing is wider than its place, cut without a sign, or a mark that Slack would have drawn."""
     view = stage.show(scene)
     if _FOLDER:

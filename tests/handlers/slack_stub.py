@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from slack_sdk import WebClient
+from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryIntervalCalculator
 
 from bot.ports import Clock
 from handlers.cards.publisher import CardPublisher
@@ -119,4 +120,12 @@ def a_poster(url: str, *, posts_per_second: float = 1.0, clock: Clock | None = N
 
 def a_publisher(url: str, poster: Poster) -> CardPublisher:
     """Return what posts and changes cards, over the stub."""
-    return CardPublisher(repeatable_client("xoxb-1", url), poster, RateLimits(posts_per_second=1.0).updates)
+    client = without_pauses(repeatable_client("xoxb-1", url))
+    return CardPublisher(client, poster, RateLimits(posts_per_second=1.0).updates)
+
+
+def without_pauses(client: WebClient) -> WebClient:
+    """Have a client repeat its reads at once."""
+    for handler in client.retry_handlers:
+        handler.interval_calculator = FixedValueRetryIntervalCalculator(0)
+    return client

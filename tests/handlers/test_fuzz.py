@@ -1,6 +1,6 @@
 """Hostile payloads through Bolt and the real listeners: nothing breaks, and nothing changes unduly.
 
-Five thousand in a full run (`make test-full`), else an eighth of them.
+Five thousand in the long suite, else the first few of each kind.
 
 What may still change something: a message that is whole where it counts (see `_is_sound`) may become one event, and a
 click or submit may decide only if it comes from an approver and carries the waiting draft's very value (`_may_decide`).
@@ -67,11 +67,10 @@ from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
-from tests.sampling import FULL
 from tests.tables import each_row
 
 SEED = 20_261_121
-EACH = 1_000 if FULL else 125
+EACH, EACH_OF_MANY = 60, 1_000
 PER_WORLD = 250
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 THREAD = "T1.C0HELP.1795165200.000100"
@@ -311,17 +310,30 @@ def test_a_hostile_payload_breaks_nothing_and_changes_nothing(
     kind: str, slack: SlackStub, tmp_path: Path, noise: Noise
 ) -> None:
     """Acknowledged, not obeyed, and nobody's words in the log."""
-    for first in range(0, EACH, PER_WORLD):
-        world = World(tmp_path / f"{first}", slack)
-        for n in range(first, min(EACH, first + PER_WORLD)):
-            body = hostile(kind, n, world.value, seed=SEED)
-            problem = _what_went_wrong(world, body, noise)
-            assert not problem, f"hostile({kind!r}, {n}, …, seed={SEED}): {problem}\n{_shown(body)}"
-        journaled = world.journaled()
-        world.settle()
-        sorted_ = list(world.classified.records())
-        assert [e["message_id"] for e in sorted_] == [e["message_id"] for e in journaled]
-        assert noise.errors == [], f"{kind} {first}… of seed {SEED}"
+    _bombard(World(tmp_path / "world", slack), kind, range(EACH), noise)
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("first", range(0, EACH_OF_MANY, PER_WORLD))
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_thousands_of_hostile_payloads_none_breaks_or_changes_anything(
+    kind: str, first: int, slack: SlackStub, tmp_path: Path, noise: Noise
+) -> None:
+    """The same of very many."""
+    _bombard(World(tmp_path / "world", slack), kind, range(first, first + PER_WORLD), noise)
+
+
+def _bombard(world: World, kind: str, numbers: range, noise: Noise) -> None:
+    for n in numbers:
+        body = hostile(kind, n, world.value, seed=SEED)
+        problem = _what_went_wrong(world, body, noise)
+        assert not problem, f"hostile({kind!r}, {n}, …, seed={SEED}): {problem}\n{_shown(body)}"
+    journaled = world.journaled()
+    world.settle()
+    sorted_ = list(world.classified.records())
+    assert [e["message_id"] for e in sorted_] == [e["message_id"] for e in journaled]
+    assert noise.errors == [], f"{kind} {numbers} of seed {SEED}"
 
 
 def _what_went_wrong(world: World, body: Body, noise: Noise) -> str | None:
@@ -396,7 +408,7 @@ def _shown(body: Body) -> str:
 def test_what_is_not_spoiled_has_its_effect(kind: str, slack: SlackStub, tmp_path: Path, noise: Noise) -> None:
     """The bodies that the hostile ones are made of are obeyed, or the test above would prove nothing."""
     world = World(tmp_path / "world", slack)
-    for n in range(40):
+    for n in range(20):
         assert _what_went_wrong(world, original(kind, n, world.value), noise) is None
     assert (world.decided > 0) == (kind in ("click", "submit"))
     assert bool(world.journaled()) == (kind == "event")

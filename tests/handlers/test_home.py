@@ -22,6 +22,7 @@ from tests.blocks.views.test_home_view import a_home, a_row
 from tests.blocks.views.test_report_views import an_overview
 from tests.fakes import FakeClock, FakeWorkspace, MemoryDocuments
 from tests.handlers.slack_stub import SlackStub, refusal
+from tests.tables import each_row
 
 QUESTION = "the secret question"
 
@@ -227,7 +228,7 @@ def test_a_slack_that_cannot_be_reached_is_not_asked_for_every_page(page: Page, 
     assert {view["user_id"] for view in page.published()[before + 2 :]} == set(users)
 
 
-@pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
+@each_row("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
 def test_who_is_no_full_member_has_no_page_though_they_are_listed(page: Page, flaw: str) -> None:
     """Neither drafts nor counts, and not which sessions there are."""
     page.workspace.people["U2"] = Person(user_id="U2", name="x", **{flaw: True})  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model_run import RunFailed
@@ -27,7 +27,6 @@ from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, BeatRoom, Scripted, report, screened
-from tests.sampling import examples
 from tests.tables import each_row
 
 CHECK = ("python3", "check.py")
@@ -594,7 +593,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=st.lists(STEPS, min_size=3, max_size=14), mind=st.sampled_from(["offline", "model", "screened", "away"]))
 def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of_what_was_seen_well(
     steps: list[tuple[Any, ...]], mind: str

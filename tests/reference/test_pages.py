@@ -48,10 +48,7 @@ def test_the_documentation_is_up_to_date() -> None:
             "| `remind_after` | duration such as 45s, 30m, 1h30m or 2d, or null | `4h` |",
             "| `remind_after` | text | `4h` |",
         ),
-        ("docs/configuration.md", "| `TRIAGE_HOME` |", "| `TRIAGE_HOUSE` |"),
         ("docs/architecture.md", "    escalated --> closed\n", ""),
-        ("docs/architecture.md", "pending_user: context, failed", "pending_user: failed"),
-        ("docs/commands.md", "`--judge [FILE]`", "`--judge FILE`"),
         ("docs/commands.md", "`/triage pause`", "`/triage halt`"),
         ("docs/triage.schema.json", '"maximum": 16', '"maximum": 32'),
     ],
@@ -102,8 +99,8 @@ def test_links_that_lead_somewhere_and_the_web_are_left_alone(copy: Path) -> Non
     assert list(dead_links([page], copy)) == []
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
+@each_row(
+    "written, said",
     [
         ("`triage fly`", "there is no `triage fly`"),
         ("```\n$ .venv/bin/triage fly\n```", "there is no `triage fly`"),
@@ -117,7 +114,7 @@ def test_links_that_lead_somewhere_and_the_web_are_left_alone(copy: Path) -> Non
 )
 def test_a_command_nobody_can_type_is_named(copy: Path, written: str, said: str) -> None:
     page = copy / "docs" / "metrics.md"
-    page.write_text(f"{page.read_text()}\n{written}\n")
+    page.write_text(f"# A heading\n\n{written}\n")
     assert list(unknown_commands([page], copy)) == [f"docs/metrics.md: {said}"]
 
 

@@ -8,16 +8,28 @@ import pkgutil
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache, partial
 from typing import Any, Final
 
+from slack_sdk.models.blocks import Block
+
+from blocks.text.outgoing_text import section
 from bot.domain import events
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of
+from bot.domain.events import Event
+from bot.domain.fixes.patch_files import LineEnds, with_line_ends
+from bot.domain.fixes.patch_limits import FileChange, PatchLimits, refuse_changes
 from bot.domain.playbook import Playbook, parse
+from bot.domain.search.definitions import definitions_in
 from bot.domain.search.stack_frames import StackFrame
 from bot.domain.threads import QuestionType
 from bot.domain.tiers import Tier
+from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeResult
+from bot.intake.classifier.classification import classify, ngrams_of
+from bot.intake.classifier.keywords import Keywords
 from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.scorer import Weights, shipped_weights
 
 PACKAGES: Final = ("bot.domain", "bot.intake", "bot.casework", "bot.heartbeat", "bot.agent", "blocks")
 SEEDS: Final = (
@@ -176,7 +188,153 @@ SEEDS: Final = (
     "+",
     "@@ -1 +1 @@\n",
     "_a_",
+    "a,password\n",
+    'password,"a""\n',
+    "password|a\n|\n",
+    "insert into t (a,jwt) values ('",
+    "password=a1",
+    "line eighty-",
+    "one hundred and ",
+    "@8",
+    ".py@8",
+    "first 9 lines of ",
+    "88. ",
+    "Makefile ",
+    "第八",
+    "line 1 ",
+    "1:",
+    "abcdef1 ",
+    "#L1",
+    "a 1.0\n",
+    "<details>",
+    "Error",
+    "x\n",
+    "_a№ ",
+    "`a№` ",
+    "a_№.",
+    "a№ ",
+    "-a№",
+    "# a№\n",
+    "- a№\n",
+    "#0 ",
+    "at x(",
+    "at (a)/",
+    "❯ a ",
+    "\\n  ",
+    "\\na",
+    'File "a\n',
+    "at a(\n",
+    " Caused by: ",
+    "  File ",
+    "../",
+    "-+",
+    "--- a\n+++ b\n",
+    "\u202e",
+    "diff --git a/… b/",
+    '--- "…shop:',
+    '--- "a/…\\303',
+    "<b>",
+    "</b",
+    "\t\r",
+    "HEARTBEAT_OK… …x",
+    "HEARTBEAT_OK…\n…x",
+    "x…<b>…HEARTBEAT_OK",
+    "x…:…x",
+    "x…!…x",
+    "x… …x",
+    "x…-…x",
+    "x…HEARTBEAT_OK …x",
+    "1",
+    "-a",
+    "a=",
+    "0x",
+    "12:",
+    "how come ",
+    "is ",
+    "how many ",
+    "what ",
+    "a_",
+    "status of ",
+    "delete ",
+    "add code ",
+    "drop ",
+    "you should ",
+    "Traceback (most recent call last):\n",
+    " \n",
+    "Caused by:\n",
+    "Error Error…x\n",
+    "www.",
+    "%25",
+    "[.]",
+    "xn--",
+    "://",
+    " .",
+    "\u2024",
+    "&#",
+    "✓",
+    ":check",
+    "::x",
+    "**a ",
+    "![(",
+    "_*",
+    "<a ",
+    "`a",
+    "```a\n",
+    "```…a",
+    "``` \n\n",
+    "1 …m1 ",
+    "keine x mehr ",
+    "error, ",
+    "残り2 ",
+    "没有",
+    "エラー",
+    "in shop ",
+    "stop checking ",
+    "watch ",
+    "a.b(",
+    "a ? b : ",
+    "is the api ",
+    "prod is ",
+    "if prod ",
+    "thanks for ",
+    "danke für ",
+    "ok ",
+    "is there a way ",
+    "this is why is ",
+    "pizza ",
+    "想",
+    "ランチ",
+    "あ",
+    "...",
+    "a'a ",
+    "？",
+    "a1",
+    "9.",
+    "1 s",
+    "f-",
+    "[1",
+    "=1:",
+    "0000-0",
+    "\n1 ",
+    "1/",
+    "lag: 1",
+    "2026-11-21 10:00 ",
+    "public ",
+    "x(",
+    '"""\\',
+    "export …type ",
+    "int a ",
+    "public \n",
+    "int a(\n",
+    "- ```\n",
+    "```js\n",
+    "````js\n```\n",
+    "<!-- x\n",
+    "- [ ] a <!--\n",
+    "` <!-- ",
+    "- [ ] task\n",
 )
+"""What a text repeats; see `text_of` for what … and № mean."""
 
 
 _TEXT: Final = (str, str | None)
@@ -200,20 +358,80 @@ _PLAIN: Final[dict[Any, Any]] = {
     QuestionType: QuestionType.TECHNICAL_QA,
     Spans: spans_of("a.py", "x = 1"),
     StackFrame: StackFrame(path="a.py", line=1, function="f"),
+    Sequence[Block]: (section("x"),),
 }
 """What the other arguments of a function are while one is hostile, by their types."""
+_BY_FUNCTION: Final[dict[str, dict[str, Any]]] = {
+    "definition_end": {"line": 1},
+    "first_attached": {"at": 1},
+    "parse_number": {"word": "1"},
+    "parse_tier": {"word": "quick"},
+    "unknown_verb": {"command": "heartbeat"},
+    "usage_blocks": {"command": "heartbeat"},
+    "watch_line": {"transcript": "/srv/triage/escalations/T1.C1.1/transcript.log"},
+}
+"""The same for functions that would refuse those above before they look at the text."""
+_OURS: Final = {
+    *("load_table(module)", "load_table(name)"),
+    *("queue_order(name)", "shipped(section)"),
+    *("days_between(first)", "days_between(last)"),
+    "midnight_in(zone)",
+    *("unknown_verb(command)", "usage_blocks(command)"),
+    "with_tier_text(text)",
+}
+"""What names a file, a setting, a day, a zone or a command of the bot's own: nobody outside writes it. The text of the
+tier dialogue is here as well: Slack takes 3,000 characters at most."""
+CHECKS: Final = {
+    *("check_fix_id(given)", "check_session_id(session_id)", "check_note_path(path)", "check_proposal_id(proposal_id)"),
+    *("check_auto_reply_id(text)", "check_feedback_id(given)", "check_suggestion_id(suggestion_id)"),
+    *("check_thread_id(thread_id)", "parse_interval(text)", "parse_number(word)", "parse_tier(word)"),
+    *("task_of(shown)", "shipped(languages)"),
+}
+"""What looks for one short form: it reads a hostile text and refuses it."""
+_PATHS: Final = ("a.py", "a.ts", "a.go", "a.java", "a.cpp", "a.rs", "a.sql", "a.kt", "a.toml", "a.yml", "a.sh", "a.md")
 
 
-def text_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the name of each such function, and a call of it that gives a text to each required argument in turn.
+def text_of(seed: str, size: int) -> str:
+    """Return a text of so many characters that repeats a seed, or its middle where … parts it; № counts.
+
+    >>> text_of("ab", 5), text_of("x…- ", 6), text_of("<…a№,…>", 8)
+    ('ababa', 'x- - -', '<a0,a1,>')
+    """
+    before, unit, after = _parts(seed)
+    room = max(0, size - len(before) - len(after))
+    if "№" not in unit:
+        return before + (unit * (room // len(unit) + 1))[:room] + after
+    counted = "".join(unit.replace("№", str(number)) for number in range(room // len(unit) + 1))
+    return before + counted[:room] + after
+
+
+def text_functions() -> Iterator[tuple[str, Callable[[str], Any]]]:
+    """Yield the name of each argument of text of such a function, and a call that gives it a text.
 
     The others are short meanwhile: what puts one text before every line of another is as long as both say.
     """
     for name, function in _public_functions():
         kinds = _required(function)
-        if kinds and all(_is_plain(kind) for kind in kinds.values()) and _outside(kinds):
-            yield name, _given_text(function, kinds)
+        if kinds and all(_is_plain(kind) for kind in kinds.values()):
+            for given in _outside(kinds):
+                if f"{function.__name__}({given})" not in _OURS:
+                    yield f"{name}({given})", _given_text(function, kinds, given)
+    yield from _by_hand()
+
+
+def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
+    """Yield what the types alone do not tell how to call."""
     yield f"{flaw_of.__module__}.flaw_of", _quote_line
+    for path in _PATHS:
+        yield f"{definitions_in.__module__}.definitions_in({path})", partial(_definitions, path)
+        yield f"{spans_of.__module__}.spans_of({path})", partial(spans_of, path)
+    yield f"{with_line_ends.__module__}.with_line_ends", lambda text: with_line_ends(text, lambda _: LineEnds.CRLF)
+    yield f"{refuse_changes.__module__}.refuse_changes", _refused
+    yield f"{classify.__module__}.classify", _classified
+    yield f"{Weights.__module__}.Weights.probability", _scored
+    yield f"{Keywords.__module__}.Keywords.kinds_in", lambda text: _keywords().kinds_in(text)
+    yield f"{Playbook.__module__}.Playbook.with_boxes", _ticked
+    yield f"{ProbeResult.__module__}.ProbeResult.digest", _digested
 
 
 def _quote_line(text: str) -> Any:
@@ -221,6 +439,54 @@ def _quote_line(text: str) -> Any:
     quote = text + "".join(_CLOSING[char] for char in reversed(text) if char in _CLOSING)
     line = f"x = {quote}"
     return flaw_of(quote, [line], spans_of("a.py", line))
+
+
+def _definitions(path: str, text: str) -> Any:
+    return definitions_in(path, text.split("\n"))
+
+
+def _refused(text: str) -> Any:
+    change = FileChange(text, "100644", "100644", 1, 1)
+    return refuse_changes([change], text, PatchLimits(max_files=20, max_lines=500), ())
+
+
+def _classified(text: str) -> Any:
+    event = Event(
+        team_id="T1", chat_id="C1", message_id="1.2", create_time=_NOW.isoformat(), sender={"id": "U9"}, content=text
+    )
+    return classify(event, _PLAIN[Rules], inflight=True)
+
+
+def _scored(text: str) -> Any:
+    return shipped_weights().probability(ngrams_of(text, _PLAIN[Rules]))
+
+
+@cache
+def _keywords() -> Keywords:
+    many = [f"{{prod,api}} is down {number}" for number in range(5_000)]
+    return Keywords({"alarm": many, "except": ["if prod is"]})
+
+
+def _ticked(text: str) -> Any:
+    playbook = parse(f"## Quick\n{text}")
+    ticked = playbook.with_boxes([(task, True) for task in playbook.tasks(Tier.QUICK)])
+    return ticked.with_stamps((Tier.QUICK,), _NOW).render()
+
+
+def _digested(text: str) -> Any:
+    output = text[:OUTPUT_BYTES]
+    problem = f"`./check all` failed: {output}"
+    return ProbeResult(argv=("./check", "all"), output=output, exit_code=1, seconds=0.1, problem=problem).digest
+
+
+def _parts(seed: str) -> tuple[str, str, str]:
+    match seed.split("…"):
+        case [before, unit, after]:
+            return before, unit, after
+        case [before, unit]:
+            return before, unit, ""
+        case _:
+            return "", seed, ""
 
 
 def _is_plain(kind: Any) -> bool:
@@ -247,14 +513,13 @@ def _outside(kinds: dict[str, Any]) -> list[str]:
     return [name for name, kind in kinds.items() if kind in (*_TEXT, *_LINES)]
 
 
-def _given_text(function: Callable[..., Any], kinds: dict[str, Any]) -> Callable[[str], Any]:
+def _given_text(function: Callable[..., Any], kinds: dict[str, Any], given: str) -> Callable[[str], Any]:
     plain = {name: _PLAIN[kind] if kind in _PLAIN else _empty(kind) for name, kind in kinds.items()}
+    plain |= _BY_FUNCTION.get(function.__name__, {})
 
     def call(text: str) -> Any:
-        for name in _outside(kinds):
-            done = function(**{**plain, name: text if kinds[name] in _TEXT else text.split("\n")})
-            if isinstance(done, Iterator):
-                list(done)
+        done = function(**{**plain, given: text if kinds[given] in _TEXT else text.split("\n")})
+        return list(done) if isinstance(done, Iterator) else done
 
     return call
 

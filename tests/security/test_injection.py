@@ -37,8 +37,6 @@ TEXTS = [entry["text"] for entry in CORPUS]
 FILES = [entry["text"] for entry in CORPUS if entry["where"] == "file"]
 TOOLS = ("search_code", "git_log")
 
-every_text = pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text)[1:40])
-
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
@@ -63,7 +61,7 @@ def test_the_corpus_is_large_and_covers_every_way_in() -> None:
     assert {entry["where"] for entry in CORPUS} == {"message", "name", "file", "note"}
 
 
-@every_text
+@each_row("text", TEXTS)
 def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_path: Path, text: str) -> None:
     """As question, name, conversation, context, note or other thread; what never changes does not change."""
     _, request = investigated(
@@ -90,7 +88,7 @@ def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_p
     assert [tool.name for tool in request.tools] == ["read_file", *TOOLS]
 
 
-@every_text
+@each_row("text", TEXTS)
 def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp_path: Path, text: str) -> None:
     """The validator reads it as data, and has read_file and nothing else."""
     clock, runner = FakeClock(), ScriptedRunner(judged())
@@ -107,7 +105,7 @@ def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp
     assert done.ret.verdict is Verdict.BOUNCE
 
 
-@every_text
+@each_row("text", TEXTS)
 def test_a_model_that_obeys_posts_nothing_and_moves_nothing(tmp_path: Path, text: str) -> None:
     """Even if every check let it pass: a human's click posts it, in the thread it was asked in, notifying nobody."""
     office = Office(tmp_path, a_return(text), approvers=[f"{BEN}BOSS"]).asked(text, mention=True)
@@ -125,7 +123,7 @@ def test_a_model_that_obeys_posts_nothing_and_moves_nothing(tmp_path: Path, text
     assert (office.ended.approved_by, office.ended.resolution) == (BEN, Resolution.APPROVED)
 
 
-@every_text
+@each_row("text", TEXTS)
 def test_what_it_says_notifies_nobody(text: str) -> None:
     """Neither on the card nor in the reply does a broadcast, a group or a hidden link survive."""
     state = in_status(

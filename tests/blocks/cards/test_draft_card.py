@@ -32,7 +32,6 @@ from bot.domain.severity import Severity
 from bot.domain.threads import Followup, PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
-from tests.sampling import examples, pairs
 from tests.tables import each_row
 
 OPEN = [status for status in ThreadStatus if status not in (ThreadStatus.PENDING_USER, ThreadStatus.CLOSED)]
@@ -66,6 +65,11 @@ HOSTILE = {
 }
 
 
+SHORT = [kind for kind, text in HOSTILE.items() if len(text) < 100]
+FEW = {kind: HOSTILE[kind] for kind in (*SHORT, "40,000 characters", "short lines", "unterminated fence", "ampersands")}
+"""One of each class: long words, many lines, code without an end, what grows as it is escaped."""
+
+
 def card(state: ThreadState, remote: str | None = None) -> list[Block]:
     """Return the card of a codebase with this git remote."""
     return card_blocks(state, CardFacts(link_to=code_links(remote)))
@@ -80,10 +84,21 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     assert 0 < len(card_text(state)) <= 320
 
 
-@each_row("number, kind", pairs(range(len(STATES)), list(HOSTILE), per_row=2))
+@each_row("number, kind", [*product(range(len(STATES)), SHORT), *product([NAMES.index("pending-user-approval")], FEW)])
 def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
     """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
-    state, text = STATES[number], HOSTILE[kind]
+    check_card(STATES[number], HOSTILE[kind])
+
+
+@pytest.mark.full
+@each_row("number, kind", product(range(len(STATES)), HOSTILE))
+def test_no_text_however_long_breaks_a_card(number: int, kind: str) -> None:
+    """Each text in each state."""
+    check_card(STATES[number], HOSTILE[kind])
+
+
+def check_card(state: ThreadState, text: str) -> None:
+    """Draw a card that holds a text wherever one may stand."""
     ref = EvidenceRef(
         kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
     )
@@ -117,7 +132,6 @@ def test_no_text_breaks_a_card_or_calls_anybody(number: int, kind: str) -> None:
 
 
 @given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))
-@settings(max_examples=examples(40), deadline=None)
 def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question=text)
@@ -479,10 +493,29 @@ LONG_TEXTS = st.builds(
 )
 
 
+@each_row(
+    "draft, other, refused",
+    [
+        ("word " * 900, "ж" * 12_000, None),
+        ("&" * 12_000, "a\n" * 2_000, "msg_blocks_too_long"),
+        ("x", "<🧵" * 3_000, None),
+    ],
+)
+def test_long_contents_make_no_card_too_long(draft: str, other: str, refused: str | None) -> None:
+    """Question, draft, claims, quotes, objections and doubts together stay under the limit."""
+    check_length(draft, other, refused)
+
+
+@pytest.mark.full
 @given(draft=LONG_TEXTS, other=LONG_TEXTS, refused=st.sampled_from([None, "msg_blocks_too_long"]))
-@settings(max_examples=examples(40), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])  # to make a failure smaller would take an hour
 def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refused: str | None) -> None:
-    """Property: question, draft, claims, quotes, objections and doubts together stay under the limit."""
+    """Property: whatever they are."""
+    check_length(draft, other, refused)
+
+
+def check_length(draft: str, other: str, refused: str | None) -> None:
+    """Draw a card full of two texts: it fits, and offers approval where all of its draft can be read."""
     ref = REF.model_copy(update={"quote": other, "supports_claim": other, "ref": other[:300]})
     ret = a_return(draft, evidence_refs=(ref,) * 8, open_questions=(other,) * 5, gloss=other)
     verdict = a_verdict(Verdict.BOUNCE, reasons=(other,) * 5, read=(other,) * 9)

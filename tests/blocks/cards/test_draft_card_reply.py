@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given, settings
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
@@ -11,7 +12,6 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, chars_of
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
-from tests.sampling import examples
 from tests.tables import each_row
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
@@ -34,17 +34,24 @@ def sections(draft: str) -> list[str]:
     return [text for message in reply_messages(draft) for text in texts(as_slack_takes_it(message))]
 
 
-@settings(max_examples=examples(40), deadline=None)
+@each_row("draft", [ALL_EMPHASIS, "&" * MAX_REPLY_CHARS])
+def test_the_longest_replies_fit_into_a_few_messages(draft: str) -> None:
+    """Each within Slack's limit, also with the line above it that its preview has."""
+    check_messages(draft)
+
+
+@pytest.mark.full
 @given(LONGEST)
 @example(WIDE_TABLE)
-@example(THIN_ROWS)
-@example(DEEP_QUOTE)
 @example(DEEP_LIST)
-@example(ALL_EMPHASIS)
-@example("&" * MAX_REPLY_CHARS)
 @example("a\n\n" * 4_000)
 def test_any_reply_that_may_be_posted_fits_into_a_few_messages(draft: str) -> None:
-    """Each within Slack's limit, also with the line above it that its preview has."""
+    """Property: whatever it is written with."""
+    check_messages(draft)
+
+
+def check_messages(draft: str) -> None:
+    """Make a reply's messages and their previews: few, and none too long."""
     assert len(draft) <= MAX_REPLY_CHARS
     found = reply_messages(draft)
     assert len(found) <= MAX_MESSAGES

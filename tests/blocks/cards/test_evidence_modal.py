@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
+import pytest
 from slack_sdk.models.views import View
 
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
@@ -18,10 +20,9 @@ from bot.casework.checks.evidence_reader import (
 )
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_draft_card import HOSTILE, SHORT
 from tests.blocks.limits import texts, view_as_slack_takes_it
 from tests.builders import REF, THREAD_ID
-from tests.sampling import pairs
 from tests.tables import each_row
 
 LINK_TO = code_links("git@github.com:acme/shop.git")
@@ -89,10 +90,21 @@ def test_what_code_cannot_check_says_so() -> None:
     assert "Quoted:\n```\nlimit = 5\n```" in shown
 
 
-@each_row("kind, mark", pairs(HOSTILE, [True, False, None], per_row=1))
+@each_row("kind, mark", [*product(SHORT, [True, False, None]), ("short lines", False), ("ampersands", None)])
 def test_no_evidence_breaks_the_dialogue(kind: str, mark: bool | None) -> None:
     """Hostile text as file content, name, quote, claim, reason, subject and author, as often as there is room."""
-    text = HOSTILE[kind]
+    check_dialogue(HOSTILE[kind], mark)
+
+
+@pytest.mark.full
+@each_row("kind, mark", product(HOSTILE, [True, False, None]))
+def test_no_evidence_however_long_breaks_the_dialogue(kind: str, mark: bool | None) -> None:
+    """Each text with each mark."""
+    check_dialogue(HOSTILE[kind], mark)
+
+
+def check_dialogue(text: str, mark: bool | None) -> None:
+    """Show a text as whatever may be cited."""
     lines = text.split("\n")
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
     for shown in (

@@ -11,7 +11,7 @@ from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_pa
 from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
-from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_draft_card import FEW
 from tests.blocks.cards.test_evidence_modal import LINK_TO
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
@@ -116,7 +116,7 @@ def test_a_diff_that_the_dialogue_does_not_show_whole_is_known() -> None:
     assert not diff_fits(a_patch("+" + "x" * 400))
 
 
-@each_row("text", HOSTILE.values())
+@each_row("text", FEW.values())
 def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     """The same hostile text as title, diff, reason, and a host's words."""
     patch = ProposedPatch(title=text, diff=text or "+x", rationale=text)

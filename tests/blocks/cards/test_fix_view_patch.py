@@ -7,7 +7,7 @@ from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import patch_blocks, patch_line
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, ThreadStatus
-from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_draft_card import FEW
 from tests.blocks.cards.test_evidence_modal import LINK_TO, a_citation, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
@@ -42,7 +42,7 @@ def test_the_dialogue_shows_the_diff_and_why() -> None:
         assert "Five are" not in said
 
 
-@each_row("text", HOSTILE.values())
+@each_row("text", FEW.values())
 def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     """The same hostile text as title, diff and reason."""
     patch = ProposedPatch(title=text, diff=text, rationale=text)

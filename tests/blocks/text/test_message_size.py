@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 from slack_sdk.models.views import View
@@ -14,7 +14,6 @@ from blocks.views.help_view import typed_blocks
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.gallery.book import SCENES
 from tests.gallery.scene import Scene
-from tests.sampling import examples
 from tests.tables import each_row
 
 UNITS = st.sampled_from(["word ", "🧵", "&amp;", "```\nx\n```\n"])
@@ -28,7 +27,6 @@ def buttons() -> Block:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=80))
-@settings(max_examples=examples(40), deadline=None)
 def test_any_blocks_are_made_to_fit(texts: list[str]) -> None:
     """The first block and the buttons stay, whatever else does not."""
     first = section(texts[0], block_id="mark")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,12 +86,3 @@ def test_no_line_is_invented_and_blocks_stay_balanced(lines: list[str], limit: i
     assert shown == text or len(shown) <= limit
     assert shown.count(FENCE) % 2 == text.count(FENCE) % 2
     assert {one for one in shown.split("\n") if "left out" not in one} <= {*lines, FENCE, ""}
-
-
-@each_row("unit", ["Traceback (most recent call last):\n", " \n", "Caused by:\n", "Error" * 20 + "\n", "```\n"])
-def test_hostile_text_is_cut_quickly(unit: str) -> None:
-    """200 KB take moments."""
-    text = unit * (200_000 // len(unit))
-    started = time.process_time()
-    without_middle(text, 1_200)
-    assert time.process_time() - started < 5

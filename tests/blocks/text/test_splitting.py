@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import example, given
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import fence
-from blocks.text.splitting import FENCE, SECTION_CHARS, TRUNCATED, split, truncate
-from tests.tables import each_row
+from blocks.text.splitting import FENCE, TRUNCATED, split, truncate
 
 PIECES = st.sampled_from(
     ["word ", "a@here", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]
@@ -115,19 +113,3 @@ def test_a_limit_that_holds_no_fence_is_refused() -> None:
 def test_blank_text_has_no_parts() -> None:
     """Slack refuses empty sections."""
     assert split(" \n\n ") == []
-
-
-@each_row("unit", ["`", "```", "<", "&", "\n", "a", "<a", " ", "```\n"])
-@each_row("limit", [20, SECTION_CHARS])
-def test_hostile_text_is_cut_quickly(unit: str, limit: int) -> None:
-    """40,000 hostile characters are cut in moments."""
-    started = time.process_time()
-    split(unit * (40_000 // len(unit)), limit)
-    assert time.process_time() - started < 5
-
-
-def test_of_a_long_text_only_the_beginning_is_cut_out() -> None:
-    """A dialogue with 45 quotes has to be drawn while its trigger lives, 3 s; all of this text would take 10 s."""
-    started = time.process_time()
-    assert truncate("&" * 4_000_000, 2_900).endswith("(truncated)")
-    assert time.process_time() - started < 2

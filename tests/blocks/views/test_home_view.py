@@ -10,7 +10,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block, PlainTextObject
 
@@ -23,11 +24,10 @@ from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.beats import Indicator
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
-from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
-from tests.sampling import FULL
 from tests.tables import each_row
 
 DAY = DayCounts(messages=12, actionable=3, model_runs=4, cost_usd=0.123)
@@ -192,10 +192,21 @@ def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     assert len(lines) + (int(left[1]) - 1 if left else 0) == 30 - len(whole)
 
 
-@each_row("text", HOSTILE.values())
+@each_row("text", FEW.values())
 def test_no_draft_breaks_the_page(text: str) -> None:
     """The same hostile text as question, draft, doubt and answer, in several drafts."""
-    count = 10 if FULL else 4
+    page_of_drafts(text, 3)
+
+
+@pytest.mark.full
+@each_row("text", HOSTILE.values())
+def test_no_number_of_drafts_breaks_the_page(text: str) -> None:
+    """As many as are drawn whole, with each text."""
+    page_of_drafts(text, 10)
+
+
+def page_of_drafts(text: str, count: int) -> None:
+    """Draw so many drafts that hold a text wherever one may stand."""
     drafts = [a_draft(n, question=text, stale_reasons=(text,)).with_draft(text[:12_000] or "x") for n in range(count)]
     page(a_home(drafts=drafts), notice=Notice(text=text, at=NOW, about=text))
 
@@ -270,7 +281,6 @@ def test_an_answer_stands_on_top(text: str, says: str) -> None:
     assert seen.index(f"your click {local_time(NOW)}") < seen.index("Drafts")
 
 
-@settings(deadline=None, max_examples=15)
 @given(drafts=st.integers(0, 80), sessions=st.integers(0, 200), notes=st.text(max_size=400))
 def test_any_number_of_drafts_and_sessions_fits(drafts: int, sessions: int, notes: str) -> None:
     """100 blocks and 3,000 characters are Slack's limits; what is left out is counted."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
+import pytest
 from slack_sdk.models.blocks import PlainTextObject
 
 from blocks import ids
@@ -16,7 +18,6 @@ from tests.blocks.limits import view_as_slack_takes_it
 from tests.blocks.views.test_home_view import a_draft, a_home, a_row, clicks, of_drafts, text_of
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, a_return
-from tests.sampling import pairs
 from tests.tables import each_row
 
 
@@ -120,9 +121,21 @@ TEXTS = {"ue": "ü" * 2_500, "s": "short", "emoji": "🎉" * 1_200, "words": "wo
 TEAMS = [[(40, 40, True)] * 12, [(40, 0, True), (1, 40, False), (3, 3, True)], [(0, 0, True)] * 3]
 
 
-@each_row("teams, kind", pairs(TEAMS, list(TEXTS), per_row=2))
+@each_row("teams, kind", [(TEAMS[0], "ue"), (TEAMS[1], "emoji"), (TEAMS[1], "words"), (TEAMS[2], "s")])
 def test_any_number_of_everything_fits(teams: list[tuple[int, int, bool]], kind: str) -> None:
     """Within Slack's limits, and every team's number of drafts true."""
+    check_all_fits(teams, kind)
+
+
+@pytest.mark.full
+@each_row("teams, kind", product(TEAMS, TEXTS))
+def test_any_number_of_any_text_fits(teams: list[tuple[int, int, bool]], kind: str) -> None:
+    """Each number with each text."""
+    check_all_fits(teams, kind)
+
+
+def check_all_fits(teams: list[tuple[int, int, bool]], kind: str) -> None:
+    """Draw a page for teams with so many drafts and sessions, answered with such a text."""
     answer = a_long(TEXTS[kind])
     homes = [
         a_team(

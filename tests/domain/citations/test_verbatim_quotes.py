@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import Flaw, flaw_of, plain_text
-from tests.sampling import SHARE, pairs
 from tests.tables import each_row, read_cases
 
 LIMITS = "ERROR = \"payments are not retried here\"\nHINT = 'set the limit to zero only in tests'\n"
@@ -62,17 +60,3 @@ def test_there_are_enough_quotes() -> None:
     """The table is not emptied unseen."""
     assert sum(len(file["parts"]) for file in QUOTES) >= 80
     assert sum(len(file["wholes"]) for file in QUOTES) >= 70
-
-
-PIECES = ["a and ", "a.b(", "((", "!(", "\\\n", "a &&\n", "  a: >\n", "- ", "- a b\n ", "a ? b : ", "''"]
-
-
-@each_row("piece, path", pairs(PIECES, ["a.py", "a.yml", "a.sh"], per_row=1))
-def test_hostile_files_take_no_time(piece: str, path: str) -> None:
-    """200 KB of them, or a quarter, are read and compared in seconds, however often the quotation stands there."""
-    started = time.process_time()
-    lines = (piece * (200_000 // SHARE // len(piece))).split("\n")
-    text = plain_text(lines)
-    for quote in (piece.strip(), piece * 9, text):
-        flaw_of(quote, lines, spans_of(path, text))
-    assert time.process_time() - started < 8 / SHARE

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from bot.domain.fixes.patch_files import (
     DiffFile,
     LineEnds,
@@ -76,21 +74,6 @@ def test_the_lines_of_a_diff_end_as_those_of_each_file() -> None:
     )
 
 
-def test_a_hostile_diff_takes_no_longer_than_its_length() -> None:
-    """200,000 characters in one line, or in many."""
-    started = time.process_time()
-    for diff in (
-        "diff --git a/" + " b/" * 66_000,
-        "--- a/x\n+++ b/x\n" * 12_000,
-        '--- "' + "shop:" * 40_000,
-        '--- "a/' + "\\303" * 50_000,
-    ):
-        diff_files(diff, IDS)
-        without_codebase(diff, "shop")
-        with_line_ends(diff, lambda _: LineEnds.CRLF)
-    assert time.process_time() - started < 5
-
-
 DIFF = """diff --git a/app/retry.py b/app/retry.py
 --- a/app/retry.py
 +++ b/app/retry.py
@@ -147,10 +130,8 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     """With the number of lines that are left; long lines are cut as well."""
     lines, left = patch_lines(a_patch("\n".join(f"+{n}" for n in range(100))), at_most=60)
     assert (len(lines), left) == (60, 40)
-    started = time.process_time()
     lines, left = patch_lines(a_patch("+x\n" * 200_000), at_most=60)
     assert left > 100_000
-    assert time.process_time() - started < 2
     assert len(patch_lines(a_patch("+" + "x" * 5_000), at_most=60)[0][0]) <= 301
 
 

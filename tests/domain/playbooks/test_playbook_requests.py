@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,12 +134,3 @@ def test_whatever_is_written_a_task_is_one_plain_line(words: str, form: str) -> 
     """Or there is no wish."""
     found = parse_playbook_request(f"<@U0BOT> {form.format(words)}", SESSIONS)
     assert found is None or plain_text(found.task) == found.task
-
-
-@each_row("words", ["watch " * 60, "`" * 350, "<@U1>" * 70, "in shop " * 48, " " * 390, "stop checking " * 25])
-def test_it_is_quick_whatever_is_written(words: str) -> None:
-    """It reads on the way of every mention."""
-    started = time.process_time()
-    parse_playbook_request(f"<@U0BOT> {words}", SESSIONS)
-    parse_playbook_request(words * 100, SESSIONS)
-    assert time.process_time() - started < 0.5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from bot.domain.questions.risk_gate import LANGUAGES, RULES, TABLES, commands_in_code, commands_in_prose, risky_advice
 from bot.domain.text.linear_patterns import folded
 from tests.domain.questions.risk_data import commands, read_risk_data
@@ -200,14 +198,6 @@ def test_letters_are_compared_without_their_accents() -> None:
     """As people type them in a hurry, and as full-width letters."""
     assert folded("LÖSCHE ｄｉｅ Größe") == "losche die grosse"
     assert folded("データ") == "データ"
-
-
-@each_row("unit", ["delete ", "`", "> ", "add code ", "drop ", "- ", "```", "you should "])
-def test_hostile_drafts_are_read_quickly(unit: str) -> None:
-    """40,000 characters cost no more than moments."""
-    started = time.process_time()
-    risky_advice(unit * (40_000 // len(unit)))
-    assert time.process_time() - started < 3
 
 
 def test_nearly_every_dangerous_command_is_found() -> None:

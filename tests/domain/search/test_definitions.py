@@ -1,9 +1,6 @@
 """What a file defines, language by language."""
 
-import time
-
 from bot.domain.search.definitions import DefinitionKind, definitions_in
-from tests.sampling import pairs
 from tests.tables import each_row
 
 PYTHON = '''\
@@ -156,29 +153,3 @@ def test_each_definition_has_its_kind() -> None:
     """A type, a function or a value."""
     kinds = {one.name: one.kind for one in definitions_in("a.py", PYTHON.split("\n"))}
     assert (kinds["Client"], kinds["send"], kinds["LIMIT"]) == tuple(DefinitionKind)
-
-
-PATHS = ["a.py", "a.ts", "a.go", "a.java", "a.cpp", "a.rs", "a.sql", "a.kt", "a.toml", "a.yml"]
-LONG = {
-    "public": "public " * 8_000,
-    "calls": "x(" * 20_000,
-    "blanks": " " * 40_000,
-    "a": "a" * 40_000,
-    "int a": "int a " * 8_000,
-    "quotes": '"""\\' * 10_000,
-    "type": "export type T<",
-}
-
-
-@each_row("path, name", pairs(PATHS, list(LONG), per_row=3))
-def test_no_text_takes_long(path: str, name: str) -> None:
-    """Twice the text takes about twice the time, whatever it holds."""
-
-    def seconds(times: int) -> float:
-        begin = time.process_time()
-        definitions_in(path, [LONG[name]] * times)
-        return time.process_time() - begin
-
-    once = min(seconds(4) for _ in range(2))
-    assert min(seconds(8) for _ in range(2)) <= 4 * once + 0.05
-    assert once < 2

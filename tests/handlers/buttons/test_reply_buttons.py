@@ -15,6 +15,7 @@ from handlers.buttons.reply_buttons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
 from tests.casework.recheck_room import SEVEN, Room
 from tests.handlers.buttons.test_draft_buttons import CARL, Edge, given_back_as, words
+from tests.tables import each_row
 
 
 class LessonEdge(Edge):
@@ -97,7 +98,7 @@ def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: Le
     assert len(edge.kept) == 1
 
 
-@pytest.mark.parametrize("value", ["", "x|1|", "../../etc|1|0011223344556677|0", None])
+@each_row("value", ["", "x|1|", "../../etc|1|0011223344556677|0", None])
 def test_a_forged_value_changes_nothing(edge: LessonEdge, value: str | None) -> None:
     """It is met with a word, not with an error."""
     edge.press(ids.REMEMBER, value)

@@ -20,7 +20,7 @@ from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
 from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal, without_pauses
 
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
@@ -38,9 +38,9 @@ def clock() -> FakeClock:
 @pytest.fixture
 def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     """The real messenger over the stub."""
-    poster = a_poster(slack.url, clock=clock)
+    poster = a_poster(slack.url, posts_per_second=50.0, clock=clock)
     return SlackMessenger(
-        repeatable_client("xoxb-1", slack.url),
+        without_pauses(repeatable_client("xoxb-1", slack.url)),
         poster,
         a_publisher(slack.url, poster),
         ops_channel="C0OPS",

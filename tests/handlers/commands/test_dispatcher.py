@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 from slack_sdk.webhook import WebhookResponse
@@ -199,7 +199,6 @@ def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(case
     assert DRAFT not in seen
 
 
-@settings(deadline=None, max_examples=20)
 @given(count=st.integers(0, 60), question=st.sampled_from(["why?", "x" * 5_000, "&" * 300, "<!here>`" * 40]))
 def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None:
     """The last line says how many are left out."""
@@ -330,7 +329,7 @@ def test_a_late_answer_that_slack_refuses_is_on_the_log(caplog: pytest.LogCaptur
     assert "refused with status 404" in caplog.text
 
 
-@pytest.mark.parametrize("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
+@each_row("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
 def test_a_question_without_a_word_is_none(casework: Casework, question: str) -> None:
     """Nothing is asked, and an example is given."""
     assert "What should be investigated" in casework.type(f"investigate {question}")
@@ -346,7 +345,7 @@ def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
     assert casework.asked == []
 
 
-@pytest.mark.parametrize("path", MANUAL)
+@each_row("path", MANUAL)
 def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: str) -> None:
     """Syntax, two examples, who may, what it changes; asked before or after the command's name."""
     entry = MANUAL[path]

@@ -20,6 +20,7 @@ from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork, beat_of
 from tests.payloads import payload
+from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
 
@@ -124,10 +125,8 @@ def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
     assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
 
 
-@pytest.mark.parametrize(
-    "text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api", "assign shop-api Look"]
-)
-@pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+@each_row("text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api", "assign shop-api Look"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
     """An id alone is not enough: it is the user of this workspace who may."""
     refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else NO_MEMBER
@@ -161,8 +160,8 @@ def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off
     assert [beat_of(job).wake for job in works.run_all() if job.key == "shop-api"] == ["assignment"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_row(
+    "text, says",
     [
         ("shop-api", "What is to be done?"),
         ("shop-api \u2800", "What is to be done?"),
@@ -226,8 +225,8 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
     assert "had no beat yet" in answer(works, "heartbeat log tooling")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_row(
+    "text, says",
     [
         ("why shop-apy", "There is no session 'shop-apy'; did you mean shop-api?"),
         ("why", "Name a session; there are shop-api, tooling"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_documents import FileDocuments
@@ -48,7 +48,7 @@ from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.heartbeat.garden import Garden, with_task
 from tests.payloads import payload
-from tests.sampling import examples
+from tests.tables import each_row
 
 APPROVER, OWNER, STRANGER, GUEST = "U2", "U0ANN", "U0EVE", "U0GUEST"
 SECRET = "zq7"
@@ -211,7 +211,7 @@ def line_of(everything: Everything, path: str) -> str:
     return form.strip()
 
 
-@pytest.mark.parametrize(("by", "team"), [(STRANGER, "T1"), (GUEST, "T1"), (APPROVER, "T9"), (OWNER, "T9"), ("", "")])
+@each_row("by, team", [(STRANGER, "T1"), (GUEST, "T1"), (APPROVER, "T9"), (OWNER, "T9"), ("", "")])
 def test_who_may_not_learns_nothing_and_changes_nothing(everything: Everything, by: str, team: str) -> None:
     """Every command as the manual writes it: by a stranger, a guest of the ops channel, and other workspaces.
 
@@ -294,7 +294,6 @@ ODD = {
 WORDS = st.sampled_from(sorted(STEERING | ARGUMENTS | ODD))
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(WORDS, max_size=6),
     by=st.sampled_from([STRANGER, GUEST, ""]),
@@ -312,7 +311,7 @@ def test_whatever_a_stranger_types_is_answered_and_tells_and_changes_nothing(
     assert everything.standing() == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["pause shop", "resume now", "heartbeat off shop docs", "tiers shop remove 1 2", "pollinate run twice", "puase"],
 )

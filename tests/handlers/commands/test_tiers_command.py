@@ -25,6 +25,7 @@ from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.payloads import payload
+from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
 PLAYBOOK = """# Heartbeat
@@ -224,8 +225,8 @@ def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
     assert edge.text == PLAYBOOK
 
 
-@pytest.mark.parametrize("text", ["add hourly x", "remove 1", "move 1 daily", "edit quick"])
-@pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+@each_row("text", ["add hourly x", "remove 1", "move 1 daily", "edit quick"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
     """Told why, and what they may do."""
     edge.types("shop", by, team)
@@ -234,8 +235,8 @@ def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) 
     assert edge.opened == []
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_row(
+    "text, says",
     [
         ("", "Which session? `/triage tiers shop`, `/triage tiers tooling`"),
         ("shopp", "did you mean shop?"),
@@ -362,12 +363,13 @@ def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
     assert edge.text == PLAYBOOK
 
 
-@pytest.mark.parametrize(
+@each_row(
     "metadata",
     ["", "shop", "shop|weekly|", "../x|daily|", "nosuch|daily|", "shop|daily|zz", None.__class__, 7, ["shop"]],
 )
 def test_a_hostile_value_changes_nothing(edge: Edge, metadata: object) -> None:
     """Neither the button nor the submit believes it."""
+    edge.opened.clear()
     edge.press(metadata)
     assert edge.opened == []
     edge.press(ids.encode_tier("shop", Tier.DAILY))

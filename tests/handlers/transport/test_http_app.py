@@ -10,6 +10,7 @@ from handlers.transport import http_app
 from handlers.transport.http_app import REMEMBERED_S, Signatures
 from tests.fakes import FakeClock
 from tests.handlers.signed import SECRET, sign
+from tests.tables import each_row
 
 BODY = b'{"type":"event_callback"}'
 
@@ -45,7 +46,7 @@ def test_slacks_own_example_is_genuine() -> None:
     assert Signatures(SECRET, clock).accept(body, signed)
 
 
-@pytest.mark.parametrize(("age_s", "genuine"), [(0, True), (300, True), (301, False), (-300, True), (-301, False)])
+@each_row("age_s, genuine", [(0, True), (300, True), (301, False), (-300, True), (-301, False)])
 def test_a_timestamp_counts_for_five_minutes_in_both_directions(
     guard: Signatures, clock: FakeClock, age_s: int, genuine: bool
 ) -> None:
@@ -53,7 +54,7 @@ def test_a_timestamp_counts_for_five_minutes_in_both_directions(
     assert guard.accept(BODY, headers(at=clock.now().timestamp() - age_s)) is genuine
 
 
-@pytest.mark.parametrize("change", ["body", "secret", "timestamp", "signature", "version", "case"])
+@each_row("change", ["body", "secret", "timestamp", "signature", "version", "case"])
 def test_what_was_changed_is_not_genuine(guard: Signatures, clock: FakeClock, change: str) -> None:
     """Any part of it."""
     at = clock.now().timestamp()

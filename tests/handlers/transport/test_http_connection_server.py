@@ -22,12 +22,13 @@ from bot.adapters.process.clocks import SystemClock
 from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
 from handlers.transport.http_app import Signatures
-from handlers.transport.http_connection import IDLE_S, MAX_BODY, HttpServer
+from handlers.transport.http_connection import MAX_BODY, HttpServer
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
 from tests.payloads import payload
+from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 MARK = "do-not-write-me-down"
@@ -159,7 +160,7 @@ def test_a_redelivery_passes_and_a_replay_does_not(edge: Edge) -> None:
     assert len(edge.watcher.received) == 2
 
 
-@pytest.mark.parametrize("how", ["unsigned", "other secret", "old", "from the future", "not a number", "half", "é"])
+@each_row("how", ["unsigned", "other secret", "old", "from the future", "not a number", "half", "é"])
 def test_what_slack_did_not_sign_is_refused_and_leaves_no_trace(
     edge: Edge, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,8 +181,8 @@ def test_what_slack_did_not_sign_is_refused_and_leaves_no_trace(
     assert "check SLACK_SIGNING_SECRET" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
+@each_row(
+    "body, kind",
     [
         (b"ssl_check=1&token=x", "application/x-www-form-urlencoded"),
         (b"\xff\xfe\x00", "application/json"),
@@ -195,15 +196,15 @@ def test_garbage_is_refused_whatever_it_is(edge: Edge, body: bytes, kind: str) -
     assert edge.is_untouched
 
 
-@pytest.mark.parametrize("body", [b"{", b"[", b'{"a":' * 100_000, b"payload=", b"payload=%7B"])
+@each_row("body", [b"{", b"[", b'{"a":' * 100_000, b"payload=", b"payload=%7B"])
 def test_what_slack_signed_and_nobody_can_read_is_said_so(edge: Edge, body: bytes) -> None:
     """And the next request is answered."""
     kind = "application/x-www-form-urlencoded" if body.startswith(b"payload") else "application/json"
     assert edge.deliver(body, kind).status_code == 400
-    assert edge.deliver(*as_json(payload("message"))).status_code == 200
+    assert edge.deliver(*as_json({**payload("message"), "after": str(body[:9])})).status_code == 200
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"3", b"payload=[]", b'{"team":3}', b'{"event":"x"}'])
+@each_row("body", [b"", b"{}", b"[]", b"3", b"payload=[]", b'{"team":3}', b'{"event":"x"}'])
 def test_what_is_not_shaped_like_slacks_is_acknowledged_and_goes_no_further(edge: Edge, body: bytes) -> None:
     """It would only come again."""
     kind = "application/x-www-form-urlencoded" if body.startswith(b"payload") else "application/json"
@@ -299,10 +300,9 @@ def test_slow_clients_hold_nobody_up(edge: Edge) -> None:
     try:
         for connection in slow:
             connection.sendall(b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-        began = time.monotonic()
         assert edge.deliver(*as_json(payload("message"))).status_code == 200
-        is_prompt, (cut_off, *_) = time.monotonic() - began < IDLE_S / 2, select.select(slow, [], [], 0)
-        assert is_prompt or not cut_off  # a busy machine takes its time, but nobody had to be cut off for it
+        cut_off, *_ = select.select(slow, [], [], 0)
+        assert not cut_off  # none of them had to go before Slack's turn came
     finally:
         for connection in slow:
             connection.close()

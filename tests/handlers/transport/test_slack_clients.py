@@ -17,7 +17,7 @@ from handlers.transport.slack_clients import (
     repeatable_client,
     translate_slack_errors,
 )
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal, without_pauses
 
 
 def post(client: WebClient) -> None:
@@ -158,7 +158,7 @@ def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: Slac
 def test_a_read_is_repeated_after_a_dropped_connection(slack: SlackStub) -> None:
     """Asking twice does no harm."""
     slack.will("users.info", HangUp, Answer({"user": {}}))
-    read(repeatable_client("xoxb-1", slack.url))
+    read(without_pauses(repeatable_client("xoxb-1", slack.url)))
     assert len(slack.of("users.info")) == 2
 
 
@@ -166,13 +166,13 @@ def test_a_read_that_keeps_failing_is_a_provider_error(slack: SlackStub) -> None
     """In our words, with what to do where that is known, and never Unconfirmed."""
     slack.will("users.info", HangUp)
     with pytest.raises(ProviderError, match="could not be reached to look up a user"):
-        read(repeatable_client("xoxb-1", slack.url))
+        read(without_pauses(repeatable_client("xoxb-1", slack.url)))
     slack.will("users.info", refusal("missing_scope"))
     with pytest.raises(ProviderError, match="missing_scope; reinstall the app"):
-        read(repeatable_client("xoxb-1", slack.url))
+        read(without_pauses(repeatable_client("xoxb-1", slack.url)))
     slack.will("users.info", Answer({"ok": False}, status=500))
     with pytest.raises(ProviderError, match="HTTP 500") as caught:
-        read(repeatable_client("xoxb-1", slack.url))
+        read(without_pauses(repeatable_client("xoxb-1", slack.url)))
     assert not isinstance(caught.value, Unconfirmed)
 
 

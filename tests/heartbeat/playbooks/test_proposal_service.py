@@ -21,6 +21,7 @@ from tests.builders import a_sorter, an_event
 from tests.fakes import MemoryDocuments, MemorySingle, in_memory
 from tests.heartbeat.clockwork import Clockwork
 from tests.heartbeat.proposal_chat import FakeChat
+from tests.tables import each_row
 
 PLAYBOOK = (
     "## Quick\n- [ ] Tree\n## Hourly\n- [x] Dependency audit: `pip-audit`\n- Stale branches\n## Daily\n- Report\n"
@@ -300,7 +301,7 @@ def test_what_the_playbook_refuses_is_said_and_the_asker_is_not_told_it_was_done
     assert world.proposal.standing is ProposalStatus.FAILED
 
 
-@pytest.mark.parametrize("given", ["", "../../x", "0" * 15, "G" * 16])
+@each_row("given", ["", "../../x", "0" * 15, "G" * 16])
 def test_what_is_no_id_is_refused(world: World, given: str) -> None:
     """No file of another folder is read."""
     with pytest.raises(InputError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -272,7 +272,6 @@ def test_a_line_that_a_human_added_is_set_aside_for_the_next_session(tmp_path: P
 TASKS = st.lists(st.integers(0, 12).map(lambda number: f"`check {number}`"), max_size=6, unique=True)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     tasks=st.fixed_dictionaries(dict.fromkeys(("alpha", "beta", "gamma"), TASKS)),
     verdicts=st.lists(st.booleans(), min_size=1),
