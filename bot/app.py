@@ -25,7 +25,7 @@ from bot.ports.replicas import Role
 from bot.runtime.duties import SignsOfLife
 from bot.runtime.ticker import Ticker
 from bot.runtime.watches import DiskWatch, IndexWatch
-from bot.runtime.worker_pool import WorkerPool
+from bot.runtime.worker_pool import FINISH_S, PAUSE_AFTER_ERROR_S, PAUSE_FOR_DISK_S, WorkerPool
 from bot.team import Team
 from bot.teams import ConfigReload, Teams
 
@@ -46,6 +46,8 @@ CLOCK_CHECK_S = 300
 class App:
     """The whole bot over one data directory and one workspace.
 
+    Intervals, and pauses after a failure, are `time_scale` times as long as they say; tests use less than 1.
+
     Raises:
         ConfigError: tokens, config or codebase cannot be used, or another triage runs on this home.
         ProviderError: Slack refused the tokens or cannot be reached.
@@ -59,6 +61,7 @@ class App:
         *,
         clock: Clock | None = None,
         role: Role = Role.ALL,
+        time_scale: float = 1.0,
     ) -> None:
         self._role = role
         bot_token, ear_secret = _tokens(settings, environment, role)
@@ -67,7 +70,9 @@ class App:
         check_team_folders(environment.home, settings.teams)
         handed_over = hand_over(engine, environment.home, settings)
         refuse_renamed(environment.home, settings, engine)
-        self.process = process = ProcessServices(settings, environment, engine, bot_token, clock or SystemClock())
+        self.process = process = ProcessServices(
+            settings, environment, engine, bot_token, clock or SystemClock(), time_scale=time_scale
+        )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.teams = Teams(process, self._listeners)
         self.teams.open_first(settings.by_team())
@@ -88,13 +93,16 @@ class App:
             self.teams.handlers_of,
             threads=0 if role is Role.EDGE else settings.max_concurrent_sessions,
             interrupt=lambda: self.teams.each(Team.interrupt),
+            finish_s=FINISH_S * time_scale,
+            pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
+            pause_for_disk_s=PAUSE_FOR_DISK_S * time_scale,
         )
         self._life = SignsOfLife(engine.replicas, role, process.keep_time)
-        self._ticker = Ticker()
+        self._ticker = Ticker(time_scale)
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
-        self._pulse = Ticker()
+        self._pulse = Ticker(time_scale)
         self._disk = DiskWatch(engine.probe, process.clock, say=self.teams.say, on_back=self._disk_is_back)
-        self._indexing = Ticker()  # apart: a few hundred changed files take a second or two
+        self._indexing = Ticker(time_scale)  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(
             process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say
         )

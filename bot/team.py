@@ -80,8 +80,8 @@ class Team:
             self.shared.service.store.open_threads,
             self.shared.storage.runs,
         )
-        self._ticker = Ticker()
-        self._fixing = Ticker()  # apart: a codebase's check may take minutes
+        self._ticker = Ticker(process.time_scale)
+        self._fixing = Ticker(process.time_scale)  # apart: a codebase's check may take minutes
         leases = self.shared.leases
         self._questions = Duty("questions", leases, self._settle_questions)
         self._beating = Duty("heartbeats", leases, self._settle_heartbeats)

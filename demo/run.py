@@ -151,14 +151,14 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> It
     config = furnish(home, partial(one_team, codebase))
     environment = environment_of(slack, home)
     bot = App(load_settings(config), environment)
-    repo = bot.team.shared.code.codebases.first.repo
-    index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
-    indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
-    _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
-    _say(args, f"drafts by {bot.team.casework.staff.described}")
-    WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
-    bot.start()
     try:
+        repo = bot.team.shared.code.codebases.first.repo
+        index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
+        indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
+        _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
+        _say(args, f"drafts by {bot.team.casework.staff.described}")
+        WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
+        bot.start()
         yield bot
     finally:
         bot.stop()

@@ -45,10 +45,10 @@ def run_teams(binary: Path, home: Path, *, headless: bool, as_json: bool, port: 
 @contextmanager
 def _bot(slack: LocalSlack, home: Path) -> Iterator[App]:
     bot = App(load_settings(furnish(home, several_teams)), environment_of(slack, home))
-    for index in bot.process.code.indexes.values():
-        index.refresh()
-    bot.start()
     try:
+        for index in bot.process.code.indexes.values():
+            index.refresh()
+        bot.start()
         yield bot
     finally:
         bot.stop()

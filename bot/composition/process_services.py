@@ -115,7 +115,7 @@ class ProcessServices:
     """What all teams of one process share; `storage` is that of the process's own data directory.
 
     `noted` takes lines about the process itself, for every team's ops channel; `jobs_changed` is notified of every
-    new job of any team.
+    new job of any team; `time_scale` is that of all its tickers.
 
     Raises:
         ConfigError: the codebase is none, or holds no commit or no text file.
@@ -124,9 +124,16 @@ class ProcessServices:
     """
 
     def __init__(
-        self, settings: Settings, environment: Environment, engine: Engine, bot_token: str, clock: Clock
+        self,
+        settings: Settings,
+        environment: Environment,
+        engine: Engine,
+        bot_token: str,
+        clock: Clock,
+        *,
+        time_scale: float = 1.0,
     ) -> None:
-        self.settings, self.environment, self.engine = settings, environment, engine
+        self.settings, self.environment, self.engine, self.time_scale = settings, environment, engine, time_scale
         self.clock = SharedClock(clock)
         self.noted = ProcessLines(self.clock)
         self.keep_time()

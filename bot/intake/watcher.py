@@ -132,7 +132,8 @@ class Watcher:
         """Finish what is in the inbox and return; what is not finished in time the next start takes up."""
         self._stopping.set()
         self._inbox.put(None)
-        self._thread.join(timeout=timeout_s)
+        if self._thread.is_alive():
+            self._thread.join(timeout=timeout_s)
 
     def receive(self, body: Body) -> bool:
         """Journal a delivered event if it counts; True if it was new. Returns once it is on disk.

@@ -21,28 +21,30 @@ TICK_S = 1.0
 
 
 class Ticker:
-    """One thread that runs small jobs at their intervals."""
+    """One thread that runs small jobs at their intervals, at `time_scale` times these intervals."""
 
-    def __init__(self) -> None:
+    def __init__(self, time_scale: float = 1.0) -> None:
+        self._time_scale = time_scale
         self._scheduler = schedule.Scheduler()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
 
     def every(self, seconds: int, job: Callable[[], object]) -> None:
         """Run `job` every so many seconds from now on; call before `start`."""
-        self._scheduler.every(seconds).seconds.do(_Safely(job))
+        self._scheduler.every(seconds * self._time_scale).seconds.do(_Safely(job))  # type: ignore[arg-type]  # any number
 
     def start(self) -> None:
         """Begin to tick."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Tick no more; returns once a job under way has ended, or after 2 s."""
+        """Tick no more; returns once a job under way has ended, or after 2 s. Nothing where it never began."""
         self._stopping.set()
-        self._thread.join(timeout=2)
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
 
     def _run(self) -> None:
-        while not self._stopping.wait(TICK_S):
+        while not self._stopping.wait(TICK_S * self._time_scale):
             self._keep_pace()
             self._scheduler.run_pending()
 

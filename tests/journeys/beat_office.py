@@ -21,6 +21,7 @@ from demo.headless import Element, find_element, find_option, find_replies, show
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO
 from tests.gitrepo import make_repo
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 
 ALWAYS = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
@@ -79,7 +80,9 @@ class BeatOffice(Office):
     ) -> None:
         self.control, self.home = control, home
         environment = {**environment_of(slack, home), **(variables or {})}
-        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(
+            load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
+        )
         self.replies = NdjsonJournal(home / "replies.ndjson")
         self.beats = self.bot.team.heartbeats
 

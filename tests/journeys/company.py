@@ -22,7 +22,8 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel, DemoWorkspace
 from tests import fork_server
 from tests.fork_server import ForkedProcess
-from tests.journeys.office import environment_of
+from tests.journeys.hasty import HASTE
+from tests.journeys.office import POSTS, environment_of
 
 PAY_OPS = DemoChannel(channel_id="C0PAYOPS", name="pay-ops", members=(ANA.user_id,), is_private=True)
 PLAT_OPS = DemoChannel(channel_id="C0PLATOPS", name="plat-ops", members=(BEN.user_id,), is_private=True)
@@ -38,7 +39,8 @@ def write_company(home: Path, codebase: Path, teams: dict[str, Any], **more: Any
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = home / "triage.yml"
     code = {} if "codebases" in more else {"codebase": str(codebase)}
-    path.write_text(yaml.safe_dump({**code, "teams": teams, **more}, sort_keys=False))
+    pace = {"slack": {**POSTS, **more.pop("slack", {})}}
+    path.write_text(yaml.safe_dump({**code, "teams": teams, **pace, **more}, sort_keys=False))
     return path
 
 
@@ -113,7 +115,9 @@ class Company(CompanyHands):
         super().__init__(control)
         self.home, self.codebase = home, codebase
         settings = load_settings(write_company(home, codebase, teams, **more))
-        self.bot = App(settings, read_environment({**environment_of(slack, home), **(environment or {})}))
+        self.bot = App(
+            settings, read_environment({**environment_of(slack, home), **(environment or {})}), time_scale=HASTE
+        )
 
     def start(self) -> None:
         """Start, and return once Slack is heard."""
@@ -141,7 +145,7 @@ class CompanyProcess(CompanyHands):
         """Run `triage run` with these teams; what is left of it at the end is killed."""
         config = write_company(self.home, self.codebase, teams, **more)
         argv, env = (
-            ["bot", "run", "--config", str(config)],
+            ["tests.journeys.hasty", "run", "--config", str(config)],
             {**self._environment, **(environment or {})},
         )
         with self.log.open("ab") as log:
@@ -158,7 +162,7 @@ class CompanyProcess(CompanyHands):
         """Run `triage run` with these teams, and kill it without warning as soon as something is so."""
         config = write_company(self.home, self.codebase, teams, **more)
         with self.log.open("ab") as log:
-            argv = ["bot", "run", "--config", str(config)]
+            argv = ["tests.journeys.hasty", "run", "--config", str(config)]
             process = fork_server.start(*argv, env=self._environment, stdout=log, stderr=log)
             try:
                 while not is_so() and process.poll() is None:
@@ -172,7 +176,7 @@ class CompanyProcess(CompanyHands):
     def start_in_vain(self, teams: dict[str, Any], **more: Any) -> str:
         """Run `triage run` with these teams, which must be refused, and return what it printed."""
         config = write_company(self.home, self.codebase, teams, **more)
-        done = fork_server.run("bot", "run", "--config", str(config), env=self._environment)
+        done = fork_server.run("tests.journeys.hasty", "run", "--config", str(config), env=self._environment)
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 

@@ -102,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
 def limiting_proxy(api_url: str) -> Iterator[LimitingProxy]:
     """Run a proxy as long as the block lasts."""
     with LimitingProxy(api_url) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield server

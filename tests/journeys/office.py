@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -18,6 +18,10 @@ from demo.control import Control, Json
 from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.hasty import HASTE
+
+POSTS: Final = {"posts_per_second": 20}
+"""The most that a config may name: local-slack refuses nobody."""
 
 
 def environment_of(slack: LocalSlack, home: Path) -> dict[str, str]:
@@ -35,7 +39,13 @@ def write_config(home: Path, codebase: Path, **more: Any) -> Path:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
     code = {} if "codebases" in more else {"codebase": str(codebase)}
-    settings = {**code, "ops_channel": OPS.channel_id, "watched_chats": chats, **more}
+    settings = {
+        **code,
+        "ops_channel": OPS.channel_id,
+        "watched_chats": chats,
+        "slack": {**POSTS, **more.pop("slack", {})},
+        **more,
+    }
     path = home / "triage.yml"
     path.write_text(yaml.safe_dump(settings))
     return path
@@ -56,7 +66,7 @@ class Office:
     ) -> None:
         self.control, self.home = control, home
         settings = load_settings(write_config(home, codebase, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock)
+        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=HASTE)
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
     def ask(

@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
 def slow_proxy(api_url: str, *, method: str, marker: str) -> Iterator[SlowProxy]:
     """Run a proxy as long as the block lasts."""
     with SlowProxy(api_url, method=method, marker=marker) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield server

@@ -24,6 +24,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fakes import FakeClock
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running
@@ -54,7 +55,9 @@ class RemoteOffice(Office):
     ) -> None:
         self.control, self.home, self.wire = control, home, over
         environment = {**environment_of(server, home), "SLACK_API_URL": over.url}
-        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(
+            load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
+        )
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
 
@@ -87,6 +90,11 @@ def at_work(office: Office) -> Iterator[None]:
         office.bot.stop()
 
 
+def has_card(home: Path, ts: str) -> bool:
+    """Whether the thread of a question knows its card."""
+    return any(json.loads(path.read_text())["card_ts"] for path in list_files(home / "state", f"*{ts}.json"))
+
+
 def follow_ups(home: Path, ts: str) -> list[str]:
     """Return the messages that the thread of a question has taken in."""
     [state] = (json.loads(path.read_text()) for path in list_files(home / "state", f"*{ts}.json"))
@@ -103,7 +111,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     config = write_config(home, shop)
     with running(slack, control, home, config) as process:
         first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-        control.wait_for(lambda: list_files(home / "state", f"*{first}.json"), "an open thread")
+        control.wait_for(lambda: has_card(home, first), "its card: one on its way would be waited for")
         process.send_signal(signal.SIGKILL)
         process.wait()
     missed = [
@@ -154,6 +162,7 @@ def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_u
         assert (seen["down_since"], seen["problem"]) == (None, None)
 
 
+@pytest.mark.full
 def test_a_peer_that_only_keeps_silent_is_noticed(
     control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
 ) -> None:

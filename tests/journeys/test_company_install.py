@@ -42,6 +42,7 @@ def wrong_checks(said: str) -> list[str]:
     return [name for name in names if name not in ("tmux", "gh")]
 
 
+@pytest.mark.full
 def test_six_repositories_and_two_teams_from_nothing(
     company_server: LocalSlack, hands: Control, place: Place, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ from tests.journeys.test_codebases import INFRA, WORKERS
 from tests.workspaces import empty
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}
-BURST = 40
+BURST = 12
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def running(
 ) -> Iterator[ForkedProcess]:
     """Run `triage run` as a process of its own, behind a proxy if given; what is left of it at the end is killed."""
     env = {**os.environ, **environment_of(slack, home), **({"SLACK_API_URL": api_url} if api_url else {})}
-    process = fork_server.start("bot", "run", "--config", str(config), env=env)
+    process = fork_server.start("tests.journeys.hasty", "run", "--config", str(config), env=env)
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
         yield process
@@ -144,7 +144,7 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
     home = tmp_path / "home"
     with running(slack, control, home, config) as process:
         env = {**os.environ, **environment_of(slack, home)}
-        argv = ["bot", "run", "--config", str(config)]
+        argv = ["tests.journeys.hasty", "run", "--config", str(config)]
         second = fork_server.run(*argv, env=env)
         assert second.returncode == 2
         assert "already runs" in second.stderr
@@ -155,7 +155,7 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
 def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control, tmp_path: Path, config: Path) -> None:
     """SIGTERM while Slack is slow to take a reply: the home stays locked until it stands, so nobody posts it again."""
     home = tmp_path / "home"
-    argv = ["bot", "run", "--config", str(config)]
+    argv = ["tests.journeys.hasty", "run", "--config", str(config)]
     with slow_proxy(slack.api_url, method="chat.postMessage", marker="thread_ts") as proxy:
         env = {**os.environ, **environment_of(slack, home), "SLACK_API_URL": proxy.url}
         first = fork_server.start(*argv, env=env)
@@ -187,7 +187,7 @@ def test_a_public_ops_channel_is_refused_at_start(
     """Drafts would be read by everybody: the bot says so and does not start."""
     home = tmp_path / "home"
     config = write_config(home, shop, ops_channel=ENG.channel_id)
-    argv = ["bot", "run", "--config", str(config)]
+    argv = ["tests.journeys.hasty", "run", "--config", str(config)]
     done = fork_server.run(*argv, env={**os.environ, **environment_of(slack, home)})
     assert done.returncode == 2
     assert "is not private" in done.stderr

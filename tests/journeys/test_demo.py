@@ -22,7 +22,6 @@ from tests.cli.typed import Said, typed
 from tests.fork_server import ForkedProcess
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES
-from tests.sampling import every
 from tests.tables import each_row
 
 
@@ -33,7 +32,7 @@ def _binary(slack_binary: Path) -> None:
 
 def run(*args: str) -> subprocess.CompletedProcess[str]:
     """Run the demo to its end."""
-    return fork_server.run("bot", "demo", *args, env=os.environ)
+    return fork_server.run("tests.journeys.hasty", "demo", *args, env=os.environ)
 
 
 @contextmanager
@@ -42,7 +41,7 @@ def begun(*args: str, env: Mapping[str, str] = os.environ) -> Iterator[tuple[For
     reading, writing = os.pipe()
     with os.fdopen(reading) as said:
         with os.fdopen(writing, "w") as stdout:
-            process = fork_server.start("bot", "demo", *args, env=env, stdout=stdout)
+            process = fork_server.start("tests.journeys.hasty", "demo", *args, env=env, stdout=stdout)
         try:
             yield process, said
         finally:
@@ -85,6 +84,7 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
     assert facts["heartbeat"]["alert_s"] > 0
 
 
+@pytest.mark.full
 def test_headless_of_two_teams_answers_each_from_its_own_repositories(tmp_path: Path) -> None:
     """Each team's approver approves in its own ops channel; exit code 0 because both replies stand."""
     done = run("--teams", "--headless", "--json")
@@ -99,16 +99,21 @@ def test_headless_of_two_teams_answers_each_from_its_own_repositories(tmp_path: 
     assert "leave out --codebase and --question" in _unfolded(done.stderr)
 
 
-def test_headless_finds_a_question_of_its_own_and_puts_a_statement_to_the_bot_as_a_mention(
-    shop: Path, tmp_path: Path
-) -> None:
-    """It asks about what the codebase defines; a home that a demo wrote may be used again."""
-    home = ["--codebase", str(shop), "--home", str(tmp_path / "home")]
-    done = run("--headless", *home)
+def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
+    """It asks about what the codebase defines, and shows the alert of a heartbeat."""
+    done = run("--headless", "--codebase", str(shop))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "clicks Approve" in done.stdout
     assert "a heartbeat alert waits in ana's DMs" in done.stdout
     assert "clicks Acknowledge" in done.stdout
+
+
+@pytest.mark.full
+def test_a_home_that_a_demo_wrote_may_be_used_again(shop: Path, tmp_path: Path) -> None:
+    """A statement is put to the bot as a mention."""
+    home = ["--codebase", str(shop), "--home", str(tmp_path / "home")]
+    done = run("--headless", *home)
+    assert done.returncode == 0, done.stdout + done.stderr
     done = run("--headless", "--json", *home, "--question", "backoff delays payment gateway")
     facts = json.loads(done.stdout)
     assert facts["ok"], done.stdout
@@ -168,16 +173,13 @@ def test_a_home_that_cannot_be_written_is_named(shop: Path, tmp_path: Path, belo
 
 @pytest.mark.parametrize(
     ("number", "options", "sign"),
-    every(
-        2,
-        [
-            (signal.SIGTERM, ["--headless"], "index "),
-            (signal.SIGTERM, ["--headless"], "asks in #help"),
-            (signal.SIGINT, ["--headless"], "asks in #help"),
-            (signal.SIGHUP, ["--headless"], "asks in #help"),
-            (signal.SIGHUP, ["--no-browser"], "Ctrl-C ends it"),
-        ],
-    ),
+    [
+        (signal.SIGTERM, ["--headless"], "index "),
+        (signal.SIGINT, ["--headless"], "asks in #help"),
+        pytest.param(signal.SIGTERM, ["--headless"], "asks in #help", marks=pytest.mark.full),
+        pytest.param(signal.SIGHUP, ["--headless"], "asks in #help", marks=pytest.mark.full),
+        pytest.param(signal.SIGHUP, ["--no-browser"], "Ctrl-C ends it", marks=pytest.mark.full),
+    ],
 )
 def test_a_demo_that_is_told_to_end_leaves_nothing(
     shop: Path, tmp_path: Path, number: signal.Signals, options: list[str], sign: str
@@ -205,7 +207,7 @@ def processes() -> str:
     return subprocess.run(["ps", "-eww", "-o", "args="], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_ending_the_demo_leaves_no_process_behind(shop: Path, number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM stop the bot and the server, and the page is gone."""
     with begun("--no-browser", "--codebase", str(shop)) as (process, said):

@@ -47,7 +47,7 @@ class Place:
         config = write_config(self.home, self.codebase, **settings)
         model = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.url} if self.url else {}
         env = {**os.environ, **environment_of(self.slack, self.home), **model, **self.more}
-        process = fork_server.start("bot", "run", "--config", str(config), env=env)
+        process = fork_server.start("tests.journeys.hasty", "run", "--config", str(config), env=env)
         try:
             self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
             yield process
@@ -114,7 +114,10 @@ def watch_line(card: Json) -> list[str]:
 
 @needs_tmux
 def test_a_long_run_outlives_the_bot(place: Place, server: ModelServer, tmp_path: Path) -> None:
-    """Started by the wording, attached to, its bot killed; it ends alone, and the next start validates its draft."""
+    """Started by the wording, attached to, its bot killed; it ends alone, and the next start validates its draft.
+
+    Neither its environment nor its tmux server's holds a token of the chat; no command line or file holds a secret.
+    """
     with place.bot():
         ts = place.ask(AUDIT)
         card = place.card(ts, "To watch it")
@@ -122,6 +125,13 @@ def test_a_long_run_outlives_the_bot(place: Place, server: ModelServer, tmp_path
         assert watch_line(card) == ["tmux", "-S", str(place.home / "tmux.sock"), "attach", "-t", session]
         assert place.tmux("has-session", "-t", f"={session}").returncode == 0
         place.wait(lambda: "thinking: " in place.tmux("capture-pane", "-p", "-t", f"={session}:").stdout, "thoughts")
+        shown = place.tmux("show-environment", "-g").stdout + place.tmux("show-environment", "-t", session).stdout
+        [pid] = place.tmux("list-panes", "-t", f"={session}", "-F", "#{pane_pid}").stdout.split()
+        environ = Path(f"/proc/{pid}/environ").read_text() + shown
+        lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        assert KEY in environ
+        assert not any(token in environ for token in (DEMO.bot_token, DEMO.app_token))
+        assert not any(secret in lines for secret in (KEY, DEMO.bot_token, DEMO.app_token))
     assert place.tmux("has-session", "-t", f"={session}").returncode == 0
     folder = place.folder(ts)
     server.released.set()
@@ -138,8 +148,12 @@ def test_a_long_run_outlives_the_bot(place: Place, server: ModelServer, tmp_path
     assert (record["was_escalated"], record["validator_verdict"]) == (True, "pass")
     place.wait(lambda: place.tmux("has-session", "-t", f"={session}").returncode != 0, "the end of the session")
     assert list(tmp_path.rglob("pwned*")) == []
+    files = [path for path in place.home.rglob("*") if path.is_file()]
+    secrets = [secret.encode() for secret in (KEY, DEMO.bot_token, DEMO.app_token)]
+    assert [path for path in files if any(secret in path.read_bytes() for secret in secrets)] == []
 
 
+@pytest.mark.full
 def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, server: ModelServer, tmp_path: Path) -> None:
     """A plain process; the card says how to follow it."""
     (tmp_path / "bin").mkdir()
@@ -156,27 +170,6 @@ def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, server: 
     assert "thinking: " in (place.folder(ts) / "transcript.log").read_text()
     with place.bot():
         assert "✓ Checked by a second model" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
-
-
-@needs_tmux
-def test_no_token_of_the_chat_reaches_a_long_run(place: Place, server: ModelServer) -> None:
-    """Neither its environment nor its tmux server's holds one; no secret stands on a command line or in a file."""
-    with place.bot():
-        ts = place.ask(AUDIT)
-        place.card(ts, "To watch it")
-        session = place.state(ts)["escalation_tmux_session"]
-        shown = place.tmux("show-environment", "-g").stdout + place.tmux("show-environment", "-t", session).stdout
-        [pid] = place.tmux("list-panes", "-t", f"={session}", "-F", "#{pane_pid}").stdout.split()
-        environ = Path(f"/proc/{pid}/environ").read_text() + shown
-        lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-        assert KEY in environ
-        assert not any(token in environ for token in (DEMO.bot_token, DEMO.app_token))
-        assert not any(secret in lines for secret in (KEY, DEMO.bot_token, DEMO.app_token))
-        server.released.set()
-        place.wait((place.folder(ts) / ".done").exists, "the end of the run")
-    files = [path for path in place.home.rglob("*") if path.is_file()]
-    secrets = [secret.encode() for secret in (KEY, DEMO.bot_token, DEMO.app_token)]
-    assert [path for path in files if any(secret in path.read_bytes() for secret in secrets)] == []
 
 
 @needs_tmux

@@ -118,6 +118,7 @@ def test_without_the_buttons_nobody_is_asked(open_office: Open) -> None:
     assert find_element(reply, ids.HELPFUL) is None
 
 
+@pytest.mark.full
 def test_feedback_in_the_browser(open_office: Open, page: SlackPage, pictures: Path) -> None:
     """Chloe votes under the reply; the approvers read of it below the card."""
     office = open_office()

@@ -24,6 +24,7 @@ from tests.casework.fixes.test_patch_check import HOSTILE
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import commit_files, git, make_repo
 from tests.journeys.browser import SlackPage
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SHOP
 from tests.model_server import ModelServer, load_script
@@ -100,7 +101,9 @@ class FixOffice(Office):
     ) -> None:
         self.control, self.home = control, home
         environment = {**environment_of(slack, home), **variables}
-        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(
+            load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
+        )
 
     def ask_and_open(self, host: CodeHost, question: str = QUESTION) -> tuple[str, dict[str, Any]]:
         """Ask for a change and click Open draft PR; returns the question's ts and the card."""
@@ -223,7 +226,16 @@ def test_a_patch_that_is_out_of_date_offers_another_investigation(
     assert host.branches() == {}
 
 
-@pytest.mark.parametrize("name", ["a hook", "a workflow", "a symbolic link", "a path with ..", "a submodule"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a path with ..",
+        *(
+            pytest.param(name, marks=pytest.mark.full)
+            for name in ("a hook", "a workflow", "a symbolic link", "a submodule")
+        ),
+    ],
+)
 def test_a_patch_that_a_message_smuggled_in_is_refused_on_the_card(
     open_office: Open, host: CodeHost, name: str
 ) -> None:
@@ -267,6 +279,7 @@ def test_offline_there_is_no_patch_and_nothing_pretends_there_is(
         office.bot.stop()
 
 
+@pytest.mark.full
 def test_a_fix_in_the_browser(open_office: Open, host: CodeHost, page: SlackPage, pictures: Path) -> None:
     """Ana reads the card, then the diff; the draft pull request stands on the card."""
     office = open_office()

@@ -104,6 +104,7 @@ def test_the_other_codebase_has_its_own_host_and_check(open_office: Open, hosts:
     assert hosts["infra"].pulls == []
 
 
+@pytest.mark.full
 def test_a_codebase_has_limits_of_its_own(open_office: Open, hosts: dict[str, CodeHost]) -> None:
     """One line at most, in the machines only."""
     office = open_office(WORKERS.format("deploy/workers.py"), BOTH, infra={"max_lines": 1})
@@ -122,6 +123,7 @@ def test_a_patch_of_two_codebases_is_refused_in_a_sentence(open_office: Open, ho
     assert find_element(card, ids.VIEW_DIFF) is not None
 
 
+@pytest.mark.full
 def test_the_codebase_without_a_token_gives_a_file(open_office: Open, hosts: dict[str, CodeHost]) -> None:
     """With paths as they are in its checkout, whose name is said."""
     office = open_office(WORKERS.format("infra:deploy/workers.py"), {"TRIAGE_GITHUB_TOKEN_SHOP": TOKEN})

@@ -30,7 +30,9 @@ class Running:
         self.env = {**os.environ, **environment_of(slack, self.home)}
         self.log = folder / "log"
         with self.log.open("w") as log:
-            self.process = fork_server.start("bot", "run", env=self.env, cwd=folder, stdout=log, stderr=log)
+            self.process = fork_server.start(
+                "tests.journeys.hasty", "run", env=self.env, cwd=folder, stdout=log, stderr=log
+            )
 
     def configure(self, **beat: object) -> Path:
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}

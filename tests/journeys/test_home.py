@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from blocks import ids
@@ -68,6 +69,7 @@ def test_a_draft_is_approved_on_the_home(office: Office, page: SlackPage, contro
     assert [record["approved_by"] for record in office.replies.records()] == [ANA.user_id]
 
 
+@pytest.mark.full
 def test_a_draft_is_edited_and_another_dismissed_on_the_home(office: Office, page: SlackPage) -> None:
     """The dialogues open from there, and what came of them stands on the page."""
     first = office.ask(SESSIONS)
@@ -90,6 +92,7 @@ def test_a_draft_is_edited_and_another_dismissed_on_the_home(office: Office, pag
     assert office.posted(second) == []
 
 
+@pytest.mark.full
 def test_evidence_is_followed_from_the_home(office: Office, page: SlackPage) -> None:
     """The cited lines among their neighbours, numbered, the quoted ones marked."""
     office.draft(office.ask(RETRIES))

@@ -24,6 +24,7 @@ from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_acknowledge import bears
@@ -44,7 +45,7 @@ class HttpOffice(Office):
             "SLACK_SIGNING_SECRET": SECRET,
             "SLACK_API_URL": slack.api_url,
         }
-        self.bot = App(load_settings(config), read_environment(environment))
+        self.bot = App(load_settings(config), read_environment(environment), time_scale=HASTE)
         self.replies = NdjsonJournal(home / "replies.ndjson")
         self.events = NdjsonJournal(home / "events.ndjson")
         assert isinstance(self.bot.connection, HttpConnection)

@@ -81,7 +81,9 @@ class Place:
         """Run `triage run` meanwhile; what it says is appended to `out` and `err`."""
         assert words[0] == "triage"
         with self.out.open("a") as out, self.err.open("a") as err:
-            process = fork_server.start("bot", *words[1:], env=self.env, cwd=self.folder, stdout=out, stderr=err)
+            process = fork_server.start(
+                "tests.journeys.hasty", *words[1:], env=self.env, cwd=self.folder, stdout=out, stderr=err
+            )
         try:
             yield process
         finally:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from demo.control import Control, Json, text_value
+from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, CHLOE, OPS
-from tests.gitrepo import commit_files
+from demo.workspace import ANA, CHLOE
 from tests.journeys.office import Office
-from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.test_models import SCRIPTS, ModelOffice
 from tests.model_server import ModelServer, load_script
 
@@ -76,53 +75,6 @@ def test_an_approved_draft_offers_nothing_and_strangers_keep_nothing(office: Off
     office.told(CHLOE.user_id, "Only approvers may do this")
     assert control.modals.current() is None
     assert not list_files(office.home / "memory", "*.md")
-
-
-def asked_about(office: Office, control: Control) -> Json:
-    """Return the card about a note whose lines changed, once it asks."""
-
-    def found() -> Json | None:
-        messages = control.messages(OPS.channel_id)
-        return next((m for m in messages if find_element(m, ids.STILL_TRUE)), None)
-
-    return control.wait_for(found, "a card that asks about a note", channel=OPS.channel_id)
-
-
-def decided(control: Control, words: str) -> Json:
-    """Return the card once it says what was decided."""
-
-    def found() -> Json | None:
-        return next((m for m in control.messages(OPS.channel_id) if words in shown_text(m)), None)
-
-    return control.wait_for(found, f"a card that says {words!r}", channel=OPS.channel_id)
-
-
-def test_a_note_whose_lines_changed_is_asked_about_once_and_its_answer_holds(
-    office: Office, control: Control, shop: Path
-) -> None:
-    """Still true pins it to what stands there now; the next change asks again, and Retire puts it where none looks."""
-    path = remembered(office, control, dismissed(office, control, RETRIES, "ask the payments team"))
-    changed = SHOP["shop/retry.py"].replace("MAX_ATTEMPTS = 5", "MAX_ATTEMPTS = 3").replace("doubling", "doubled")
-    commit_files(shop, {"shop/retry.py": changed})
-    for _ in range(2):
-        office.bot.team.casework.upkeep.rechecks.tick()
-    card = asked_about(office, control)
-    assert path.name in shown_text(card)
-    assert "-MAX_ATTEMPTS = 5 +MAX_ATTEMPTS = 3" in shown_text(card)
-    warned = office.draft(office.ask(f"{RETRIES} And why?"))
-    assert "the cited lines changed since" in shown_text(warned)
-    office.click(card, ids.RETIRE, user=CHLOE.user_id)
-    office.told(CHLOE.user_id, "Only approvers may do this")
-    office.click(card, ids.STILL_TRUE)
-    assert find_element(decided(control, "Still true*, confirmed by"), ids.RETIRE) is None
-    assert office.bot.team.shared.code.codebases.first.repo.head() in path.read_text()
-    commit_files(shop, {"shop/retry.py": "# moved to the gateway\n"})
-    office.bot.team.casework.upkeep.rechecks.tick()
-    office.click(asked_about(office, control), ids.RETIRE)
-    decided(control, "Retired* by")
-    assert (path.parent / "retired" / path.name).exists()
-    again = office.card(office.ask(f"{RETRIES} Once more?"), offering=ids.DISMISS)
-    assert "payments team" not in shown_text(again)
 
 
 def test_a_model_meets_the_lesson_in_its_brief(slack: LocalSlack, control: Control, shop: Path, tmp_path: Path) -> None:

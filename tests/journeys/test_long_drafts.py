@@ -18,6 +18,7 @@ from demo.control import Control
 from demo.headless import find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, OPS
+from tests.journeys.hasty import HASTE
 from tests.journeys.limiting_proxy import LimitingProxy, block_chars, limiting_proxy
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
@@ -53,7 +54,7 @@ class LongDraftOffice(Office):
             "ANTHROPIC_API_KEY": KEY,
             "ANTHROPIC_BASE_URL": model,
         }
-        self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment), time_scale=HASTE)
 
     def below(self, card: dict[str, Any]) -> list[dict[str, Any]]:
         """Return what stands in a card's thread."""

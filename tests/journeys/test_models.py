@@ -22,6 +22,7 @@ from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, ENG, HELP
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, load_script
@@ -36,7 +37,9 @@ class ModelOffice(Office):
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, url: str, **more: Any) -> None:
         self.control, self.home = control, home
         environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}
-        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(
+            load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
+        )
         self.journey = Journey(control, home, quiet=True)
 
     def state(self, ts: str) -> dict[str, Any]:
@@ -167,6 +170,7 @@ def test_a_model_without_a_price_works_and_its_cost_is_unknown(open_office: Open
     assert "✓ Checked by a second model* · claude-nobody-knows-9" in shown
 
 
+@pytest.mark.full
 def test_a_provider_that_is_away_reaches_the_human(open_office: Open) -> None:
     """A failure leads to more attention: the card says what happened and offers to try again."""
     office, server = open_office("pass")
@@ -243,6 +247,7 @@ roles:
 """
 
 
+@pytest.mark.full
 def test_the_card_shows_what_a_long_run_thinks(open_office: Open, tmp_path: Path) -> None:
     """Phase, tools and the latest words, as plain text; then what the investigator needs to know."""
     script = tmp_path / "slow.yml"

@@ -18,6 +18,7 @@ from bot.config.settings import load_settings
 from demo.control import LIMIT_S, Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import environment_of, write_config
 
 
@@ -26,7 +27,7 @@ def bot(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iter
     """The ordinary bot, whose brief is due: it is some time after noon in the zone of its settings."""
     brief = {"morning": "12:00", "timezone": f"Etc/GMT{datetime.now(UTC).hour - 12:+d}"}
     config = write_config(tmp_path / "home", shop, brief=brief)
-    bot = App(load_settings(config), read_environment(environment_of(slack, tmp_path / "home")))
+    bot = App(load_settings(config), read_environment(environment_of(slack, tmp_path / "home")), time_scale=HASTE)
     bot.start()
     control.wait_for(control.modals.is_bot_connected, "the bot to connect")
     yield bot

@@ -101,6 +101,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
 
 
+@pytest.mark.full
 def test_the_owner_reads_on_the_card_what_the_agent_changed(
     open_office: Open, page: SlackPage, pictures: Path, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
+from tests.journeys.hasty import HASTE
 from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
@@ -28,7 +29,7 @@ class LimitedOffice(Office):
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: LimitingProxy) -> None:
         self.control, self.home, self.proxy = control, home, proxy
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
-        self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment), time_scale=HASTE)
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
     def state_of(self, ts: str) -> str:
@@ -52,14 +53,14 @@ def replies_to(office: LimitedOffice, ts: str) -> int:
 
 
 def test_an_approval_while_slack_asks_for_patience_is_posted_once(limited: LimitedOffice) -> None:
-    """Two refusals of a second each are waited out; the reply stands once and the card says so."""
+    """A refusal of a second is waited out; the reply stands once and the card says so."""
     ts = limited.ask(SESSIONS)
     card = limited.draft(ts)
-    limited.proxy.refuse("chat.postMessage", 1, 1)
+    limited.proxy.refuse("chat.postMessage", 1)
     limited.click(card, ids.APPROVE)
     limited.reply(ts)
     limited.card(ts, "Posted")
-    assert len(limited.proxy.refused) == 2
+    assert len(limited.proxy.refused) == 1
     assert replies_to(limited, ts) == 1
 
 
@@ -79,7 +80,7 @@ def test_an_approval_slack_refuses_for_minutes_says_so_and_can_be_repeated(limit
 
 def test_refused_updates_stop_no_work_and_the_last_state_is_shown(limited: LimitedOffice) -> None:
     """The investigation, the approval and the archive go on; the card catches up."""
-    limited.proxy.refuse("chat.update", *[1] * 3)
+    limited.proxy.refuse("chat.update", 1)
     ts = limited.ask(SESSIONS)
     card = limited.draft(ts)
     assert limited.proxy.refused

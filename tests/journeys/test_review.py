@@ -6,6 +6,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.threads import Resolution
 from bot.ports.collections import REVIEWS, SingleDocument
@@ -24,6 +26,7 @@ def reviews(control: Control) -> list[Json]:
     return [m for m in control.messages(channel) if m["text"].startswith("The week to")] if channel else []
 
 
+@pytest.mark.full
 def test_the_lead_is_told_of_the_week_once_and_anybody_may_ask(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """A storm: thousands of messages while Slack refuses, connections break and events come twice. Nothing lost or twice.
 
-The ordinary suite plays a short one over each engine; `make test-storm` plays 2,000 messages. Both print their
-figures. What happens follows from SEED, but for the order in which threads get their turn.
+A short one is played over each engine, and one of 2,000 messages. Both print their figures. What happens follows from
+SEED, but for the order in which threads get their turn.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.kept import Kept
 from tests.postgres import cut_connections, new_database
 
 SEED = 20_261_121
+pytestmark = pytest.mark.full
 PEOPLE = (ANA.user_id, BEN.user_id, CHLOE.user_id)
 HANDS = 4
 BURST = 50
@@ -219,7 +220,6 @@ def test_a_storm_loses_nothing_and_does_nothing_twice(storm: Storm, capsys: pyte
 
 
 @pytest.mark.timeout(1_200)
-@pytest.mark.skipif("TRIAGE_STORM" not in os.environ, reason="minutes long: make test-storm")
 def test_two_thousand_messages_lose_nothing_and_do_nothing_twice(
     storm: Storm, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,7 +93,12 @@ def test_a_value_of_one_teams_card_does_nothing_on_a_card_of_the_other(walled: W
 
 
 @pytest.mark.parametrize(
-    ("label", "block"), [("Edit", ids.REPLY), ("Dismiss", ids.REASON), ("Add context", ids.CONTEXT)]
+    ("label", "block"),
+    [
+        ("Edit", ids.REPLY),
+        pytest.param("Dismiss", ids.REASON, marks=pytest.mark.full),
+        pytest.param("Add context", ids.CONTEXT, marks=pytest.mark.full),
+    ],
 )
 def test_a_dialogue_opened_by_one_is_not_submitted_by_another(walled: Walled, label: str, block: str) -> None:
     """Ana opens it, Ben of platform submits it: refused, and nothing has changed."""

@@ -12,10 +12,11 @@ from blocks import ids
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from demo.control import Control, Json, text_value
-from demo.headless import find_element, shown_text
+from demo.control import Control, Json
+from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 
 PLAYBOOK = "# Heartbeat\n## Quick\n- [x] Tree: `git status --porcelain`\n## Hourly\n- [ ] Certificates\n## Daily\n"
@@ -34,7 +35,9 @@ class Watched(Office):
 
     def start(self) -> None:
         """Start the bot on what is on disk."""
-        self.bot = App(load_settings(self.config), read_environment(environment_of(self.slack, self.home)))
+        self.bot = App(
+            load_settings(self.config), read_environment(environment_of(self.slack, self.home)), time_scale=HASTE
+        )
         self.bot.start()
         self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
 
@@ -67,20 +70,6 @@ class Watched(Office):
 
         return self.control.wait_for(found, f"a card that shows {showing!r}", channel=OPS.channel_id)
 
-    def modal(self, showing: str = "") -> Json:
-        """Return the dialogue on top, once it shows `showing`."""
-
-        def found() -> Json | None:
-            view = self.control.modals.current()
-            return view if view and showing in json.dumps(view, ensure_ascii=False) else None
-
-        return self.control.wait_for(found, f"a dialogue that shows {showing!r}")
-
-    def submit(self, view: Json, text: str, *, user: str = ANA.user_id) -> dict[str, str]:
-        """Submit an editor with `text` in it and return the errors it shows."""
-        block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
-        return self.control.modals.submit(user, {block: {ids.INPUT: text_value(text)}})
-
 
 @pytest.fixture
 def watched(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Watched]:
@@ -109,30 +98,6 @@ def test_tasks_are_listed_added_moved_and_removed(watched: Watched) -> None:
     assert watched.text == before.replace("- Mine\n", "")
 
 
-def test_a_tier_is_edited_in_a_dialogue(watched: Watched) -> None:
-    """From the list's button; somebody else's edit is not overwritten, and what was typed stays in sight."""
-    listed = watched.types("shop", "Edit hourly")
-    button = find_element(listed, f"{ids.EDIT_TIER}:hourly")
-    assert button is not None
-    watched.control.click(OPS.channel_id, listed["ts"], ANA.user_id, **button.click_fields())
-    opened = watched.modal("- Certificates")
-    assert "no heading" in str(watched.submit(opened, "# Notes"))
-    assert watched.submit(opened, "- Certificates\nDisk", user=CHLOE.user_id) == {}
-    assert "- Certificates\\nDisk" in json.dumps(watched.modal("Only approvers and the session"))
-    watched.told(CHLOE.user_id, "- Certificates\nDisk")
-    assert watched.text == PLAYBOOK
-    watched.control.click(OPS.channel_id, listed["ts"], ANA.user_id, **button.click_fields())
-    opened = watched.modal("Indented lines belong")
-    watched.file.write_text(PLAYBOOK.replace("Certificates", "Certs"))
-    assert watched.submit(opened, "- Certificates\nDisk") == {}
-    both = watched.modal("while you wrote")
-    assert "- Certs" in json.dumps(both)
-    assert "- Certificates\\nDisk" in json.dumps(both)
-    assert watched.submit(both, "- Certs\nDisk") == {}
-    watched.modal("are saved")
-    assert watched.text == PLAYBOOK.replace("- [ ] Certificates\n", "- [ ] Certs\n- [ ] Disk\n")
-
-
 def test_a_mention_becomes_a_card_and_after_a_click_a_task(watched: Watched) -> None:
     """Not investigated; the bot is restarted in between; one line in the thread, however often the click comes."""
     ts = watched.ask("<@U0TRIAGE> watch the CDN cache hourly from now on")
@@ -150,27 +115,3 @@ def test_a_mention_becomes_a_card_and_after_a_click_a_task(watched: Watched) -> 
     watched.restart()
     [line] = watched.posted(ts)
     assert line["text"] == "Done: added to shop's hourly checks: Watch the CDN cache"
-
-
-def test_a_rejected_proposal_changes_nothing_and_a_question_stays_one(watched: Watched) -> None:
-    """The asker is not answered by a machine."""
-    ts = watched.ask("<@U0TRIAGE> stop checking certificates")
-    watched.click(watched.proposal("Removes from the hourly tasks"), ids.REJECT_PROPOSAL)
-    watched.proposal("Rejected")
-    assert watched.text == PLAYBOOK
-    assert watched.posted(ts) == []
-    question = watched.ask("<@U0TRIAGE> why do we stop checking certificates every hour?")
-    watched.card(question)
-
-
-def test_an_order_in_a_thread_under_way_changes_nothing_of_its_draft(watched: Watched) -> None:
-    """The draft waits as it was; the order has a card of its own, and its answer stands in the same thread."""
-    question = watched.ask("How often does the client retry?")
-    draft = watched.draft(question)
-    watched.ask("<@U0TRIAGE> watch the retries daily", thread=question)
-    watched.click(watched.proposal("Watch the retries"), ids.ACCEPT_PROPOSAL)
-    watched.proposal("Accepted")
-    [line] = watched.control.wait_for(lambda: watched.posted(question), "the line in the thread")
-    assert line["text"] == "Done: added to shop's daily checks: Watch the retries"
-    [card] = watched.cards(question)
-    assert shown_text(card) == shown_text(draft)

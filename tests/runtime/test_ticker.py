@@ -80,3 +80,18 @@ def _set_zone(name: str | None) -> None:
     else:
         os.environ["TZ"] = name
     time.tzset()
+
+
+def test_time_can_run_faster() -> None:
+    """A job of every minute runs within a moment where a minute is a moment."""
+    ran = threading.Event()
+    ticker = Ticker(time_scale=0.001)
+    ticker.every(60, ran.set)
+    ticker.start()
+    assert ran.wait(WAIT_S)
+    ticker.stop()
+
+
+def test_a_ticker_that_never_began_stops() -> None:
+    """A start that was broken off has to end as well."""
+    Ticker().stop()
