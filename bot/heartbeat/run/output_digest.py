@@ -20,8 +20,8 @@ _VARYING: Final = re.compile(
     r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
     r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
     r"|\b(?=[a-z]{0,64}[0-9])[0-9a-z]{16,64}\b"  # an id of a request
-    r"|(?<![\w.:/#-])(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?"
-    r"(?:ns|us|µs|ms|(?:milli)?seconds?|s|secs?|m|mins?|minutes?|h|hours?|d|days?|[kmgt]i?b?|bytes?))+\b"
+    r"|(?<![\w.:/#-])(?>(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?"  # two forms may read one unit: atomic, else 2^n ways
+    r"(?:(?:milli)?seconds?|secs?|minutes?|mins?|hours?|days?|bytes?|[nuµm]?s|[kmgt]i?b?|[hd])(?![a-zµ]))+)\b"
     r"|(?<![\w.:/#-])(?:[0-9]{1,9}\.[0-9]{1,9}|[0-9]{6,19}|[0-9]{1,3}(?=%))(?![\w:/-]|\.[0-9])"
     r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])|(?<=goroutine )[0-9]{1,9}"  # a process
     r"|\b[iwef][0-9]{4} [0-9]{1,7}(?= [\w.-]{1,99}:[0-9])"  # the day and process in a line of Kubernetes' log
