@@ -29,10 +29,10 @@ _NEGATED: Final = (
     r"(?<!不能)(?<!不)(?<!没有)(?<!无法)(?<!并不)"
 )
 
-_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]+(?=\s|$)|[。！？]+|\n+")
+_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]{1,40}(?=\s|$)|[。！？]+|\n+")
 _BLOCK: Final = re.compile(r"^(```|~~~).*?(?:^\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED_LINE: Final = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
-_INLINE: Final = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_INLINE: Final = re.compile(r"(?<!`)(`++)[^\n]*?(?<!`)\1(?!`)")
 
 
 class _LanguageTable(NamedTuple):
