@@ -12,8 +12,8 @@ demo: $(VENV)/installed
 # Set, it has each of the hundreds of processes of a run compile the whole program anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Three tests on every core side by side: journeys wait more than they compute.
-WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
+# Two tests on every core side by side: journeys wait about as much as they compute.
+WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
