@@ -27,8 +27,9 @@ def each_row(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]],
 
     Args:
         names: The parameters that a row fills, with commas between them.
-        rows: The rows: tuples, or single values where there is one parameter. Fixtures are the same for all of them,
-            but for `tmp_path`: each row has a folder of its own.
+        rows: The rows: tuples, or single values where there is one parameter. Fixtures are the same for all of them, so
+            one that remembers what a row did needs `parametrize` instead. But `tmp_path` is a folder for each row, and
+            `caplog` is empty before it.
     """
     keys = [name.strip() for name in names.split(",")]
     table = [row if len(keys) > 1 else (row,) for row in rows]
@@ -59,6 +60,8 @@ def each_row(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]],
 
 
 def _fixtures_of_row(fixtures: dict[str, Any], number: int) -> dict[str, Any]:
+    if "caplog" in fixtures:
+        fixtures["caplog"].clear()
     if "tmp_path" not in fixtures:
         return fixtures
     folder = fixtures["tmp_path"] / f"row{number}"

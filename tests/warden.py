@@ -78,10 +78,12 @@ def _members(folder: Path) -> Iterator[int]:
 
 
 def _databases(folder: Path) -> Iterator[int]:
-    """Find the servers whose data lie in the folder."""
+    """Find the servers whose data lie in the folder; an old file may name the number of somebody else by now."""
     for place in folder.glob("**/postmaster.pid"):
         with suppress(OSError, ValueError, IndexError):
-            yield int(place.read_text(encoding="ascii").splitlines()[0])
+            pid = int(place.read_text(encoding="ascii").splitlines()[0])
+            if not _PROC.exists() or (_PROC / f"{pid}" / "cwd").resolve().is_relative_to(folder.resolve()):
+                yield pid
 
 
 def _is_database(pid: int) -> bool:

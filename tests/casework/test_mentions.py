@@ -74,8 +74,9 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @each_row("words", ["look into this", "", "👀", "any idea?"])
-def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(desk: Desk, words: str) -> None:
+def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(tmp_path: Path, words: str) -> None:
     """The mention is on record as a follow-up, so that neither it nor its redelivery casts a doubt on the draft."""
+    desk = Desk(tmp_path)
     desk.root("why do we retry five times?")
     desk.mention(words)
     state = desk.office.store.get(THREAD_ID)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -83,3 +84,26 @@ def test_shadow_drafts_are_made_offline_and_nothing_is_posted(home: Path) -> Non
     assert "MAX_ATTEMPTS" in done.stdout
     assert not (home / "state").exists()
     assert not (home / "replies.ndjson").exists()
+
+
+def test_a_slack_export_is_read(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Messages of people in listed channels; joins, bots, nonsense and paths that lead out are not."""
+    export = home / "export"
+    (export / "help").mkdir(parents=True)
+    (export / "channels.json").write_text('[{"id": "C0HELP", "name": "help"}, {"id": "C0X", "name": "../../etc"}]')
+    ask = {"type": "message", "user": "U1", "text": "why is it slow?", "ts": "1795165200.000100"}
+    messages: list[Any] = [
+        ask,
+        {**ask, "text": "and why now?", "ts": "1795165209.000100", "thread_ts": "1795165200.000100"},
+        {**ask, "subtype": "channel_join", "ts": "1795165201.000100"},
+        {**ask, "subtype": "bot_message", "bot_id": "B1", "ts": "1795165202.000100"},
+        {**ask, "ts": "soon"},
+        "nonsense",
+    ]
+    (export / "help" / "2026-11-20.json").write_text(json.dumps(messages))
+    (export / "help" / "2026-11-21.json").write_text("{")
+    assert main(["replay", str(export)]) == 0
+    out = capsys.readouterr().out
+    assert "3 events, 1 from bots or edits ignored, 2 unreadable" in out
+    assert "2 actionable" in out
+    assert "1 question would open a thread" in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from blocks import ids
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import Wake
-from bot.heartbeat.run.probes import TIMEOUT_S
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
@@ -208,7 +206,7 @@ def test_commands_run_beside_each_other_and_a_question_waits_for_none(open_offic
     for place in places:
         (place.cwd / "check.py").write_text(slow)
         (place.cwd / "hold").touch()
-    office, began = open_office(*places), time.monotonic()
+    office = open_office(*places)
     for place in places:
         office.wake(place)
     office.control.wait_for(lambda: all((place.cwd / "begun").exists() for place in places), "both checks to run")
@@ -217,9 +215,8 @@ def test_commands_run_beside_each_other_and_a_question_waits_for_none(open_offic
     ended = [office.envelopes(place) for place in places]
     for place in places:
         (place.cwd / "hold").unlink()
-    is_in_time = time.monotonic() - began < TIMEOUT_S  # a busy machine may take longer than a command has
     results = [office.envelope(place, 1)["result"] for place in places]
-    assert (ended, results) == ([[], []], ["ok-token", "ok-token"]) or not is_in_time
+    assert (ended, results) == ([[], []], ["ok-token", "ok-token"])
     assert office.posted(ts, channel=HELP.channel_id) == []
 
 

@@ -17,6 +17,12 @@ from tests.tables import each_row
 SHORT, LOOK, LOOK_AGAIN, MIDDLE, LARGE = 60, 1_000, 8_000, 20_000, 200_000
 FUNCTIONS: Final = tuple(text_functions())
 PARTS: Final = 12
+QUICK: Final = (
+    "bot.domain.secrets.redact(text)",
+    "bot.intake.classifier.classification.classify",
+    "bot.domain.heartbeats.alerts.normalised(text)",
+    "blocks.text.mrkdwn.to_mrkdwn(markdown)",
+)
 FLOOR_S: Final = 0.1
 WORTH_A_LOOK_S: Final = 0.0001
 """What reads 1,000 characters faster than this reads 200,000 in 4 s even if its time grew with the square."""
@@ -30,6 +36,13 @@ def test_time_grows_with_the_length_of_the_text(part: int) -> None:
     """Ten times the text takes at most thirty times as long, whatever it repeats; 200 KB are read where 20 KB grow."""
     found = {name: [seed for seed in SEEDS if _grows_fast(call, seed)] for name, call in FUNCTIONS[part::PARTS]}
     assert {name: seeds for name, seeds in found.items() if seeds} == {}
+
+
+@each_row("name", QUICK)
+def test_what_every_text_goes_through_grows_with_its_length(name: str) -> None:
+    """A tenth of the seeds; the other functions and seeds are looked at by `make test-full`."""
+    call = dict(FUNCTIONS)[name]
+    assert [seed for seed in SEEDS[::10] if _grows_fast(call, seed)] == []
 
 
 @pytest.mark.full

@@ -36,7 +36,7 @@ from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, InputError, StoreError, refused
+from bot.errors import ConfigError, InputError, ProviderError, StoreError, refused
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
@@ -247,7 +247,7 @@ def _holders(file: DiffFile, members: Codebases, cited: dict[str, str]) -> list[
     """Return the codebases that have a file, at the commit that is cited, else now."""
     found = []
     for one in members:
-        with suppress(ConfigError, StoreError):  # one that cannot be read now has nothing
+        with suppress(ConfigError, ProviderError, StoreError):  # one that cannot be read now has nothing
             if one.repo.entry_at(cited.get(one.id) or one.repo.head(), file.path) is not None:
                 found.append(one)
     return found

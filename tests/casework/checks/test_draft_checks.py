@@ -193,6 +193,8 @@ def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: st
     "confidence, draft, matches",
     [
         ("medium", "It is definitely 5.", False),
+        ("low", "This is certainly the limit.", False),
+        ("medium", "The limit is guaranteed to be 5.", False),
         ("high", "It might be 5.", False),
         ("high", "I am not sure, but it is 5.", False),
         ("high", "It is definitely 5.", True),
@@ -202,6 +204,7 @@ def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: st
         ("medium", "> definitely, said the asker\n\nIt is 5.", True),
         ("medium", "```\n# definitely\n```\nIt is 5.", True),
         ("medium", "Es ist definitiv 5.", False),
+        ("high", "多分5です。", False),
     ],
 )
 def test_words_of_certainty_match_the_rating(repo: Path, confidence: str, draft: str, matches: bool) -> None:
@@ -214,8 +217,12 @@ def test_words_of_certainty_match_the_rating(repo: Path, confidence: str, draft:
     "draft",
     [
         "Roll back the deploy to v1.2.",
+        "You should revert PR 12.",
+        "Delete the rows in `orders`.",
         "Run `rm -rf /var/data` on the host.",
+        "Change line 12 in `config.py` to 7.",
         "```diff\n-RETRY_LIMIT = 5\n+RETRY_LIMIT = 7\n```",
+        "Tell the customer to upgrade their plan.",
     ],
 )
 def test_risky_advice_needs_high_confidence(repo: Path, draft: str) -> None:

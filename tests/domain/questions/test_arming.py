@@ -112,6 +112,7 @@ WEEK = st.builds(
 )
 
 
+@settings(max_examples=300)
 @given(weeks=st.lists(WEEK, max_size=5), uncounted=st.sampled_from(["", "", "3 threads"]))
 def test_no_record_is_armed_that_misses_a_figure(weeks: list[WeekRecord], uncounted: str) -> None:
     """Against the rule written down once more, the plain way."""
@@ -238,4 +239,4 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(stateful_step_count=30)
+TestHistories.settings = settings(max_examples=150, stateful_step_count=30)

@@ -214,6 +214,7 @@ def test_a_value_that_is_not_ours_does_nothing_and_is_answered(edge: Edge, name:
 def test_a_finding_that_is_not_on_file_is_said_to_be_so(edge: Edge, name: str) -> None:
     """It was pruned long ago."""
     other = ids.encode_finding("shop", finding_digest("shop/ci/other"))
+    edge.told.clear()
     edge.press(name, f"1 h!{other}" if name == ids.SNOOZE else other)
     assert edge.last_word == "This alert is no longer stored; nothing was changed."
 

@@ -18,7 +18,6 @@ from bot.ports import Page
 from tests.builders import NOW, a_thread, in_status
 from tests.fakes import MemorySingle
 from tests.intake.test_watcher import Post, with_text
-from tests.tables import each_row
 
 HELP, ELSE = "C0HELP", "C0ELSE"
 START = NOW.timestamp()
@@ -143,7 +142,7 @@ def test_history_before_the_first_start_is_not_answered() -> None:
     assert desk.heard() == ["text 50"]
 
 
-@each_row("hours", [24, 48, -24])
+@pytest.mark.parametrize("hours", [24, 48, -24])
 def test_a_clock_that_is_wrong_loses_nothing(desk: Desk, hours: int) -> None:
     """The chat's time is asked for before a hole is read: how far back it reaches is measured by that."""
     desk.history.roots[HELP] = [said(100), said(200)]
