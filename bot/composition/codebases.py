@@ -6,6 +6,7 @@ An index lies in the process's data directory: `index/passages.sqlite` for the c
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -67,6 +68,7 @@ class ProcessCode:
         self, given: Mapping[str, CodebaseSettings], opener: Opener, clones: CloneService | None = None
     ) -> None:
         self._opener, self._clones = opener, clones
+        self._reloading = threading.Lock()
         self._open = {name: opener(name, one) for name, one in given.items()}
 
     def of_team(self, settings: Settings) -> TeamCode:
@@ -110,9 +112,16 @@ class ProcessCode:
         return {name: partial(one.index.refresh, waits=False) for name, one in self._open.items()}
 
     def fetch(self) -> None:
-        """Begin to fetch the clones that are older than they may be; raises StoreError."""
-        if self._clones is not None:
+        """Begin to fetch the clones that are older than they may be; raises StoreError.
+
+        Does nothing during a reload: a clone that failed then would be told of before any team reads it, to nobody.
+        """
+        if self._clones is None or not self._reloading.acquire(blocking=False):
+            return
+        try:
             self._clones.tick()
+        finally:
+            self._reloading.release()
 
     @contextmanager
     def reopened(self, settings: Settings) -> Iterator[None]:
@@ -121,6 +130,11 @@ class ProcessCode:
         Raises:
             ConfigError, ProviderError, StoreError: one cannot be opened; then all is as before.
         """
+        with self._reloading, self._reopened(settings):
+            yield
+
+    @contextmanager
+    def _reopened(self, settings: Settings) -> Iterator[None]:
         before, given = self._open, settings.all_codebases
         kept = {name: before[name] for name, one in given.items() if name in before and _is_same(before[name], one)}
         new: dict[str, OpenCodebase] = {}
