@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -134,13 +134,13 @@ def _npm_install(spec: str, folder: Path) -> None:
         raise ProviderError(_failed(spec, _reason(done.stderr) or f"exit code {done.returncode}"))
 
 
-def trusting_environment(env: Mapping[str, str]) -> dict[str, str]:
+def trusting_environment(env: Mapping[str, str], bundles: Sequence[str] = _CA_BUNDLES) -> dict[str, str]:
     """Return an environment in which Node also trusts what the machine trusts, such as a company's proxy.
 
     Node brings its own list of certificates and does not read the system's (nodejs.org/api/cli.html,
     NODE_EXTRA_CA_CERTS); git and pip do.
     """
-    bundle = next((path for path in _CA_BUNDLES if Path(path).is_file()), None)
+    bundle = next((path for path in bundles if Path(path).is_file()), None)
     return {"NODE_EXTRA_CA_CERTS": bundle, **env} if bundle else dict(env)
 
 

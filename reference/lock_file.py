@@ -22,7 +22,7 @@ HEAD: Final = """\
 # Exact versions of what is installed, with their hashes. `make update` renews this file; do not edit it.
 # A part holds what its purpose needs beyond the parts above it; the Makefile and the Dockerfile choose parts.
 """
-EXTRA_OF_PART: Final[Mapping[str, tuple[str, ...]]] = {
+EXTRAS_OF_PART: Final[Mapping[str, tuple[str, ...]]] = {
     "product": (),
     "node": ("demo",),
     "postgres": ("postgres",),
@@ -42,7 +42,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=HERE, help="the checkout (default: this one)")
     args = parser.parse_args(argv)
     if not args.check:
-        print(renew(args.root))
+        try:
+            print(renew(args.root))
+        except subprocess.CalledProcessError:
+            print(f"{LOCK}: not changed; uv says why, above. Check the network and pyproject.toml", file=sys.stderr)
+            return 1
         return 0
     wrong = problems(args.root)
     for each in wrong:
@@ -59,16 +63,16 @@ def renew(root: Path) -> str:
         subprocess.CalledProcessError: uv found no set of versions; it has said why.
     """
     before = pins(_read(root))
-    blocks = _blocks(_compile(root, [name for extras in EXTRA_OF_PART.values() for name in extras]))
+    blocks = _blocks(_compile(root, [name for extras in EXTRAS_OF_PART.values() for name in extras]))
     lines, placed = [HEAD], set[str]()
-    for part, extras in EXTRA_OF_PART.items():
+    for part, extras in EXTRAS_OF_PART.items():
         names = {_name(block) for block in _blocks(_compile(root, extras))} - placed
         lines += [f"\n{_PART}{part}\n", *(block for block in blocks if _name(block) in names)]
         placed |= names
     (root / LOCK).write_text("".join(lines), encoding="utf-8")
     after = pins(_read(root))
     changed = [
-        f"{name} {before.get(name, 'new')} -> {after.get(name, 'gone')}"
+        f"{name} {', '.join(before.get(name, ['new']))} -> {', '.join(after.get(name, ['gone']))}"
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
@@ -78,28 +82,27 @@ def renew(root: Path) -> str:
 def problems(root: Path) -> list[str]:
     """Return each way in which the lock does not fit pyproject.toml or could not be installed elsewhere."""
     text, project = _read(root), _project(root)
-    found = [f"has no line {_PART}{part}" for part in EXTRA_OF_PART if f"{_PART}{part}\n" not in text]
+    found = [f"has no line {_PART}{part}" for part in EXTRAS_OF_PART if f"{_PART}{part}\n" not in text]
     found += [f"names an index or a path: {line.strip()}" for line in text.splitlines() if _names_a_place(line)]
     found += [f"has no hash for {_name(block)}" for block in _blocks(text) if not _HASH.search(block)]
     held: dict[str, list[str]] = {}
-    for part, extras in EXTRA_OF_PART.items():
-        for block in _blocks(_part(text, part)):
-            held.setdefault(_name(block), []).append(pins(block)[_name(block)])
+    for part, extras in EXTRAS_OF_PART.items():
+        held |= pins(_part(text, part))
         for wanted in _wanted(project, extras):
             found += _misfit(wanted, held, part)
     return found
 
 
-def pins(text: str) -> dict[str, str]:
-    """Return each package of a lock with its version, or its versions.
+def pins(text: str) -> dict[str, list[str]]:
+    """Return each package of a lock with its versions: one, but for systems that need another.
 
     >>> pins("a==1.0 ; os_name == 'nt' \\\\\\n    --hash=sha256:0\\na==2\\n")
-    {'a': '1.0, 2'}
+    {'a': ['1.0', '2']}
     """
     found: dict[str, list[str]] = {}
     for match in _PIN.finditer("\n".join(line for line in text.splitlines() if line[:1].isalnum())):
         found.setdefault(match["name"], []).append(match["version"])
-    return {name: ", ".join(versions) for name, versions in found.items()}
+    return found
 
 
 def _misfit(wanted: str, held: Mapping[str, Sequence[str]], part: str) -> Iterator[str]:

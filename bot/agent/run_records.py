@@ -1,8 +1,8 @@
 """Writes and reads the record of every run: runs/<run_id>/ with trace.json, transcript.md, run.log and work_products/.
 
 The trace holds the run's ledger (bot/agent/ledger.py). Later checks of the run's citations rest on it, so it is written
-before the draft counts. `RunLog` writes run.log and transcript.md while a model
-runs; an error of the disk costs that record, not the run. Everything is redacted before it is written or shortened.
+before the draft counts. `RunLog` writes run.log and transcript.md while a model runs; an error of the disk costs that
+record, not the run. Everything is redacted before it is written or shortened.
 """
 
 from __future__ import annotations

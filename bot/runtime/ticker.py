@@ -21,7 +21,7 @@ TICK_S = 1.0
 
 
 class Ticker:
-    """One thread that runs small jobs at their intervals, at `time_scale` times these intervals."""
+    """One thread that runs small jobs, each at its interval times `time_scale`."""
 
     def __init__(self, time_scale: float = 1.0) -> None:
         self._time_scale = time_scale

@@ -122,8 +122,12 @@ def test_the_npm_of_the_python_package_runs(monkeypatch: pytest.MonkeyPatch, tmp
     assert done.stdout[0].isdigit()
 
 
-def test_npm_trusts_what_the_machine_trusts() -> None:
+def test_npm_trusts_what_the_machine_trusts(tmp_path: Path) -> None:
     """Behind a proxy of a company npm would refuse its certificate; what the operator set stands."""
+    bundle = tmp_path / "bundle.pem"
+    bundle.touch()
+    bundles = [str(tmp_path / "none.pem"), str(bundle)]
     own = {"NODE_EXTRA_CA_CERTS": "/own.pem", "PATH": "/bin"}
-    assert trusting_environment(own) == own
-    assert trusting_environment({"PATH": "/bin"})["PATH"] == "/bin"
+    assert trusting_environment(own, bundles) == own
+    assert trusting_environment({"PATH": "/bin"}, bundles) == {"PATH": "/bin", "NODE_EXTRA_CA_CERTS": str(bundle)}
+    assert trusting_environment({"PATH": "/bin"}, bundles[:1]) == {"PATH": "/bin"}
