@@ -28,6 +28,7 @@ BENCHMARKS = (
     "codebases",
     "postgres",
     "scale",
+    "size",
 )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from tests.tables import each_row
 
 ROOT: Final = Path(__file__).parents[1]
-PACKAGES: Final = ("bot", "blocks", "handlers", "demo", "reference", "tests")
+PACKAGES: Final = ("bot", "blocks", "handlers", "demo", "reference", "benchmarks", "tests")
 FOUND: Final = [
     path.relative_to(ROOT)
     for package in PACKAGES
