@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -121,20 +121,6 @@ def _front_matter(text: str) -> re.Match[str] | None:
 def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[NoteCitation, ...]:
     """Return the lines of code among a draft's citations; a quote that looks like a secret is not kept."""
     return tuple(_kept(refs, known_secrets))[:MAX_CITES]
-
-
-def with_cites(text: str, cites: Sequence[NoteCitation]) -> str:
-    """Return a kept note with other citations above its words, and everything else as it stands.
-
-    >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
-    '---\\nkind: "note"\\n---\\n\\nFive.\\n'
-    """
-    match = _front_matter(text)
-    if match is None:
-        return text
-    lines = [f"{line}\n" for line in match["lines"].split("\n")[:-1] if not line.startswith(f"{CITES}: ")]
-    pinned = f"{CITES}: {json.dumps([cite.model_dump() for cite in cites], ensure_ascii=False)}\n" if cites else ""
-    return "".join([match["head"], *lines, pinned, match["tail"], text[match.end() :]])
 
 
 def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from bot.domain.memory.notes import (
     MAX_CITES,
     NoteCitation,
@@ -15,7 +12,6 @@ from bot.domain.memory.notes import (
     cites_of,
     note_text,
     note_words,
-    with_cites,
 )
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.tables import each_row
@@ -85,19 +81,3 @@ def test_only_pinned_lines_of_files_are_kept() -> None:
     ]
     assert [cite.ref for cite in cites_of(refs, {"correct-horse-battery"})] == ["app/retry.py:3-4"]
     assert len(cites_of([a_file()] * 20)) == MAX_CITES
-
-
-def test_other_citations_leave_the_rest_as_it_stands() -> None:
-    """People's own lines and words included; without facts there is nowhere to write them."""
-    text = '---\nkind: "note"\ntitle: Theirs\n---\n\n# Retries\n\n---\n\ncites: none\n'
-    pinned = with_cites(text, [CITE])
-    assert NoteHeader.read(pinned).cites == (CITE,)
-    assert with_cites(pinned, ()) == text
-    assert with_cites("# Retries\n", [CITE]) == "# Retries\n"
-
-
-@given(st.text(max_size=200))
-def test_any_words_survive_other_citations(words: str) -> None:
-    """Nothing in a note can pass for the facts above it."""
-    text = f'---\nkind: "note"\n---\n\n{words}'
-    assert with_cites(with_cites(text, [CITE]), ()) == text
