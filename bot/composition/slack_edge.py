@@ -144,7 +144,7 @@ def _buttons(
         casework.lesson_buttons,
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
-        RemovedButtons(on.slack.publisher, say=answers.say),
+        RemovedButtons(answers.say),
         beats.alerts,
         beats.tier_buttons,
         beats.proposal_buttons,
