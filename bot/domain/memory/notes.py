@@ -81,17 +81,11 @@ class NoteCitation(_Value):
         """The citation as it is written everywhere, `path:start-end`."""
         return f"{self.path}:{self.lines}"
 
-    def as_evidence(self) -> EvidenceRef:
-        """Return it as a citation of a draft."""
-        return EvidenceRef(kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.quote)
-
 
 class NoteHeader(_Value):
-    """The facts of ours; all unknown for a note that people wrote into memory/ themselves."""
+    """Those facts of ours that are read; all unknown for a note that people wrote into memory/ themselves."""
 
     kind: NoteKind = NoteKind.NOTE
-    saved_by: str | None = None
-    saved_at: str | None = None
     cites: tuple[NoteCitation, ...] = ()
 
     @classmethod
@@ -99,11 +93,9 @@ class NoteHeader(_Value):
         """Return the facts above a note's words, each left out that is not as we write it."""
         match = _front_matter(text)
         known = dict(_known(match["lines"].split("\n") if match else ()))
-        kind, by, at = known.get("kind"), known.get("saved_by"), known.get("saved_at")
+        kind = known.get("kind")
         return cls(
             kind=NoteKind(kind) if kind in tuple(NoteKind) else NoteKind.NOTE,
-            saved_by=by if isinstance(by, str) else None,
-            saved_at=at if isinstance(at, str) else None,
             cites=tuple(_cites(known.get(CITES))),
         )
 
