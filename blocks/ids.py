@@ -13,7 +13,6 @@ from typing import Any, Final
 from bot.casework.decisions import DraftClick
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import check_session_id
-from bot.domain.memory.rechecks import RECHECK_ID
 from bot.domain.sharing.suggestions import SUGGESTION_ID
 from bot.domain.threads import ThreadState, check_thread_id, reply_id_of
 from bot.domain.tiers import Tier
@@ -38,6 +37,7 @@ NOT_HELPFUL: Final = "triage_not_helpful"
 TAKE_BACK: Final = "triage_take_back"
 STILL_TRUE: Final = "triage_still_true"
 RETIRE: Final = "triage_retire"
+"""This and the one before stand on cards of earlier versions only (handlers/buttons/removed_buttons.py)."""
 
 ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
@@ -283,16 +283,6 @@ def decode_snooze(value: object) -> tuple[str, str, str]:
     """Return `(for how long, session id, digest)` of a snooze; raises InputError as `decode_click` does."""
     words, _, rest = str(value).partition("!")
     return (words, *decode_finding(rest))
-
-
-def recheck_block_id(recheck_id: str) -> str:
-    """Return the block id that marks the card about a note whose lines changed."""
-    return f"triage_recheck:{recheck_id}"
-
-
-def decode_recheck(value: object) -> str:
-    """Return the recheck's id that a button carries; raises InputError as `decode_click` does."""
-    return _own(value, RECHECK_ID)
 
 
 def audit_block_id(reply_id: str) -> str:

@@ -227,7 +227,6 @@ class Team:
             (TIDY_EVERY_S, casework.upkeep.briefs.tick),
             (TIDY_EVERY_S, casework.upkeep.reviews.schedule.tick),
             (TIDY_EVERY_S, casework.upkeep.lessons.tick),
-            (TIDY_EVERY_S, casework.upkeep.rechecks.tick),
         ):
             every(seconds, self._questions.when_ours(tick))
         if shared.storage.shared:

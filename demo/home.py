@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -96,8 +96,8 @@ def status_command(home: Path) -> str:
     return f"TRIAGE_HOME={shlex.quote(str(home))} {shlex.quote(str(program))} status"
 
 
-def furnish(home: Path, make: Callable[[Path], Mapping[str, Any]]) -> Path:
-    """Write triage.yml with the settings that `make` returns, given the data directory; return the file's path.
+def furnish(home: Path, codebase: Path) -> Path:
+    """Make the watched repositories and write the demo's triage.yml for a codebase; return the file's path.
 
     Raises:
         ConfigError: the folder cannot be written, or holds somebody's config.
@@ -108,7 +108,7 @@ def furnish(home: Path, make: Callable[[Path], Mapping[str, Any]]) -> Path:
         if path.exists():
             _forget_last_time(home, path)
         path.write_text(_OURS, encoding="utf-8")
-        path.write_text(_OURS + yaml.safe_dump(dict(make(home)), sort_keys=False), encoding="utf-8")
+        path.write_text(_OURS + yaml.safe_dump(_settings(codebase, home), sort_keys=False), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
     return path
@@ -117,13 +117,13 @@ def furnish(home: Path, make: Callable[[Path], Mapping[str, Any]]) -> Path:
 def _forget_last_time(home: Path, config: Path) -> None:
     if not config.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
         raise ConfigError(f"{config} is somebody's config and stays as it is; give --home another folder, or none")
-    for folder in (home / "watched", home / "sessions", home / "suggestions", home / "repositories"):
+    for folder in (home / "watched", home / "sessions", home / "suggestions"):
         if folder.exists():
             shutil.rmtree(folder)
 
 
-def one_team(codebase: Path, home: Path) -> dict[str, Any]:
-    """Make the watched repository and return the settings of the plain demo; raises ConfigError and OSError."""
+def _settings(codebase: Path, home: Path) -> dict[str, Any]:
+    """Make the watched repositories and return the demo's settings; raises ConfigError and OSError."""
     watched_in = home / "watched"
     return {
         "codebase": str(codebase),

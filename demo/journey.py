@@ -5,7 +5,6 @@ Nobody here overrules a validator: a card that says "disagreement" is shown and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import ProviderError
 from demo.control import Control, Json
 from demo.headless import Element, Transcript, find_element, find_replies, shown_text
-from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS, DemoChannel, DemoUser
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 
 CARD_LIMIT_S = 120.0
 MODEL_CARD_LIMIT_S = 1_500.0
@@ -23,47 +22,34 @@ MODEL_CARD_LIMIT_S = 1_500.0
 REPLY_LIMIT_S = 120.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where Chloe asks, and who approves where."""
-
-    help: DemoChannel = HELP
-    ops: DemoChannel = OPS
-    approver: DemoUser = ANA
-
-
 class Journey:
-    """Chloe asks in #help; Ana, who may, approves in #triage-ops; with several teams each has its place."""
+    """Chloe asks in #help; Ana, who may, approves in #triage-ops."""
 
     def __init__(
         self,
         control: Control,
         home: Path,
-        place: Place = Place(),
         *,
         quiet: bool = False,
         card_limit_s: float = CARD_LIMIT_S,
     ) -> None:
-        self._place = place
         self._control, self._home, self._card_limit_s = control, home, card_limit_s
         self._replies = NdjsonJournal(home / "replies.ndjson")
         self.transcript = Transcript(out=None) if quiet else Transcript()
 
     def approve(self, question: str) -> dict[str, Any]:
         """Ask and approve; returns the facts of `triage demo --json`, `ok` False where no reply came of it."""
-        asked_s = self.transcript.note(f"{CHLOE.name} asks in #{self._place.help.name}: {question[:100]}")
-        thread_ts = self._control.say(self._place.help.channel_id, CHLOE.user_id, question)
-        thread_id = f"{DEMO.team_id}.{self._place.help.channel_id}.{thread_ts}"
+        asked_s = self.transcript.note(f"{CHLOE.name} asks in #{HELP.name}: {question[:100]}")
+        thread_ts = self._control.say(HELP.channel_id, CHLOE.user_id, question)
+        thread_id = f"{DEMO.team_id}.{HELP.channel_id}.{thread_ts}"
         facts: dict[str, Any] = {"ok": False, "question": question, "thread_id": thread_id}
         try:
             card, button = self._wait_for_draft(thread_id)
-            facts["card_s"] = self._since(asked_s, f"a draft waits in #{self._place.ops.name}: {_badge(card)}")
+            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_badge(card)}")
             if button.asks_first:
                 return {**facts, **self._objected(card, thread_id)}
-            self._control.click(
-                self._place.ops.channel_id, card["ts"], self._place.approver.user_id, **button.click_fields()
-            )
-            self.transcript.note(f"{self._place.approver.name} clicks Approve")
+            self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
+            self.transcript.note(f"{ANA.name} clicks Approve")
             reply, record = self._wait_for_reply(thread_ts, thread_id)
             facts["reply_s"] = self._since(asked_s, "the reply is in the thread and in replies.ndjson")
         except ProviderError as error:
@@ -97,7 +83,7 @@ class Journey:
         marker = ids.card_block_id(thread_id)
 
         def decided() -> tuple[Json, Element | None] | None:
-            messages = self._control.messages(self._place.ops.channel_id)
+            messages = self._control.messages(OPS.channel_id)
             card = next(
                 (m for m in messages for block in m.get("blocks") or [] if block.get("block_id") == marker), None
             )
@@ -106,7 +92,7 @@ class Journey:
             return card, find_element(card, ids.APPROVE)
 
         card, button = self._control.wait_for(
-            decided, "the draft's card", timeout_s=self._card_limit_s, channel=self._place.ops.channel_id
+            decided, "the draft's card", timeout_s=self._card_limit_s, channel=OPS.channel_id
         )
         if button is None:
             said = shown_text(card)
@@ -115,12 +101,12 @@ class Journey:
 
     def _wait_for_reply(self, thread_ts: str, thread_id: str) -> tuple[Json, Json]:
         def posted() -> tuple[Json, Json] | None:
-            replies = find_replies(self._control.messages(self._place.help.channel_id), thread_ts, DEMO.bot_id)
+            replies = find_replies(self._control.messages(HELP.channel_id), thread_ts, DEMO.bot_id)
             records = [r for r in self._replies.records() if r.get("thread_id") == thread_id]
             return (replies[0], records[0]) if replies and records else None
 
         return self._control.wait_for(
-            posted, "the reply and its record", timeout_s=REPLY_LIMIT_S, channel=self._place.help.channel_id
+            posted, "the reply and its record", timeout_s=REPLY_LIMIT_S, channel=HELP.channel_id
         )
 
     def _since(self, start_s: float, what: str) -> float:

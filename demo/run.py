@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,12 @@ from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.home import MASTER, WORKER, environment_of, furnish, home_of, one_team, status_command
+from demo.home import MASTER, WORKER, environment_of, furnish, home_of, status_command
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.page_server import PageServer
 from demo.questions import questions_for
 from demo.signals import kept_signals, leave, on_end, wait_for_end
 from demo.slack_server import LocalSlack
-from demo.team_run import run_teams
 from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
@@ -55,7 +53,6 @@ class DemoOptions:
     """What was asked for on the command line."""
 
     codebase: Path
-    teams: bool
     question: str | None
     headless: bool
     json: bool
@@ -69,8 +66,6 @@ class DemoOptions:
         context = click.get_current_context()
         if self.json and not self.headless:
             context.fail("--json needs --headless")
-        if self.teams and (self.question is not None or self.codebase != Path()):
-            context.fail("--teams brings its own repositories and questions; leave out --codebase and --question")
         if self.question is not None and not self.question.strip():
             context.fail("--question is empty; give a question, or leave it out to get one that fits the codebase")
 
@@ -88,7 +83,6 @@ class _Port(click.ParamType[int]):
 
 @click.command("demo", help="Try triage in a throw-away Slack.")
 @click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
-@click.option("--teams", is_flag=True, help="two teams and three small repositories of the demo's own")
 @click.option("--question", metavar="TEXT", help="what to ask (default: one that fits the codebase)")
 @click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
 @click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
@@ -111,18 +105,13 @@ def command(**options: Any) -> int:
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
-    repo = None if args.teams else _open(args)
+    repo = _open(args)
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
     binary = ensure_binary(
         cache_folder(os.environ),
         override=Path(override) if override else None,
         on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
     )
-    if repo is None:
-        with home_of(args.home) as home:
-            return run_teams(
-                binary, home, headless=args.headless, as_json=args.json, port=args.port, opens=not args.no_browser
-            )
     with (
         home_of(args.home) as home,
         LocalSlack(binary, DEMO, env=os.environ) as slack,
@@ -148,7 +137,7 @@ def _open(args: DemoOptions) -> GitRepo:
 @contextmanager
 def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
-    config = furnish(home, partial(one_team, codebase))
+    config = furnish(home, codebase)
     environment = environment_of(slack, home)
     bot = App(load_settings(config), environment)
     try:

@@ -204,10 +204,7 @@ def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
     """Return a block for each session, as many as a page holds at most."""
-    return [
-        _session(row, home.now, may_run=may_approve or user in {row.owner, *row.owners})
-        for row in home.sessions[:MAX_SESSIONS]
-    ]
+    return [_session(row, home.now, may_run=may_approve or user == row.owner) for row in home.sessions[:MAX_SESSIONS]]
 
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:

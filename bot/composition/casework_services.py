@@ -17,7 +17,6 @@ from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.memory.lesson_notes import LessonNotes
-from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
@@ -52,7 +51,6 @@ from bot.ports.collections import (
     EVENTS,
     HEARTBEATS,
     LESSON_BACKLOG,
-    RECHECKS,
     REMINDERS,
     REPLIES,
     REVIEWS,
@@ -60,7 +58,7 @@ from bot.ports.collections import (
 from handlers.answers import ReviewMessages, ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
-from handlers.cards.ops_cards import AuditCards, RecheckCards
+from handlers.cards.ops_cards import AuditCards
 from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, review_command
 from handlers.ops_channel import OpsChannelPosts
 
@@ -168,10 +166,7 @@ class CaseworkUpkeep:
         )
         self.reviews = ReviewServices(on)
         self.feedback = FeedbackVotes(service, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
-        notes, code = on.storage.notes, on.code
-        self.lessons = LessonNotes(service, notes, on.single(LESSON_BACKLOG))
-        cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=code.link_to)
-        self.rechecks = NoteRechecks(service, notes, code.codebases, code.staleness, on.single(RECHECKS), cards)
+        self.lessons = LessonNotes(service, on.storage.notes, on.single(LESSON_BACKLOG))
 
 
 class ReviewServices:
@@ -210,7 +205,7 @@ class CaseworkServices:
         self.fixes = FixServices(
             on.settings, on.environment, on.service, on.fixes, files, on.approvers, on.code.link_to
         )
-        self.lesson_buttons = LessonButtons(self.upkeep.lessons, self.upkeep.rechecks, on.approvers, say=on.say())
+        self.lesson_buttons = LessonButtons(self.upkeep.lessons, on.approvers, say=on.say())
         self.commands = CaseworkCommands(
             store=on.storage,
             approvers=on.approvers,

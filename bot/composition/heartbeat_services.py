@@ -67,7 +67,7 @@ class SessionServices:
         self.overrides = on.collection(OVERRIDES)
         self.registry = SessionRegistry(on.settings.sessions, self.overrides)
         self.store = SessionMemory(on.storage, on_damage=on.note_damage)
-        self.owners = Owners(workspace, on.clock)
+        self.owners = Owners(workspace)
         self.zones = OwnerZones(workspace, on.clock, local=on.zone("local"))
         self.log = BeatLog(on.storage.journal(HEARTBEATS))
         self.removals = Removals(on.single(REMOVED_CHECKS))
@@ -97,7 +97,7 @@ class Heartbeats:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
         surfaces = {"slack": slack, **_other_surfaces(on.environment)}
-        alerts = AlertRouter(surfaces, store, sessions.owners, zones, clock, say=on.ops.say)
+        alerts = AlertRouter(surfaces, store, zones, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)

@@ -37,7 +37,6 @@ from bot.ports.collections import (
     GAPS,
     PRESENCE,
     PROPOSALS,
-    RECHECKS,
     SUGGESTIONS,
     Collection,
     CollectionSpec,
@@ -47,6 +46,7 @@ from handlers.answers import ephemeral_reply
 from handlers.buttons.decision_handler import Listener
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import FeedbackButtons
 from handlers.commands.casework_commands import metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
@@ -144,6 +144,7 @@ def _buttons(
         casework.lesson_buttons,
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
+        RemovedButtons(answers.say),
         beats.alerts,
         beats.tier_buttons,
         beats.proposal_buttons,
@@ -161,12 +162,8 @@ def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
-    """Whether a thread, session, proposal, suggestion or recheck of this id is the team's; it is hostile until then."""
-    found = on.single(RECHECKS).read().get("rechecks")
-    rechecks = found if isinstance(found, list) else []
-    if name in sessions.registry.names() or any(isinstance(one, dict) and one.get("id") == name for one in rechecks):
-        return True
-    if on.store.get(name) is not None:
+    """Whether a thread, session, proposal or suggestion of this id is the team's; the id is hostile until then."""
+    if name in sessions.registry.names() or on.store.get(name) is not None:
         return True
     kinds: tuple[CollectionSpec[Any], ...] = (PROPOSALS, SUGGESTIONS, AUTO_REPLIES)
     for kind in kinds:

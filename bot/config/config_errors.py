@@ -49,7 +49,7 @@ def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], *insi
 
 
 def _is_a_kind(part: int | str) -> bool:
-    """Whether a part of a place names no key but which kind of value was tried there: `[key]`, `[rota]`."""
+    """Whether a part of a place names no key but which kind of value was tried there: `[key]`."""
     return isinstance(part, str) and part.startswith("[") and part.endswith("]")
 
 

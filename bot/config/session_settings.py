@@ -7,44 +7,23 @@ Values only; bot/config/settings.py reads them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from bot.config.field_types import (
-    INTERVAL_FORM,
     ApproverId,
     ChannelId,
-    Interval,
     PerhapsFolder,
     SettingsBlock,
-    UserId,
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
+from bot.config.removed_rota import is_rota
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
-
-_OWNER_SCHEMA: dict[str, Any] = {
-    "title": "user id, user-group id, or a rota {rota: [U0123ANN, U0123BEN], every: 7d, since: 2026-01-05}; or null",
-    "anyOf": [
-        {"type": "string", "pattern": "^[UWS][A-Z0-9]{2,}$"},
-        {
-            "type": "object",
-            "properties": {
-                "rota": {"type": "array", "items": {"type": "string", "pattern": "^[UW][A-Z0-9]{2,}$"}, "minItems": 1},
-                "every": {"type": "string", "pattern": INTERVAL_FORM},
-                "since": {"type": "string"},
-            },
-            "required": ["rota", "since"],
-            "additionalProperties": False,
-        },
-        {"type": "null"},
-    ],
-}
 
 
 def _session_id(value: str) -> str:
@@ -57,35 +36,9 @@ def _session_id(value: str) -> str:
 SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
-class RotaSettings(SettingsBlock):
-    """Owners who take turns."""
-
-    rota: Annotated[tuple[UserId, ...], Field(min_length=1, max_length=50)]
-    """The people, in the order of their turns."""
-    every: Interval = timedelta(days=7)
-    """How long each turn is."""
-    since: date
-    """The day on which the first one's first turn began, in UTC."""
-
-    def on_duty(self, at: datetime) -> str:
-        """Return who is on duty at a moment; before `since` the turns are counted backwards.
-
-        >>> rota = RotaSettings(rota=("U0ANN", "U0BOB"), every=timedelta(days=7), since=date(2026, 1, 5))
-        >>> start = datetime(2026, 1, 5, tzinfo=UTC)
-        >>> [rota.on_duty(start + timedelta(days=days)) for days in (0, 6, 7, 14, -1)]
-        ['U0ANN', 'U0ANN', 'U0BOB', 'U0ANN', 'U0BOB']
-        """
-        start = datetime.combine(self.since, time(), UTC)
-        return self.rota[(at - start) // self.every % len(self.rota)]
-
-
-def _kind_of_owner(value: object) -> str:
-    return "[rota]" if isinstance(value, Mapping | RotaSettings) else "[person]"
-
-
-Owner = Annotated[
-    Annotated[ApproverId, Tag("[person]")] | Annotated[RotaSettings, Tag("[rota]")], Discriminator(_kind_of_owner)
-]
+def _owner(value: object) -> object:
+    """Return the owner as it is checked: a rota, which earlier versions had, is nobody."""
+    return None if is_rota(value) else value
 
 
 class SessionSettings(SettingsBlock):
@@ -98,9 +51,9 @@ class SessionSettings(SettingsBlock):
     folder is missing this session alone does not beat, and its owner is told once."""
     codebase: str | None = None
     """Instead of `cwd`: the checkout of this one of `codebases`, which must have a `path`."""
-    owner: Annotated[Owner | None, WithJsonSchema(_OWNER_SCHEMA)] = None
-    """Who is told: a user, a user group (each member is), or who of a rota is on duty; absent: nobody, and only
-    `deliver: {mode: explicit}` or `none` lets beats run."""
+    owner: Annotated[ApproverId | None, BeforeValidator(_owner)] = None
+    """Who is told: a user, or a user group (each member is); absent: nobody, and only `deliver: {mode: explicit}` or
+    `none` lets beats run."""
     team: str | None = None
     """Whose it is; needed with several `teams`, and then its alerts, proposals and commands are that team's."""
     channels: tuple[ChannelId, ...] = ()

@@ -18,7 +18,6 @@ from bot.ports.chat import (
     PageRing,
     Person,
     ProposalChat,
-    RecheckChat,
     Surface,
     WeekPictures,
     Workspace,

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.memory.rechecks import Recheck
 from bot.domain.playbooks.proposals import Proposal
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.feedback import Feedback
@@ -246,7 +245,10 @@ class AuditChat(Protocol):
     """Where people see what was sent without them. Every method raises ProviderError."""
 
     def show(self, reply: AutoReply) -> tuple[str, str]:
-        """Bring the audit card in line, or post it; returns `(channel id, ts)`, as `RecheckChat.show`."""
+        """Bring the audit card in line, or post it; returns `(channel id, ts)`.
+
+        One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
+        """
 
     def withdraw(self, reply: AutoReply) -> None:
         """Have the reply in the asker's thread say that it was taken back; harmless where it is gone or says so."""
@@ -260,16 +262,6 @@ class FeedbackChat(Protocol):
 
     def tell(self, state: ThreadState, feedback: Feedback) -> None:
         """Say it, without looking first; raises Unconfirmed where nobody can tell."""
-
-
-class RecheckChat(Protocol):
-    """Where people are asked about a note whose lines changed."""
-
-    def show(self, recheck: Recheck) -> tuple[str, str]:
-        """Bring the card in line, or post it; returns `(channel id, ts)`.
-
-        One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
-        """
 
 
 class CardFiles(Protocol):

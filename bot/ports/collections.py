@@ -55,9 +55,6 @@ REVIEWS: Final = "reviews"
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 
-RECHECKS: Final = "rechecks"
-"""Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
-
 HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
 

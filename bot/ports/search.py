@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from bot.domain.memory.notes import KeptNote, NoteCitation
+from bot.domain.memory.notes import KeptNote
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus
@@ -64,7 +64,7 @@ class NoteIndex(Protocol):
 
 
 class NoteStore(Protocol):
-    """The notes of memory/: kept, found by name, given other citations, put away; people's own are never deleted.
+    """The notes of memory/: kept, found by name, put away; people's own are never deleted.
 
     Every method raises StoreError where the disk refuses.
     """
@@ -77,9 +77,6 @@ class NoteStore(Protocol):
 
     def find(self, name: str) -> str | None:
         """Return the ref of the note that was kept under a name, a retired one too."""
-
-    def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
-        """Have a note cite other lines, its words untouched; False if it is not there any more."""
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""

@@ -1,4 +1,4 @@
-"""The buttons of a posted reply: votes, Take back of an automatic one, its lesson, and a note whose lines changed."""
+"""The buttons of a posted reply: votes, Take back of an automatic one, and its lesson."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from blocks.cards.draft_actions import remember_modal
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import LessonNotes
-from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
-from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import TriageError
 from handlers.answers import Whisper, answer
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person
@@ -61,17 +59,12 @@ class AuditButtons:
 class LessonButtons:
     """The listeners."""
 
-    def __init__(self, lessons: LessonNotes, rechecks: NoteRechecks, approvers: Approvers, *, say: Say) -> None:
-        self._lessons, self._rechecks = lessons, rechecks
+    def __init__(self, lessons: LessonNotes, approvers: Approvers, *, say: Say) -> None:
+        self._lessons = lessons
         lesson = DecisionHandler(approvers, say, read=ids.decode_click, refusal=NOT_YOURS)
-        recheck = DecisionHandler(approvers, say, read=ids.decode_recheck, refusal=NOT_YOURS)
         self._open = lesson.opens(lambda _, draft: remember_modal(draft, *lessons.proposed(draft)))
         self._submit = lesson.submits(self._remember, block=ids.LESSON, check=self._checked)
-        self.actions: Mapping[str, Listener] = {
-            ids.REMEMBER: self._open_remember,
-            ids.STILL_TRUE: recheck.decides(self._still_true),
-            ids.RETIRE: recheck.decides(self._retire),
-        }
+        self.actions: Mapping[str, Listener] = {ids.REMEMBER: self._open_remember}
         self.views: Mapping[str, Listener] = {ids.REMEMBER_VIEW: self._submit_remember}
 
     def _open_remember(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
@@ -91,11 +84,3 @@ class LessonButtons:
 
     def _remember(self, click: Click, draft: DraftClick, typed: str | None) -> None:
         self._lessons.remember(draft, typed, by=click.user)
-
-    def _still_true(self, click: Click, recheck_id: str) -> None:
-        """Have the note cite its lines as the card shows them."""
-        self._rechecks.decide(recheck_id, RecheckOutcome.KEPT, by=click.user)
-
-    def _retire(self, click: Click, recheck_id: str) -> None:
-        """Put the note where no search looks."""
-        self._rechecks.decide(recheck_id, RecheckOutcome.RETIRED, by=click.user)

@@ -1,6 +1,6 @@
-"""The cards in the ops channel that are not drafts: automatic replies, rechecks, proposals and suggestions.
+"""The cards in the ops channel that are not drafts: automatic replies, proposals and suggestions.
 
-Ports AuditChat, RecheckChat and ProposalChat over Slack. Each card is posted once, updated in place, and shows what is
+Ports AuditChat and ProposalChat over Slack. Each card is posted once, updated in place, and shows what is
 stored. Suggestions are changed by clicks, by models and by the terminal; a tick updates their cards, so that a crash
 or an outage only delays a card.
 """
@@ -15,11 +15,8 @@ from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.playbook_cards import done_text, proposal_blocks, proposal_text, suggestion_blocks, suggestion_text
-from blocks.cards.recheck_card import recheck_blocks, recheck_text
 from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
 from blocks.text.outgoing_text import section
-from bot.domain.citations.links import LinkTo
-from bot.domain.memory.rechecks import Recheck, RecheckOutcome
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.sharing.suggestions import Suggestion
@@ -88,25 +85,6 @@ class AuditCards:
         except ProviderError as error:
             if error.code not in _STAYS:
                 raise
-
-
-class RecheckCards:
-    """Posts in one ops channel; links citations where the code host is known."""
-
-    def __init__(self, publisher: CardPublisher, *, ops_channel: str, link_to: LinkTo) -> None:
-        self._publisher, self._ops_channel, self._link_to = publisher, ops_channel, link_to
-
-    def show(self, recheck: Recheck) -> tuple[str, str]:
-        """Bring the card in line, or post it; returns where it stands."""
-        card = Card(
-            name="a note's card",
-            text=recheck_text(recheck),
-            blocks=recheck_blocks(recheck, link_to=self._link_to),
-            mark=ids.recheck_block_id(recheck.id),
-            is_waiting=recheck.outcome is RecheckOutcome.OPEN,
-        )
-        at = MessageRef.on_file(recheck.card_channel, recheck.card_ts)
-        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=recheck.at)
 
 
 class ProposalCards:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot.agent.codebases import LIKELY, Codebases
-from bot.agent.git.repositories import revision_of
 from bot.errors import CodebaseUnreadable
 from tests.codebases import SHOP, make_codebases
 from tests.gitrepo import commit_files, git
@@ -56,13 +55,12 @@ def test_one_of_several_keeps_its_name(tmp_path: Path) -> None:
     assert [one.prefix for one in shop] == ["shop:"]
 
 
-def test_the_revision_changes_with_each_head(tmp_path: Path) -> None:
-    """And with one codebase it is the commit."""
+def test_the_heads_follow_each_commit(tmp_path: Path) -> None:
+    """Each codebase has its own."""
     code = make_codebases(tmp_path)
-    before = revision_of(code)
+    before = code.heads()
     head = commit_files(tmp_path / "infra", {"a.py": "A = 1\n"})
-    assert revision_of(code) != before
-    assert revision_of(code).endswith(head)
+    assert code.heads() == {**before, tmp_path / "infra": head}
 
 
 def test_a_codebase_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -16,14 +16,12 @@ from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes
 from bot.casework.memory.note_saving import copy_shared_notes
-from bot.domain.memory.notes import NoteCitation
 from bot.errors import InputError
 from bot.ports import NoteStore
 from tests.fakes import MemoryDocuments, MemoryJournal, unchanged
 from tests.postgres import new_namespace, shared_database
 from tests.tables import each_row
 
-CITE = NoteCitation(path="a.py", lines="3", commit="b" * 40, quote="LIMIT = 7")
 CITED = 'cites: [{"path": "a.py", "lines": "2", "commit": "aaaaaaa", "quote": "LIMIT = 5"}]'
 TEXT = f'---\nkind: "correction"\n{CITED}\n---\n\n'
 WORDS = "# Retries\n\nThe payment gateway  is retried five times.\t\n"
@@ -107,16 +105,6 @@ def test_the_same_text_is_kept_once_and_another_gets_a_number(of_team: Open) -> 
     assert there.add("retries", "another") == "memory/retries-2.md"
 
 
-def test_other_pins_leave_every_word(of_team: Open) -> None:
-    """White space included; the facts are read anew."""
-    shelf = of_team("pay")
-    shelf.create("retries", TEXT + WORDS)
-    assert of_team("pay").repin("memory/retries.md", [CITE])
-    [note] = shelf.all()
-    assert (note.text, note.facts.cites, note.facts.kind.value) == (WORDS, (CITE,), "correction")
-    assert note.whole.endswith(WORDS)
-
-
 @each_row("ref", ["memory/none.md", "memory/../x.md", "memory/retired/old.md", "memory/", "/x", ""])
 def test_what_is_not_on_the_shelf_is_left_alone(of_team: Open, ref: str) -> None:
     """Wherever a name leads; a retired note is not retired again."""
@@ -124,7 +112,6 @@ def test_what_is_not_on_the_shelf_is_left_alone(of_team: Open, ref: str) -> None
     shelf.create("old", WORDS)
     shelf.retire("memory/old.md")
     assert shelf.retire(ref) is None
-    assert not shelf.repin(ref, [CITE])
     assert shelf.find("old") == "memory/retired/old.md"
 
 

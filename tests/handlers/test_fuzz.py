@@ -32,7 +32,6 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
-from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.reports.status_overview import count_today, overview
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.playbook_file import Removals
@@ -173,12 +172,7 @@ class World:
             "commands": commands,
             "proposals": self._proposals(approvers),
             "shortcuts": Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
-            "lessons": LessonButtons(
-                self.office.lessons,
-                NoteRechecks(self.office.service, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
-                approvers,
-                say=self.say,
-            ),
+            "lessons": LessonButtons(self.office.lessons, approvers, say=self.say),
             "home": home,
             "audits": AuditButtons(self.office.auto, approvers, say=self.say),
         }

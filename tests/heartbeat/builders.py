@@ -28,7 +28,7 @@ from tests.fakes import FakeClock, FakeWorkspace, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-OWNERS = Owners(None, FakeClock(AT))
+OWNERS = Owners(None)
 """Nobody but the owners that sessions name."""
 OPS: list[str] = []
 """What the ops channel was told by routers of nobody in particular."""
@@ -38,9 +38,8 @@ def alert_router(
     surfaces: Mapping[str, Surface], store: SessionMemory, clock: Clock, say: Callable[[str], None] = OPS.append
 ) -> AlertRouter:
     """Return the way to owners over these surfaces; `say` hears what no owner can be told."""
-    workspace = FakeWorkspace()
-    zones = OwnerZones(workspace, clock, local="UTC")
-    return AlertRouter(surfaces, store, Owners(workspace, clock), zones, clock, say=say)
+    zones = OwnerZones(FakeWorkspace(), clock, local="UTC")
+    return AlertRouter(surfaces, store, zones, clock, say=say)
 
 
 def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:

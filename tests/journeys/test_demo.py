@@ -84,21 +84,6 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
     assert facts["heartbeat"]["alert_s"] > 0
 
 
-@pytest.mark.full
-def test_headless_of_two_teams_answers_each_from_its_own_repositories(tmp_path: Path) -> None:
-    """Each team's approver approves in its own ops channel; exit code 0 because both replies stand."""
-    done = run("--teams", "--headless", "--json")
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
-    assert facts["ok"]
-    assert {name: team["evidence_refs"][0]["ref"].partition(":")[0] for name, team in facts["teams"].items()} == {
-        "payments": "shop",
-        "platform": "infra",
-    }
-    done = refused(tmp_path, "--teams", "--question", RETRIES)
-    assert "leave out --codebase and --question" in _unfolded(done.stderr)
-
-
 def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
     """It asks about what the codebase defines, and shows the alert of a heartbeat."""
     done = run("--headless", "--codebase", str(shop))

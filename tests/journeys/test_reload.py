@@ -10,7 +10,7 @@ from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import ENG, HELP, OPS
+from demo.workspace import ANA, ENG, HELP, OPS
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import TIMEOUTS
 
@@ -37,6 +37,19 @@ def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
         office.click(office.draft(waiting), ids.APPROVE)
         office.reply(waiting)
         assert office.cards(unheard) == []
+    finally:
+        office.bot.stop()
+
+
+def test_a_key_that_is_ignored_is_named_at_the_start(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The bot works, and the ops channel reads what to write instead."""
+    rota = {"rota": [ANA.user_id], "since": "2026-01-05"}
+    office = Office(slack, control, tmp_path / "home", shop, sessions={"shop": {"cwd": str(shop), "owner": rota}})
+    office.bot.start()
+    try:
+        _told(control, "sessions.shop.owner: an owner is a user or a user group")
     finally:
         office.bot.stop()
 

@@ -177,6 +177,13 @@ def test_a_session_without_its_folder_is_taken_over_with_the_others(bench: Bench
     assert bench.again() == ["shop", "api"]
 
 
+def test_a_rota_is_named_when_the_file_is_read_again(bench: Bench) -> None:
+    """Everything else is taken over."""
+    bench.write("shop: {cwd: shop, owner: {rota: [U0ANN], since: 2026-01-05}}, api: {cwd: api}")
+    assert bench.again() == ["shop", "api"]
+    assert bench.said[-1].startswith("triage.yml, line 3: sessions.shop.owner: ")
+
+
 @pytest.mark.parametrize("broken", ["api: {cwd: nowhere, ownr: x}", "shop: ["])
 def test_a_bad_file_changes_nothing_and_every_problem_is_told(bench: Bench, broken: str) -> None:
     """The bot goes on as it was."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from bot.domain.memory.note_doubts import StaleCitations, lesson_notice, stale_lines_notice
 from bot.domain.memory.notes import TITLE_CHARS, NoteCitation, NoteHeader, cites_of, opening, paragraphs
-from bot.domain.memory.rechecks import StaleCitations, lesson_notice, stale_lines_notice
 from bot.domain.returns import evidence_in
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity

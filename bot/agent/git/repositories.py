@@ -36,8 +36,3 @@ class Repositories(Protocol):
             ConfigError: a repository has no commit.
             CodebaseUnreadable: none of them can be read.
         """
-
-
-def revision_of(repositories: Repositories) -> str:
-    """Return what changes as soon as a HEAD does; of one repository the SHA. Raises as `heads` does."""
-    return " ".join(repositories.heads().values())

@@ -20,8 +20,8 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
+from bot.domain.memory.note_doubts import lesson_notice
 from bot.domain.memory.notes import RETIRED
-from bot.domain.memory.rechecks import lesson_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.text.sanitize import one_line

@@ -23,6 +23,7 @@ from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, Inves
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_prose
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
+from bot.domain.search.question_names import has_english_words
 from bot.domain.search.tokens import question_stems, shared_stems, text_stems
 from bot.domain.tables import read_table
 from bot.domain.text.outages import tells_of_outage
@@ -60,6 +61,7 @@ MAX_WORDS: Final = MAX_DRAFT_WORDS - 40  # room for the line that names an earli
 MAX_CHARS: Final = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 FIRST_CLAIM: Final = "Closest to the first question."
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
+ONLY_ENGLISH = "This search uses no model: it knows English words and names from the code, no other language."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -321,7 +323,7 @@ def compose_answer(
         is_report: The question is a report, of which each part was searched for.
     """
     if not excerpts and not notes:
-        return question_back()
+        return question_back(question)
     asked = len(question_stems(question))
     covered = max((excerpt.covered for excerpt in excerpts), default=0)
     best = excerpts[0].ref if excerpts else notes[0].ref
@@ -371,12 +373,13 @@ def _cautioned(hit: MemoryHit) -> EvidenceRef:
     return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 
-def question_back() -> InvestigatorReturn:
-    """Return a question instead of a draft."""
+def question_back(question: str) -> InvestigatorReturn:
+    """Return a question instead of a draft; where the question may not be English, it says what is searched for."""
+    is_english = has_english_words(question)
     return InvestigatorReturn(
         confidence="low",
         confidence_reason="No passage of the code covers enough of the question.",
         summary_for_orchestrator="Searched without a model; nothing in the code is close to the question.",
         draft_reply="",
-        open_questions=(NOTHING_FOUND,),
+        open_questions=(NOTHING_FOUND if is_english else f"{NOTHING_FOUND} {ONLY_ENGLISH}",),
     )

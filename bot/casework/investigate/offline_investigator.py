@@ -38,9 +38,8 @@ from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_indexed
-from bot.domain.search.foreign_words import in_english
 from bot.domain.search.passages import MemoryHit, Passage, is_quotable
-from bot.domain.search.question_names import asks_for_history, in_context, names_in
+from bot.domain.search.question_names import asks_for_history, has_english_words, in_context, names_in
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
 from bot.domain.text.outages import tells_of_outage
@@ -75,9 +74,6 @@ _CALENDAR = re.compile(
 
 LEAST_PASSAGES = 100
 """A smaller codebase lacks many words that belong to what it does."""
-
-_ENGLISH = re.compile(r"(?i)\b(?:the|how|what|whats|which|where|why|when|who|does|is|are|our|my|your|with|can|there)\b")
-"""Words of English questions; of others the code, written in English, does not know most words."""
 
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
@@ -157,7 +153,9 @@ class OfflineInvestigator:
         """Return the answer to the newest question of the thread that has one, and to its own, where there is room."""
         asked = _questions(assignment)
         answers = ((one, self._answer(one, assignment, ledger, commit)) for one in asked)
-        question, ret = next((found for found in answers if found[1].draft_reply), (asked[-1], question_back()))
+        question, ret = next(
+            (found for found in answers if found[1].draft_reply), (asked[-1], question_back(assignment.question))
+        )
         answered = {assignment.question}
         if not question.is_own:
             has_lines = not asks_for_history(asked[-1].text)
@@ -243,12 +241,12 @@ class OfflineInvestigator:
     def _is_foreign(self, question: str) -> bool:
         """Whether a question names what the code knows nothing of, or when something will be.
 
-        A question in another language does where one of its words is not put into English.
+        Most words of a question in another language are not in the code, which is written in English.
         """
         shown = question[:SHOWN_CHARS]
         if _CALENDAR.search(shown):
             return True
-        if not _ENGLISH.search(shown) and in_english(shown) == shown:
+        if not has_english_words(shown):
             return False
         corpus, found = self._index.corpus(question), dict[str, int]()
         for term, count in corpus.found.items():

@@ -17,7 +17,6 @@ from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
-from bot.casework.investigate.own_packages import OwnPackages
 from bot.domain.citations.named_places import NamedPlace
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
@@ -78,16 +77,11 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     """
     called: dict[str, list[str]] = {}
     found: dict[tuple[str, int | None], TracePlace] = {}
-    packages: OwnPackages | None = None
     for frame in frames_in(text)[:MAX_LOOKED_UP]:
         name = frame.path.rpartition("/")[2]
         if name not in called:
             called[name] = [path for path in index.places_called(name) if path.rpartition("/")[2] == name]
         path = best_path(frame, called[name])
-        if path is None and called[name] and frame.is_of_library:
-            commit = commit or repo.head()
-            packages = packages or OwnPackages(repo, index, commit)
-            path = packages.path_of(frame, called[name])
         if path is None:
             place = None if called[name] else _defined(frame, index)
         else:

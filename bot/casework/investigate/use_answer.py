@@ -20,7 +20,7 @@ from bot.domain.returns import InvestigatorReturn
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.passages import is_import
-from bot.domain.search.question_names import USE_WORDS, asks_for_uses, names_in
+from bot.domain.search.question_names import USE_WORDS, asks_for_uses, has_english_words, names_in
 from bot.domain.search.tokens import question_stems, stem, text_stems
 from bot.domain.text.humanize import counted
 from bot.ports import PassageIndex
@@ -71,9 +71,11 @@ def use_answer(
     ProviderError when git fails, StoreError when the index cannot be read.
     """
     stems = question_stems(question)
+    is_english = has_english_words(question)
     for named in names_in(question).names if asks_for_uses(question) else ():
         dotted = ".".join((*named.qualifiers, named.name))
-        if not named.is_code or len(stems - text_stems(dotted) - _USE_STEMS) > MAX_OTHER_WORDS:
+        others = stems - text_stems(dotted) - _USE_STEMS if is_english else frozenset()  # of others no word is known
+        if not named.is_code or len(others) > MAX_OTHER_WORDS:
             continue
         defined = [one for one in index.definitions(named.name) if one.name == named.name]
         for name in dict.fromkeys((dotted, named.name)):

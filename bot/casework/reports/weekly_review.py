@@ -1,6 +1,6 @@
 """The weekly review: what was answered, what went wrong and where, and what to do about it; each line with its link.
 
-Reads rollups, the whole records of the few threads shown, judgements and open rechecks; needs no running bot. Writes
+Reads rollups, the whole records of the few threads shown, judgements; needs no running bot. Writes
 only rollups that are missing.
 """
 
@@ -23,13 +23,12 @@ from bot.casework.reports.metrics_report import Tally, tally
 from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts, facts_of, objections_to
 from bot.domain.citations.links import sibling_message_link
-from bot.domain.memory.rechecks import RecheckOutcome
 from bot.domain.questions.feedback import votes_words
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, ThreadState
 from bot.ports import ArchivedDocument, Store
-from bot.ports.collections import RECHECKS, THREADS, Collection, SingleDocument
+from bot.ports.collections import THREADS, Collection
 from bot.ports.migrations import migrated
 from bot.ports.threads import Threads
 
@@ -160,7 +159,6 @@ def build_review(
         _part("Sent automatically", auto, "look whether each was right", week, _kind),
         _not_helpful(store, window),
         _ignored(past, window, week),
-        _stale_notes(store),
         _unasked(codebases, week, store),
     )
     return WeeklyReview(
@@ -240,19 +238,6 @@ def _not_helpful(store: Store, window: Window) -> ReviewPart:
     ]
     todo = "ask anew with a mention in its thread, answer there, or correct the note it rests on"
     return ReviewPart(title="Not helpful", count=len(found), todo=todo, lines=lines)
-
-
-def _stale_notes(store: Store) -> ReviewPart:
-    found = SingleDocument(store.documents, RECHECKS).read().get("rechecks")
-    lines = list(_open_rechecks(found if isinstance(found, list) else []))
-    todo = "decide on its card: Still true, or Retire"
-    return ReviewPart(title="Notes whose lines changed", count=len(lines), todo=todo, lines=lines[:MAX_LINES])
-
-
-def _open_rechecks(found: Sequence[object]) -> Iterator[ReviewLine]:
-    for one in found:
-        if isinstance(one, Mapping) and one.get("outcome") == RecheckOutcome.OPEN:
-            yield ReviewLine(text=one_line(str(one.get("title")), QUESTION_CHARS), link=str(one.get("ref")))
 
 
 def _unasked(codebases: Sequence[str], week: ClosedWeek, store: Store) -> ReviewPart:

@@ -1,13 +1,11 @@
 """How a citation of a file is written, when a quotation counts as verbatim, and what it shows at a glance.
 
-Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do. Also: where
-lines are to be found in a later version of their file, the most telling line of a quotation, and whether it calls
-itself outdated. All patterns are linear.
+Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do. Also: the
+most telling line of a quotation, and whether it calls itself outdated. All patterns are linear.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -20,9 +18,6 @@ MAX_LINES: Final = 40
 
 _LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
 _IN_CODEBASE: Final = re.compile(r"^([a-z][a-z0-9_-]{0,39}):(?=[^:\0\n]+:[0-9])")
-
-MAX_COMPARED: Final = 2_000
-"""Changed lines of each version; what is longer was rewritten, and its whole range is the answer."""
 
 LOOKED_AT_LINES: Final = 60
 LOOKED_AT_CHARS: Final = 8_000
@@ -105,54 +100,6 @@ def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
 
 def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
-
-
-class Lines(NamedTuple):
-    """A run of lines."""
-
-    start: int
-    end: int
-
-
-def find_moved_lines(old: Sequence[str], new: Sequence[str], lines: Lines) -> Lines | None:
-    """Return where lines of `old` stand in `new`, as they are there; None where they were removed.
-
-    >>> (
-    ...     find_moved_lines(["a", "b", "c"], ["x", "a", "B", "c"], Lines(2, 3)),
-    ...     find_moved_lines(["a", "b", "c"], ["a", "c"], Lines(2, 2)),
-    ... )
-    (Lines(start=3, end=4), None)
-    """
-    places = [
-        place
-        for tag, i1, i2, j1, j2 in _opcodes(old, new)
-        if (place := _within(tag, i1, i2, j1, j2, lines.start - 1, lines.end)) is not None
-    ]
-    return Lines(min(start for start, _ in places) + 1, max(end for _, end in places)) if places else None
-
-
-def _within(tag: str, i1: int, i2: int, j1: int, j2: int, start: int, end: int) -> tuple[int, int] | None:
-    """Return the part of a change that old lines `start` to `end` (0-based, end excluded) became."""
-    first, last = max(i1, start), min(i2, end)
-    if first >= last or j1 == j2:
-        return None
-    return (j1 + first - i1, j1 + last - i1) if tag == "equal" else (j1, j2)
-
-
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    """Return how `old` became `new`; what both begin and end with costs nothing."""
-    shorter = min(len(old), len(new))
-    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
-    tail = next((n for n in range(shorter - head) if old[-1 - n] != new[-1 - n]), shorter - head)
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    middle: list[tuple[str, int, int, int, int]] = [("replace", 0, len(a), 0, len(b))]
-    if len(a) <= MAX_COMPARED and len(b) <= MAX_COMPARED:
-        middle = list(difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
-    return [
-        ("equal", 0, head, 0, head),
-        *((tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle),
-        ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
-    ]
 
 
 class _OutdatedTable(NamedTuple):

@@ -1,1 +1,1 @@
-"""Notes, lessons, rechecks: values and rules."""
+"""Notes and lessons: values and rules."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -81,17 +81,11 @@ class NoteCitation(_Value):
         """The citation as it is written everywhere, `path:start-end`."""
         return f"{self.path}:{self.lines}"
 
-    def as_evidence(self) -> EvidenceRef:
-        """Return it as a citation of a draft."""
-        return EvidenceRef(kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.quote)
-
 
 class NoteHeader(_Value):
-    """The facts of ours; all unknown for a note that people wrote into memory/ themselves."""
+    """Those facts of ours that are read; all unknown for a note that people wrote into memory/ themselves."""
 
     kind: NoteKind = NoteKind.NOTE
-    saved_by: str | None = None
-    saved_at: str | None = None
     cites: tuple[NoteCitation, ...] = ()
 
     @classmethod
@@ -99,11 +93,9 @@ class NoteHeader(_Value):
         """Return the facts above a note's words, each left out that is not as we write it."""
         match = _front_matter(text)
         known = dict(_known(match["lines"].split("\n") if match else ()))
-        kind, by, at = known.get("kind"), known.get("saved_by"), known.get("saved_at")
+        kind = known.get("kind")
         return cls(
             kind=NoteKind(kind) if kind in tuple(NoteKind) else NoteKind.NOTE,
-            saved_by=by if isinstance(by, str) else None,
-            saved_at=at if isinstance(at, str) else None,
             cites=tuple(_cites(known.get(CITES))),
         )
 
@@ -121,20 +113,6 @@ def _front_matter(text: str) -> re.Match[str] | None:
 def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[NoteCitation, ...]:
     """Return the lines of code among a draft's citations; a quote that looks like a secret is not kept."""
     return tuple(_kept(refs, known_secrets))[:MAX_CITES]
-
-
-def with_cites(text: str, cites: Sequence[NoteCitation]) -> str:
-    """Return a kept note with other citations above its words, and everything else as it stands.
-
-    >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
-    '---\\nkind: "note"\\n---\\n\\nFive.\\n'
-    """
-    match = _front_matter(text)
-    if match is None:
-        return text
-    lines = [f"{line}\n" for line in match["lines"].split("\n")[:-1] if not line.startswith(f"{CITES}: ")]
-    pinned = f"{CITES}: {json.dumps([cite.model_dump() for cite in cites], ensure_ascii=False)}\n" if cites else ""
-    return "".join([match["head"], *lines, pinned, match["tail"], text[match.end() :]])
 
 
 def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.domain.search.foreign_words import UNSPACED
-from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
+from bot.domain.search.tokens import STOP_WORDS, UNSPACED, is_identifier, without_markup
 from bot.domain.tables import Alternatives, Parts, Phrases, WordSet, fill, read_table
 
 MAX_NAMES: Final = 8
@@ -21,6 +20,9 @@ MAX_USE_CHARS: Final = 1_000
 MAX_BARE_WORDS: Final = 4
 MIN_SHARE: Final = 0.6
 MAX_WORDS_OF_REFERENCE: Final = 2
+_ENGLISH: Final = re.compile(
+    r"\b(?:the|how|what|whats|which|where|why|when|who|does|is|are|our|my|your|with|can|there)\b", re.I
+)
 _REFERS_BACK: Final = re.compile(r"\b(?:it|its|this|that|they|them|these|those|there)\b", re.I)
 
 _SPAN: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,200})`{1,3}")
@@ -189,6 +191,15 @@ def _tells(word: str, *, is_only_name: bool) -> bool:
     return word.lower() not in _TABLE.definition_words or (
         is_only_name and word[0].isupper() and not _FIRST.match(word)
     )
+
+
+def has_english_words(question: str) -> bool:
+    """Whether a question has a word that English questions mostly have.
+
+    >>> has_english_words("Where is it checked?"), has_english_words("Wo wird es geprüft?")
+    (True, False)
+    """
+    return _ENGLISH.search(question) is not None
 
 
 def asks_for_uses(question: str) -> bool:

@@ -1,8 +1,7 @@
 """Words and identifiers: what a question asks for, and what a text answers to.
 
 Pure. Code and notes are searched with the same terms, so both indexes take them from here. A word belongs in `stop` of
-tokens.yml if it is as common in questions about any codebase as in those about ours. A question in another language is
-searched for in English.
+tokens.yml if it is as common in questions about any codebase as in those about ours.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from bot.domain.search.foreign_words import in_english, unspaced_words
 from bot.domain.tables import Words, WordSet, read_table
 
 MAX_QUESTION_CHARS = 40_000
@@ -37,6 +35,10 @@ _SIMPLE_WORD = re.compile(r"\w+")
 _CAPITALISED = re.compile(r"\b[a-z0-9_]*+[A-Z]\w*")
 _CAMEL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}[a-z]")
 _IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
+
+
+UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
+"""Japanese or Chinese: no blanks between words, nor beside a name of code."""
 
 
 class _TokensTable(NamedTuple):
@@ -96,7 +98,7 @@ def question_terms(question: str) -> tuple[Term, ...]:
     ['should', 'retry', 'called', 'should retry', 'attempt']
     """
     text = without_markup(question)
-    tokens = [_COUNTED.sub("", token) for token in _WORD.findall(in_english(text))]
+    tokens = [_COUNTED.sub("", token) for token in _WORD.findall(UNSPACED.sub(r" \g<0> ", text))]
     code = frozenset(word.lower() for span in _CODE_SPAN.findall(text) for word in _WORD.findall(span))
     words = _most_telling(word for token in tokens for word in _parts(token, code))
     return (
@@ -104,7 +106,6 @@ def question_terms(question: str) -> tuple[Term, ...]:
         *_identifiers(tokens),
         *_neighbours(tokens, frozenset(words)),
         *_near(words),
-        *_as_asked(words, text),
     )
 
 
@@ -154,14 +155,6 @@ def _near(words: list[str]) -> Iterable[Term]:
         for near in NEAR_WORDS.get(stem(word), ()):
             if near not in asked:
                 yield Term((near,), 0.35, word)
-
-
-def _as_asked(words: list[str], question: str) -> Iterable[Term]:
-    """Yield the Japanese or Chinese words that were put into English: comments may be written so."""
-    for word in () if question.isascii() else words:
-        for asked in sorted(unspaced_words(word)):
-            if asked in question:
-                yield Term(tuple(pairs(asked)), 0.9, word)
 
 
 def is_identifier(token: str) -> bool:
@@ -228,7 +221,7 @@ def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:
     ['limit', 'retr']
     """
     names = frozenset(stem(part) for name in _WORD.findall(text) for part in _name_parts(name))
-    said = text_stems(text if text.isascii() else f"{text} {in_english(text)}")
+    said = text_stems(text)
     return frozenset(one for one in stems if one in said or not names.isdisjoint(_NAMED.get(one, ())))
 
 

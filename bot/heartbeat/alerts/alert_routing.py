@@ -31,7 +31,7 @@ from bot.heartbeat.alerts.notifications import (
     redact_route,
     split_for_digest,
 )
-from bot.heartbeat.sessions.owners import Owners, OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
@@ -48,19 +48,18 @@ class AlertRouter:
         self,
         surfaces: Mapping[str, Surface],
         store: SessionMemory,
-        owners: Owners,
         zones: OwnerZones,
         clock: Clock,
         *,
         say: Callable[[str], None],
     ) -> None:
-        self._surfaces, self._store, self._owners = surfaces, store, owners
+        self._surfaces, self._store = surfaces, store
         self._zones, self._clock, self._say = zones, clock, say
         self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
 
     def route(self, session: Session, state: SessionState) -> Delivered | None:
         """Return where the session's alerts go, or None if there is no way; mode `none` goes to the log alone."""
-        said, owner = session.beat.deliver, self._owners.on_duty(session)
+        said, owner = session.beat.deliver, session.owner
         if said.mode == "none":
             return Delivered(mode="none", channel=None, to=None)
         if said.mode == "explicit":
@@ -86,7 +85,7 @@ class AlertRouter:
             self._remember(session, outcome)
             return DeliveryResult(preview=preview_of(outcome))
         surface, zone = self._surfaces[str(route.channel)], self._zones.zone_name(session)
-        owner = self._owners.on_duty(session)
+        owner = session.owner
         return Notifier(session, outcome, route, surface, self._store, owner, zone=zone).notify()
 
     def tell_owner_or_ops(self, session: Session, text: str) -> None:
@@ -112,7 +111,7 @@ class AlertRouter:
             ProviderError: there is no way to, or the surface refused it.
         """
         route = self.route(session, self._store.load(session.id))
-        route = route or Delivered(mode="last", channel="slack", to=self._owners.on_duty(session))
+        route = route or Delivered(mode="last", channel="slack", to=session.owner)
         surface = self.surface(route)
         if surface is None or route.mode == "none":
             raise ProviderError(f"{session.id} has no owner who can be told: {text}")

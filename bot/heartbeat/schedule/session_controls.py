@@ -121,8 +121,6 @@ class SessionRow:
     """The next slot inside the hours, if the session is on."""
     open_findings: int
     notes: tuple[str, ...]
-    owners: frozenset[str] = frozenset()
-    """Who else may act as its owner: everybody on its rota."""
     open_pages: int = 0
     """Of the open findings, how many page."""
     most_urgent: Severity | None = None
@@ -157,7 +155,7 @@ def _row(
     return SessionRow(
         id=session.id,
         name=session.name,
-        owner=session.rota.on_duty(now) if session.rota else session.owner,
+        owner=session.owner,
         is_master=session.is_master,
         standing=standing,
         indicator=_indicator(last, still) if session.beat.visibility.use_indicator else None,
@@ -166,7 +164,6 @@ def _row(
         last=last,
         next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
         open_findings=len(still),
-        owners=frozenset(session.rota.rota) if session.rota else frozenset(),
         open_pages=still.count(Severity.PAGE),
         most_urgent=highest(still) if still else None,
         notes=tuple(

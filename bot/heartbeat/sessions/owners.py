@@ -1,4 +1,4 @@
-"""Who a session belongs to, who is on duty, and whose zone its hours go by.
+"""Who a session belongs to, and whose zone its hours go by.
 
 The chat is asked for the members of user groups and, beside the ticks, for people's zones. Where it cannot say, nobody
 of a group may act, and the machine's zone counts.
@@ -25,18 +25,12 @@ ASK_AGAIN_AFTER: Final = timedelta(hours=1)
 class Owners:
     """Answers for every session; without a chat (the terminal) no group has members."""
 
-    def __init__(self, workspace: Workspace | None, clock: Clock) -> None:
-        self._workspace, self._clock = workspace, clock
+    def __init__(self, workspace: Workspace | None) -> None:
+        self._workspace = workspace
         self._members: dict[str, frozenset[str]] = {}
 
-    def on_duty(self, session: Session) -> str:
-        """Return the user or user group that is told now; "" for nobody."""
-        return session.rota.on_duty(self._clock.now()) if session.rota else session.owner
-
     def includes(self, session: Session, user_id: str) -> bool:
-        """Whether somebody is an owner: the person, one of the rota whoever is on duty, or a member of the group."""
-        if session.rota is not None:
-            return user_id in session.rota.rota
+        """Whether somebody is an owner: the person, or a member of the group."""
         return bool(session.owner) and self._is(session.owner, user_id)
 
     def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
@@ -44,7 +38,7 @@ class Owners:
 
         `asks=False`: without a request, so of a group count those who were in it when last asked.
         """
-        if asks or session.rota is not None or not session.owner.startswith("S"):
+        if asks or not session.owner.startswith("S"):
             return user_id if self.includes(session, user_id) else ""
         return user_id if user_id in self._members.get(session.owner, frozenset()) else ""
 
@@ -71,7 +65,6 @@ class OwnerZones:
 
     def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
         self._workspace, self._clock, self._local = workspace, clock, local
-        self._owners = Owners(workspace, clock)
         self._heard: dict[str, tuple[datetime, str | None]] = {}
 
     def refresh(self, sessions: Iterable[Session]) -> None:
@@ -79,7 +72,7 @@ class OwnerZones:
         now = self._clock.now()
         if self._workspace is None:
             return
-        for owner in {self._person(s) for s in sessions if s.beat.active_hours.timezone == "user"} - {""}:
+        for owner in {_person(s) for s in sessions if s.beat.active_hours.timezone == "user"} - {""}:
             asked_at, known = self._heard.get(owner, (None, None))
             if asked_at is not None and timedelta() <= now - asked_at < ASK_AGAIN_AFTER:
                 continue
@@ -111,9 +104,9 @@ class OwnerZones:
         return f"the owner's time zone is unknown; the machine's ({self._local}) is used"
 
     def _of_owner(self, session: Session) -> str | None:
-        return self._heard.get(self._person(session), (None, None))[1]
+        return self._heard.get(_person(session), (None, None))[1]
 
-    def _person(self, session: Session) -> str:
-        """Return the one person whose zone counts; "" for a user group, which has none."""
-        owner = self._owners.on_duty(session)
-        return "" if owner.startswith("S") else owner
+
+def _person(session: Session) -> str:
+    """Return the one person whose zone counts; "" for a user group, which has none."""
+    return "" if session.owner.startswith("S") else session.owner

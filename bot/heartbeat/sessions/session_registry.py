@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.config.heartbeat_settings import BeatSettings
-from bot.config.session_settings import RotaSettings, SessionSettings
+from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Wake, indicator_of
 from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState
@@ -47,12 +47,10 @@ class Session:
     name: str
     cwd: Path
     owner: str
-    """The Slack user or user group (S…) that is told; "" for nobody, or where there is a rota."""
+    """The Slack user or user group (S…) that is told; "" for nobody."""
     channels: tuple[str, ...]
     is_master: bool
     beat: BeatSettings
-    rota: RotaSettings | None = None
-    """Its owners, where they take turns."""
     override: SessionOverride | None = None
     """What people switched by command; `beat` has it in already."""
 
@@ -78,8 +76,7 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         id=session_id,
         name=settings.name or session_id,
         cwd=settings.cwd,
-        owner=settings.owner if isinstance(settings.owner, str) else "",
-        rota=settings.owner if isinstance(settings.owner, RotaSettings) else None,
+        owner=settings.owner or "",
         channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),

@@ -8,8 +8,8 @@ import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
+from bot.domain.memory.note_doubts import UNKNOWN, StaleCitations
 from bot.domain.memory.notes import NoteCitation
-from bot.domain.memory.rechecks import UNKNOWN, StaleCitations
 from bot.errors import ProviderError, StoreError
 from tests.fakes import unchanged
 

@@ -9,6 +9,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, FollowUp, Investigation, ThreadMessage
+from bot.casework.investigate.offline_draft import ONLY_ENGLISH
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind, ref_marks
 from bot.domain.search.definitions import Definition
@@ -414,20 +415,37 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
     "question, path",
     [
         ("Where is the retry limit set?", "shop/pay.py"),
-        ("Wie oft wird eine Zahlung wiederholt?", "shop/pay.py"),
-        ("Wo wird das Passwort geprüft?", "shop/auth.py"),
-        ("Wo ist die Kantine?", None),
+        ("Where is the canteen?", None),
+        ("Wo wird das Passwort geprüft?", None),
+        ("Wo wird `verify_password` aufgerufen?", "shop/auth.py"),
         ("What does shop/auth.py do?", "shop/auth.py"),
         ("Was macht shop/m7.py", "shop/m7.py"),
     ],
 )
-def test_names_in_code_answer_to_other_words_and_to_german(
-    shop: OfflineInvestigator, question: str, path: str | None
-) -> None:
-    """`MAX_ATTEMPTS` is a retry limit, in whatever language it is asked for; what nothing answers has no draft."""
+def test_names_in_code_answer_to_other_words(shop: OfflineInvestigator, question: str, path: str | None) -> None:
+    """`MAX_ATTEMPTS` is a retry limit; what nothing answers has no draft."""
     assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
     ret = shop.investigate(assignment, run_id="r1").ret
     assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
+
+
+@each_row(
+    "question, says_so",
+    [
+        ("Wo wird das Passwort geprüft?", True),
+        ("パスワードはどこで確認されますか", True),
+        ("Where is the canteen?", False),
+    ],
+)
+def test_nothing_found_for_another_language_says_which_one_is_known(
+    shop: OfflineInvestigator, question: str, says_so: bool
+) -> None:
+    """So that nobody takes it for a word about the code."""
+    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
+    ret = shop.investigate(assignment, run_id="r1").ret
+    assert ret.draft_reply == ""
+    [said] = ret.open_questions
+    assert (ONLY_ENGLISH in said) is says_so
 
 
 RULES = "def keep_cart(cart):\n    # when a visitor leaves, by policy, the cart is kept\n    return keep(cart)\n"

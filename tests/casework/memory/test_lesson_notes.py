@@ -10,7 +10,7 @@ import pytest
 
 from bot.casework.card_marks import LessonMark, lesson_offers
 from bot.casework.decisions import DraftClick
-from bot.domain.memory.notes import NoteHeader, NoteKind
+from bot.domain.memory.notes import NoteHeader, NoteKind, cites_of
 from bot.errors import InputError
 from tests.builders import REF, THREAD_ID
 from tests.casework.office import ANN, BEN, Office
@@ -38,12 +38,14 @@ def test_a_kept_lesson_says_what_it_is_and_what_it_rests_on(tmp_path: Path) -> N
     [path] = kept(office)
     text, facts = path.read_text(), NoteHeader.read(path.read_text())
     assert ref == f"memory/{path.name}"
-    assert (facts.kind, facts.saved_by, [cite.as_evidence() for cite in facts.cites]) == (
-        NoteKind.DISMISSAL,
-        ANN,
-        [REF],
-    )
-    for fact in (f'thread: "{THREAD_ID}"', f'decided_by: "{BEN}"', 'decided_at: "2026-11-20T', 'permalink: "https://'):
+    assert (facts.kind, facts.cites) == (NoteKind.DISMISSAL, cites_of([REF]))
+    for fact in (
+        f'saved_by: "{ANN}"',
+        f'thread: "{THREAD_ID}"',
+        f'decided_by: "{BEN}"',
+        'decided_at: "2026-11-20T',
+        'permalink: "https://',
+    ):
         assert fact in text
     assert "was dismissed on 2026-11-20: the client is gone" in text
 

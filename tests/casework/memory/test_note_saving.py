@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.memory.notes import NoteHeader, NoteKind
+from bot.domain.memory.notes import NoteHeader, NoteKind, cites_of
 from bot.domain.returns import TriageFile
 from bot.domain.threads import Resolution
 from bot.errors import Conflict, InputError, StoreError
@@ -37,7 +37,7 @@ def test_a_saved_note_says_who_when_and_for_which_thread(tmp_path: Path) -> None
     assert f'saved_by: "{BEN}"\nsaved_at: "2026-11-20T09:01:00+00:00"\nthread: "{THREAD_ID}"\n' in text
     assert text.endswith("---\n\n# Retries\n\nFive.\n")
     facts = NoteHeader.read(text)
-    assert (facts.kind, [cite.as_evidence() for cite in facts.cites]) == (NoteKind.NOTE, [REF])
+    assert (facts.kind, facts.cites) == (NoteKind.NOTE, cites_of([REF]))
     assert office.shown.triage_file_path == "memory/retries.md"
     office.decisions.approve(office.click(), by=BEN)
     [record] = office.log.records()

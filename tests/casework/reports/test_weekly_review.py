@@ -11,7 +11,7 @@ from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.weekly_review import build_review
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution
-from bot.ports.collections import JUDGEMENTS, RECHECKS, SingleDocument
+from bot.ports.collections import JUDGEMENTS
 from tests.builders import NOW
 from tests.casework.four_weeks import live_four_weeks
 from tests.casework.past import a_round, judgement
@@ -28,8 +28,6 @@ def a_team(folder: Path) -> FileStore:
     live_four_weeks(store, NOW + timedelta(days=26), {}, drafts=1, channel="C2", rounds=(bounced, a_round(2)))
     for number, right in ((1, False), (2, True)):
         store.journal(JUDGEMENTS).append(judgement(number, right=right).model_dump(mode="json"))
-    notes = [{"title": "Retries", "ref": "memory/retries.md", "outcome": "open"}, {"title": "Old", "outcome": "kept"}]
-    SingleDocument(store.documents, RECHECKS).update({"rechecks": notes})
     return store
 
 
@@ -45,7 +43,6 @@ def test_each_part_says_how_often_where_and_what_to_do(tmp_path: Path) -> None:
         "Bounced in round 1": 1,
         "Sent automatically": 1,
         "Wrongly ignored": 1,
-        "Notes whose lines changed": 1,
     }
     (dismissed,) = parts["Dismissed"].lines
     assert dismissed.text == "Where is limit 46 set? · it is another limit"

@@ -165,6 +165,14 @@ def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     assert found["disk"].ok
 
 
+def test_keys_that_are_ignored_are_named(tmp_path: Path) -> None:
+    """The settings can be used; who looks at them learns what to write instead."""
+    sessions = {"shop": {"cwd": str(tmp_path), "owner": {"rota": ["U0ANN"], "since": "2026-01-05"}}}
+    found = machine_checks.config(patient(tmp_path, sessions=sessions))
+    assert found.ok
+    assert "sessions.shop.owner: an owner is a user or a user group" in found.says
+
+
 def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
     """`chmod 600`."""
     path = tmp_path / ".env"

@@ -328,7 +328,7 @@ codebase: code            # a comment
 ops_channel: C0OPS
 watched_chats: [{chat_id: C0HELP, name: help}]
 budget: {per_day_usd: 20}
-sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}
+sessions: {shop: {cwd: code}}
 """
     (company / "triage.yml").write_text(config)
     (company / ".env").write_text("SLACK_BOT_TOKEN=xoxb-1\nSLACK_APP_TOKEN=xapp-1\n")
@@ -350,10 +350,10 @@ sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}
     )
 
 
-def test_a_session_with_a_rota_gets_its_team_as_any_other(company: Path) -> None:
-    """What is written can be loaded, whether one team becomes several or several one; the rota stays."""
-    rota = "sessions: {shop: {cwd: code, owner: {rota: [U0A, U0B], since: 2026-01-05}}}\n"
-    (company / "triage.yml").write_text(f"codebase: code\nops_channel: C0OPS\n{rota}")
+def test_a_session_without_an_owner_gets_its_team_as_any_other(company: Path) -> None:
+    """What is written can be loaded, whether one team becomes several or several one."""
+    sessions = "sessions: {shop: {cwd: code}}\n"
+    (company / "triage.yml").write_text(f"codebase: code\nops_channel: C0OPS\n{sessions}")
     teams = ("--no-input", "--team", "pay", "--team", "web ops=C0WEB")
     assert init(company, *teams, TRIAGE_HOME="").returncode == 0
     written = company / "triage.yml.new"

@@ -8,12 +8,10 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.domain.memory.rechecks import RecheckOutcome
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import NOT_YOURS
 from handlers.buttons.reply_buttons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
-from tests.casework.recheck_room import SEVEN, Room
 from tests.handlers.buttons.test_draft_buttons import CARL, Edge, given_back_as, words
 from tests.tables import each_row
 
@@ -25,9 +23,8 @@ class LessonEdge(Edge):
         office = Office(folder).asked()
         super().__init__(office)
         office.decisions.dismiss(office.click(), by=BEN, reason="the client is gone")
-        self.room = Room(folder / "room")
         self.listeners = LessonButtons(  # type: ignore[assignment]
-            office.lessons, self.room.rechecks, self.approvers, say=say_beside(self._tell, "C0OPS")
+            office.lessons, self.approvers, say=say_beside(self._tell, "C0OPS")
         )
 
     @property
@@ -104,19 +101,3 @@ def test_a_forged_value_changes_nothing(edge: LessonEdge, value: str | None) -> 
     edge.press(ids.REMEMBER, value)
     assert edge.client.opened == []
     assert edge.last_word
-
-
-def test_only_approvers_decide_about_a_note(edge: LessonEdge) -> None:
-    """Asked of the chat at the click; a forged value changes nothing either."""
-    edge.room.commit(SEVEN)
-    given = edge.room.cards.last.id
-    for press in ({"by": CARL}, {"team": "T2"}):
-        edge.press(ids.RETIRE, given, **press)
-        assert edge.last_word == NOT_YOURS
-    for value in ("", "0" * 16, f"{given}0", "../../x", None):
-        edge.press(ids.RETIRE, value)
-    assert edge.room.cards.last.outcome is RecheckOutcome.OPEN
-    edge.press(ids.STILL_TRUE, given)
-    assert edge.room.cards.last.outcome is RecheckOutcome.KEPT
-    edge.press(ids.RETIRE, given, by=BEN)
-    assert "decided already: kept" in edge.last_word

@@ -1,8 +1,7 @@
-"""Who is told and who may act: a person, a user group, whoever of a rota is on duty."""
+"""Who is told and who may act: a person, or the members of a user group."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,11 @@ import pytest
 
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, resolve_session
-from tests.fakes import FakeClock, FakeWorkspace
-from tests.heartbeat.builders import AT
+from tests.fakes import FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
 
-MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
-ROTA = {"rota": ["U0ANN", "U0BEN", "U0CY"], "every": "7d", "since": "2026-01-05"}
 
-
-def of(cwd: Path, owner: Any, **beat: Any) -> Session:
+def of(cwd: Path, owner: str | None, **beat: Any) -> Session:
     return resolve_session("shop", session_settings(cwd, owner=owner, **beat))
 
 
@@ -26,13 +21,12 @@ def of(cwd: Path, owner: Any, **beat: Any) -> Session:
 def owners() -> Owners:
     workspace = FakeWorkspace()
     workspace.groups["S0ONCALL"] = frozenset({"U0ANN", "U0BEN"})
-    return Owners(workspace, FakeClock(AT))
+    return Owners(workspace)
 
 
-def test_one_person_is_on_duty_and_alone_may_act(tmp_path: Path, owners: Owners) -> None:
+def test_one_person_is_the_owner_and_alone_may_act(tmp_path: Path, owners: Owners) -> None:
     """As it always was."""
     session = of(tmp_path, "U0ANN")
-    assert owners.on_duty(session) == "U0ANN"
     assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "")] == [True, False, False]
     assert not owners.includes(of(tmp_path, None), "")
 
@@ -40,38 +34,23 @@ def test_one_person_is_on_duty_and_alone_may_act(tmp_path: Path, owners: Owners)
 def test_of_a_group_each_member_may_act(tmp_path: Path, owners: Owners) -> None:
     """Where the chat cannot say who is in it, nobody may."""
     session = of(tmp_path, "S0ONCALL")
-    assert owners.on_duty(session) == "S0ONCALL"
     assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "U0CY")] == [True, True, False]
     assert not owners.includes(of(tmp_path, "S0GONE"), "U0ANN")
 
 
 def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked(tmp_path: Path) -> None:
-    """A submit is acknowledged before Slack is asked anything; persons and rotas need no asking."""
+    """A submit is acknowledged before Slack is asked anything; a person needs no asking."""
     workspace = FakeWorkspace()
     workspace.groups["S0ONCALL"] = frozenset({"U0ANN"})
-    owners = Owners(workspace, FakeClock(AT))
+    owners = Owners(workspace)
     group = of(tmp_path, "S0ONCALL")
     assert owners.claim(group, "U0ANN", asks=False) == ""
     assert owners.claim(of(tmp_path, "U0ANN"), "U0ANN", asks=False) == "U0ANN"
-    assert owners.claim(of(tmp_path, ROTA), "U0CY", asks=False) == "U0CY"
     assert workspace.asked == []
     assert owners.claim(group, "U0ANN") == "U0ANN"
     assert owners.claim(group, "U0ANN", asks=False) == "U0ANN"
     assert owners.claim(group, "U0BEN", asks=False) == ""
     assert workspace.asked == ["S0ONCALL"]
-
-
-def test_the_people_of_a_rota_take_turns_and_all_may_act(tmp_path: Path) -> None:
-    """Each is told for a week; the turns go on for ever."""
-    clock = FakeClock(MONDAY)
-    owners, session = Owners(FakeWorkspace(), clock), of(tmp_path, ROTA)
-    told = []
-    for _ in range(4):
-        told.append(owners.on_duty(session))
-        clock.advance(timedelta(days=7).total_seconds())
-    assert told == ["U0ANN", "U0BEN", "U0CY", "U0ANN"]
-    assert owners.includes(session, "U0CY")
-    assert not owners.includes(session, "U0EVE")
 
 
 def test_who_a_page_is_escalated_to_may_act(tmp_path: Path, owners: Owners) -> None:

@@ -43,7 +43,7 @@ FILES: Final[Mapping[str, str]] = {
     "briefs": "brief.json",
     "reviews": "review.json",
     "lesson_backlog": "lessons.json",
-    "rechecks": "rechecks.json",
+    "rechecks": "rechecks.json",  # of earlier versions; nothing reads it, it only moves
     "index": "index/progress.json",
     "clones": "codebases/*.json",
     "task_lists": "listed.json",

@@ -30,7 +30,7 @@ from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
-from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, check_note_path, with_cites
+from bot.domain.memory.notes import RETIRED, KeptNote, check_note_path
 from bot.errors import refusal, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, inbox_of
@@ -85,24 +85,6 @@ class NoteFiles:
             if path.is_file() or path.is_symlink():
                 return f"memory/{place}"
         return None
-
-    def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
-        """Have a note cite other lines, its words untouched; False if it is not there any more.
-
-        Raises:
-            StoreError: the disk refuses.
-        """
-        path = self._path(ref)
-        if path is None:
-            return False
-        with self._lock:
-            try:
-                text = path.read_text(encoding="utf-8")
-                replace_text(path, with_cites(text, cites))
-            except (OSError, UnicodeError) as error:
-                reason = error if isinstance(error, OSError) else OSError(None, "it is no UTF-8")
-                raise refusal(f"cannot rewrite {ref}", reason, "mend it by hand") from error
-        return True
 
     def retire(self, ref: str) -> str | None:
         """Move a note to memory/retired/ and return its new ref; None if it is not there any more.

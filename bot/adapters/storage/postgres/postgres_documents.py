@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
-from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, StoredNote, check_note_path, with_cites
+from bot.domain.memory.notes import RETIRED, KeptNote, StoredNote, check_note_path
 from bot.errors import Conflict, InputError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
@@ -208,14 +208,18 @@ class DocumentNotes:
         note = self._notes.find(f"{name}.md")
         return None if note is None else f"{_RETIRED if note.is_retired else _MEMORY}{name}.md"
 
-    def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
-        """Have a note cite other lines, its words untouched; False if it is not there any more."""
-        return self._change(ref, lambda note: note.evolve(whole=with_cites(note.whole, cites)))
-
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
-        is_done = self._change(ref, lambda note: note.evolve(is_retired=True))
-        return f"{_RETIRED}{ref.removeprefix(_MEMORY)}" if is_done else None
+
+        def retired(note: StoredNote) -> StoredNote:
+            if note.is_retired:
+                raise InputError(f"{ref} was retired")
+            return note.evolve(is_retired=True)
+
+        with suppress(InputError):
+            self._notes.change(ref.removeprefix(_MEMORY), retired)
+            return f"{_RETIRED}{ref.removeprefix(_MEMORY)}"
+        return None
 
     def put(self, ref: str, whole: str) -> None:
         """Write a note over what stands there; raises InputError for no ref."""
@@ -227,19 +231,6 @@ class DocumentNotes:
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref."""
         self._notes.remove(check_note_path(ref.removeprefix(_MEMORY)))
-
-    def _change(self, ref: str, change: Callable[[StoredNote], StoredNote]) -> bool:
-        """Change a note that is on the shelf; False where it is not."""
-
-        def changed(note: StoredNote) -> StoredNote:
-            if note.is_retired:
-                raise InputError(f"{ref} was retired")
-            return change(note)
-
-        with suppress(InputError):
-            self._notes.change(ref.removeprefix(_MEMORY), changed)
-            return True
-        return False
 
 
 def _stored(text: str) -> StoredNote:

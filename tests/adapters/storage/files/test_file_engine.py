@@ -8,11 +8,9 @@ import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
-from bot.domain.memory.notes import NoteCitation
 from bot.errors import StoreError
 from tests.fakes import MemoryJournal, unchanged
 
-CITE = NoteCitation(path="a.py", lines="3", commit="b" * 40, quote="LIMIT = 7")
 CITED = 'cites: [{"path": "a.py", "lines": "2", "commit": "aaaaaaa", "quote": "LIMIT = 5"}]'
 TEXT = f'---\nkind: "correction"\n{CITED}\n---\n\n'
 WORDS = "# Retries\n\nThe gateway  is retried five times.\t\n"
@@ -56,19 +54,14 @@ def test_what_is_not_on_the_shelf_is_left_alone(shelf: NoteFiles, tmp_path: Path
     for path in (outside, old):
         path.write_text(WORDS)
     assert shelf.retire(ref) is None
-    assert not shelf.repin(ref, [CITE])
     assert (outside.read_text(), old.read_text()) == (WORDS, WORDS)
 
 
 def test_a_disk_that_refuses_is_named(tmp_path: Path) -> None:
-    """A file stands where the folder should be, or a note is no UTF-8."""
+    """A file stands where the folder should be."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError):
         NoteFiles(tmp_path / "file").create("retries", TEXT)
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "latin.md").write_bytes(b'---\nkind: "note"\n---\n\ncaf\xe9\n')
-    with pytest.raises(StoreError, match=r"memory/latin\.md"):
-        NoteFiles(tmp_path / "memory").repin("memory/latin.md", [CITE])
 
 
 def test_what_is_half_written_or_cannot_be_read_hides_no_other_note(shelf: NoteFiles, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.domain.memory.note_doubts import NAMED, UNKNOWN, StaleCitations, lesson_notice, stale_lines_notice
 from bot.domain.memory.notes import NoteCitation, NoteKind
-from bot.domain.memory.rechecks import NAMED, UNKNOWN, StaleCitations, lesson_notice, stale_lines_notice
 
 CITE = NoteCitation(path="app/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5")
 
