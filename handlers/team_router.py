@@ -36,7 +36,7 @@ GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 class TeamListeners:
     """What listens for one team.
 
-    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a proposal, a
+    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a
     suggestion or a recheck of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
     channel; `owned` names the sessions that belong to a user. `say` answers a click for its own team.
     """

@@ -36,7 +36,6 @@ from bot.ports.collections import (
     EVENTS,
     GAPS,
     PRESENCE,
-    PROPOSALS,
     RECHECKS,
     SUGGESTIONS,
     Collection,
@@ -47,6 +46,7 @@ from handlers.answers import ephemeral_reply
 from handlers.buttons.decision_handler import Listener
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import FeedbackButtons
 from handlers.commands.casework_commands import metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
@@ -145,8 +145,7 @@ def _buttons(
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
         beats.alerts,
-        beats.tier_buttons,
-        beats.proposal_buttons,
+        RemovedButtons(on.say()),
         beats.suggestions,
     )
     return {
@@ -161,14 +160,14 @@ def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
-    """Whether a thread, session, proposal, suggestion or recheck of this id is the team's; it is hostile until then."""
+    """Whether a thread, session, suggestion or recheck of this id is the team's; it is hostile until then."""
     found = on.single(RECHECKS).read().get("rechecks")
     rechecks = found if isinstance(found, list) else []
     if name in sessions.registry.names() or any(isinstance(one, dict) and one.get("id") == name for one in rechecks):
         return True
     if on.store.get(name) is not None:
         return True
-    kinds: tuple[CollectionSpec[Any], ...] = (PROPOSALS, SUGGESTIONS, AUTO_REPLIES)
+    kinds: tuple[CollectionSpec[Any], ...] = (SUGGESTIONS, AUTO_REPLIES)
     for kind in kinds:
         with suppress(InputError):
             if Collection(on.storage.documents, kind).find(name) is not None:

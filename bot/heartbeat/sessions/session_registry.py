@@ -48,7 +48,6 @@ class Session:
     cwd: Path
     owner: str
     """The Slack user or user group (S…) that is told; "" for nobody, or where there is a rota."""
-    channels: tuple[str, ...]
     is_master: bool
     beat: BeatSettings
     rota: RotaSettings | None = None
@@ -80,7 +79,6 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         cwd=settings.cwd,
         owner=settings.owner if isinstance(settings.owner, str) else "",
         rota=settings.owner if isinstance(settings.owner, RotaSettings) else None,
-        channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
         override=override,

@@ -108,7 +108,6 @@ class Everything:
         self.approvers.refresh()
         self.pausing = PauseSwitch(FileDocuments(self.home), works.clock)
         self.asked: list[str] = []
-        self.opened: list[object] = []
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
         shutil.copytree(lived.folder / "sent", folder / "garden" / "home", dirs_exist_ok=True)
         office.record_sent(lived.sent)
@@ -146,7 +145,6 @@ class Everything:
                 works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
             ),
             approvers=self.approvers,
-            open_view=lambda _, view: self.opened.append(view),
         )
         office = SuggestionActions(
             owners=OWNERS,
@@ -190,7 +188,6 @@ class Everything:
                 self.works.store.inbox("shop"),
                 self.pausing.is_paused,
                 self.asked,
-                len(self.opened),
                 dict(self.switch.read()),
                 [one.status for one in self.garden.suggestions.all()],
             ],
