@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -218,7 +217,7 @@ class World:
     def deliver(self, body: Any) -> bool:
         """Deliver a body in an envelope; whether it was acknowledged."""
         request = SocketModeRequest(type="any", envelope_id="1", payload=body)
-        return acknowledge_envelope(self.app, request, threading.Event()).status == 200
+        return acknowledge_envelope(self.app, request).status == 200
 
     def contents(self) -> dict[str, bytes]:
         """Return every file that decides what the bot does, and its bytes."""

@@ -189,7 +189,7 @@ def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) 
         ("shop remove ٣", "is not a task's number"),
         ("shop move 1", "Name a tier"),
         ("shop move 1 quick", "already"),
-        ("shop edit quick", "Unknown"),
+        ("shop edit quick", "There is no `/triage tiers shop edit`, and nothing was done"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str) -> None:
