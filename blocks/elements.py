@@ -49,18 +49,10 @@ def confirmation(title: str, text: str, *, yes: str, no: str) -> ConfirmObject:
     return ConfirmObject(title=title, text=MarkdownTextObject(text=text), confirm=yes, deny=no)
 
 
-def text_input(
-    block_id: str,
-    label: str,
-    *,
-    text: str | None = None,
-    at_most: int = INPUT_CHARS,
-    hint: str | None = None,
-    optional: bool | None = None,
-) -> InputBlock:
+def text_input(block_id: str, label: str, *, text: str | None = None, at_most: int = INPUT_CHARS) -> InputBlock:
     """Return an input of several lines, pre-filled with `text`, that takes at most so many characters."""
     field = PlainTextInputElement(action_id=ids.INPUT, multiline=True, initial_value=text, max_length=at_most)
-    return InputBlock(block_id=block_id, label=label, element=field, hint=hint, optional=optional)
+    return InputBlock(block_id=block_id, label=label, element=field)
 
 
 def reason_input(label: str, examples: str, at_most: int) -> InputBlock:

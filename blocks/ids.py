@@ -15,7 +15,6 @@ from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.domain.sharing.suggestions import SUGGESTION_ID
 from bot.domain.threads import ThreadState, check_thread_id, reply_id_of
-from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
@@ -43,7 +42,6 @@ ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
 FIXED: Final = "triage_fixed"
 INVESTIGATE: Final = "triage_investigate"
-PROPOSE_FIX: Final = "triage_propose_fix"
 RUN_NOW: Final = "triage_run_now"
 RUN_SESSION: Final = "triage_run_session"
 """The button of a session on App Home."""
@@ -52,17 +50,6 @@ OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 TRIAGE_THIS: Final = "triage_this"
 """The message shortcut of manifest.yml."""
-
-EDIT_TIER: Final = "triage_edit_tier"
-"""Followed by `:<tier>`, for an action id stands once in a block."""
-
-ACCEPT_PROPOSAL: Final = "triage_accept_proposal"
-REJECT_PROPOSAL: Final = "triage_reject_proposal"
-CHOOSE_SESSION: Final = "triage_choose_session"
-
-TIER_VIEW: Final = "triage_tier_view"
-TIER_TEXT: Final = "tier_text"
-"""Followed by `:<digest>` of the text the editor was opened on."""
 
 ACCEPT_SUGGESTION: Final = "triage_accept_suggestion"
 READ_SUGGESTION: Final = "triage_read_suggestion"
@@ -74,6 +61,16 @@ CONTEXT_VIEW: Final = "triage_context_view"
 REMEMBER_VIEW: Final = "triage_remember_view"
 READ_VIEW: Final = "triage_read_view"
 REJECT_VIEW: Final = "triage_reject_view"
+
+# Of features that were removed: they stand on old messages (handlers/buttons/removed_buttons.py).
+PROPOSE_FIX: Final = "triage_propose_fix"
+EDIT_TIER: Final = "triage_edit_tier"
+"""Followed by `:<tier>`."""
+
+ACCEPT_PROPOSAL: Final = "triage_accept_proposal"
+REJECT_PROPOSAL: Final = "triage_reject_proposal"
+CHOOSE_SESSION: Final = "triage_choose_session"
+TIER_VIEW: Final = "triage_tier_view"
 
 REPLY: Final = "reply"
 ONLY_SAVE: Final = "only_save"
@@ -243,40 +240,6 @@ def decode_finding(value: object) -> tuple[str, str]:
     session_id, _, digest = str(value).partition("|")
     digest = _own(digest, _DIGEST)
     return check_session_id(session_id), digest
-
-
-def encode_tier(session_id: str, tier: Tier, base: str = "") -> str:
-    """Return a value that names a tier of a session, and the text an editor was opened on.
-
-    >>> encode_tier("shop", Tier.DAILY)
-    'shop|daily|'
-    """
-    return f"{session_id}|{tier}|{base}"
-
-
-def decode_tier(value: object) -> tuple[str, Tier, str]:
-    """Return `(session id, tier, digest or "")`; raises InputError as `decode_click` does."""
-    session_id, _, rest = str(value).partition("|")
-    tier, _, base = rest.partition("|")
-    if tier not in tuple(Tier) or not (base == "" or _DIGEST.fullmatch(base)):
-        raise _foreign()
-    return check_session_id(session_id), Tier(tier), base
-
-
-def proposal_block_id(proposal_id: str) -> str:
-    """Return the block id that marks the card of a proposal in the ops channel."""
-    return f"triage_proposal:{proposal_id}"
-
-
-def encode_proposal(proposal_id: str, session_id: str) -> str:
-    """Return a value that names a proposal, and the session its card showed ("" while none is chosen)."""
-    return f"{proposal_id}|{session_id}"
-
-
-def decode_proposal(value: object) -> tuple[str, str]:
-    """Return `(proposal id, session id or "")`; raises InputError as `decode_click` does."""
-    proposal_id, _, session_id = str(value).partition("|")
-    return _own(proposal_id, _DIGEST), check_session_id(session_id) if session_id else ""
 
 
 def decode_snooze(value: object) -> tuple[str, str, str]:

@@ -5,7 +5,6 @@ Everything of a team lies in its own data directory and in what is built here, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from datetime import datetime
 from functools import partial
@@ -115,8 +114,11 @@ class Team:
         self.casework.upkeep.waiting.recall()
 
     def _settle_heartbeats(self) -> None:
-        self._settle("proposals", self.beats.proposals.settle)
-        self._settle("suggestions", self.heartbeats.sharing.decisions.settle)
+        """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
+        try:
+            self.heartbeats.sharing.decisions.settle()
+        except StoreError as error:
+            self.say(f"The suggestions cannot be used: {error}. The rest works; it is tried again every minute.")
 
     def start(self) -> None:
         """Take messages, begin to tick, and read back what was missed."""
@@ -162,7 +164,6 @@ class Team:
             questions.orchestrator,
             questions.mentions,
             questions.rebuilding,
-            self.beats.proposals,
             self.heartbeats.worker,
         )
         return JobHandlers(
@@ -232,7 +233,6 @@ class Team:
         if shared.storage.shared:
             every(RECONCILE_EVERY_S, self._questions.when_ours(casework.questions.recovery.reconcile))
         for seconds, tick in (
-            (TIDY_EVERY_S, beats.proposals.settle),
             (BEAT_TICK_S, heartbeats.scheduler.tick),
             (BEAT_TICK_S, heartbeats.rings.tick),
             (TIDY_EVERY_S, heartbeats.faults.check_sessions),
@@ -243,13 +243,6 @@ class Team:
             every(seconds, self._beating.when_ours(tick))
         self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(casework.fixes.fixes.tick))
         self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(casework.fixes.updates.follow))
-
-    def _settle(self, what: str, settle: Callable[[], object]) -> None:
-        """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
-        try:
-            settle()
-        except StoreError as error:
-            self.say(f"The {what} cannot be used: {error}. The rest works; it is tried again every minute.")
 
     def _follow_pause(self) -> None:
         """Pause or resume where the terminal did so, and have the cards say it."""

@@ -36,8 +36,8 @@ GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 class TeamListeners:
     """What listens for one team.
 
-    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session, a proposal or
-    a suggestion of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
+    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session or a
+    suggestion of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
     channel; `owned` names the sessions that belong to a user. `say` answers a click for its own team.
     """
 

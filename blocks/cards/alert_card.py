@@ -32,11 +32,8 @@ CLOSED: Final = ":heavy_minus_sign:"
 """Marks what was closed without being well again."""
 
 
-def alert_blocks(alert: Alert, *, offers_fix: bool = False) -> list[Block]:
-    """Return the card of a finding, or the lines of an alert that is about none; the problem leads.
-
-    `offers_fix`: a model investigates here, so a patch can be asked for.
-    """
+def alert_blocks(alert: Alert) -> list[Block]:
+    """Return the card of a finding, or the lines of an alert that is about none; the problem leads."""
     finding = alert.finding
     first, *rest = split(_said(alert), SECTION_CHARS)
     parts: list[Block] = [section(first, block_id=mark_of(alert)), *map(section, rest)]
@@ -46,7 +43,7 @@ def alert_blocks(alert: Alert, *, offers_fix: bool = False) -> list[Block]:
         parts.append(context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
     parts.append(context(_standing(alert)))
     if finding is not None and finding.is_open:
-        parts.append(_buttons(alert.session_id, finding, offers_fix=offers_fix))
+        parts.append(_buttons(alert.session_id, finding))
     return fit_message(parts)
 
 
@@ -194,17 +191,15 @@ def _is_ringing(finding: OpenFinding) -> bool:
     return finding.rings > 0 and not finding.acknowledged_by
 
 
-def _buttons(session_id: str, finding: OpenFinding, *, offers_fix: bool) -> ActionsBlock:
+def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
     value = ids.encode_finding(session_id, finding_digest(finding.key))
     acknowledge = [] if finding.acknowledged_by else [button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
-    fix = [button("Propose a fix", ids.PROPOSE_FIX, value)] if offers_fix and not finding.fix_asked_by else []
     return actions(
         f"actions:{value}",
         *acknowledge,
         menu(ids.SNOOZE, "Snooze", [(words, f"{words}!{value}") for words in SNOOZES]),
         button("Fixed", ids.FIXED, value),
         button("Investigate", ids.INVESTIGATE, value),
-        *fix,
         button("Run now", ids.RUN_NOW, value),
         button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
     )

@@ -35,9 +35,6 @@ LINK_CHARS: Final = 400
 HEADER_CHARS: Final = 150
 """Text of a header, plain text only (S)."""
 
-OPTION_CHARS: Final = 75
-"""Label of an option in a menu (S); its value has 150."""
-
 INPUT_CHARS: Final = 3_000
 """Text of an input in a dialogue (S)."""
 

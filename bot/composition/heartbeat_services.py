@@ -13,7 +13,7 @@ from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import ModelAccess, Specialist
-from bot.composition.model_access import stall_limit_s, uses_models
+from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.domain.heartbeats.beats import Wake
@@ -21,8 +21,6 @@ from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
-from bot.heartbeat.playbooks.proposal_service import ProposalService, commands_not_allowed
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
@@ -44,15 +42,15 @@ from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingTools, SuggestionDecisions
 from bot.ports import Surface
-from bot.ports.collections import HEARTBEATS, OVERRIDES, PROPOSALS, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
+from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
-from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
+from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
 from handlers.cards.alert_cards import SlackAlerts
-from handlers.cards.ops_cards import ProposalCards, SuggestionCards
+from handlers.cards.ops_cards import SuggestionCards
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import TiersCommand, view_opener
+from handlers.commands.tiers_command import TiersCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -194,7 +192,6 @@ def alert_surface(on: SharedServices) -> SlackAlerts:
         on.slack.poster,
         on.slack.publisher,
         members=on.service.workspace.members,
-        offers_fix=uses_models(on.settings, on.environment),
     )
 
 
@@ -215,8 +212,6 @@ class HeartbeatSlack:
         )
         self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
         self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
-        self.proposals = _proposals(on, of)
-        self.proposal_buttons = ProposalButtons(self.proposals, registry, owners, on.approvers, say=say)
         self.heartbeat = HeartbeatCommand(
             sessions=registry,
             owners=owners,
@@ -229,14 +224,7 @@ class HeartbeatSlack:
             clock=on.clock,
         )
         tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
-        self.tiers = TiersCommand(
-            sessions=registry,
-            owners=owners,
-            tasks=tasks,
-            approvers=on.approvers,
-            open_view=view_opener(on.slack.posting),
-        )
-        self.tier_buttons = TierButtons(registry, owners, tasks, on.approvers, say=say)
+        self.tiers = TiersCommand(sessions=registry, owners=owners, tasks=tasks, approvers=on.approvers)
 
 
 def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
@@ -252,22 +240,3 @@ def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) 
         clock=on.clock,
     )
     return AlertButtons(actions, on.approvers, say=on.say())
-
-
-def _proposals(on: SharedServices, of: SessionServices) -> ProposalService:
-    matcher = ProposalMatcher(
-        sessions=of.registry,
-        workspace=on.service.workspace,
-        clock=on.clock,
-        allow_external=on.settings.watcher.allow_external,
-        say=on.ops.say,
-    )
-    cards = ProposalCards(
-        on.slack.publisher,
-        on.slack.poster,
-        ops_channel=on.ops_channel,
-        bot_user_id=on.slack.me.user_id,
-        not_allowed=partial(commands_not_allowed, of.registry),
-    )
-    stored, require_private = on.collection(PROPOSALS), on.service.cards.guard.require
-    return ProposalService(matcher, stored, cards, on.clock, require_private=require_private, removals=of.removals)

@@ -60,7 +60,6 @@ REPLACEABLE_FOLDERS: Final = (
     "codebases",
     "fixes",
     "index",
-    "proposals",
     "runs",
     "sessions",
     "slack",

@@ -36,7 +36,6 @@ from bot.ports.collections import (
     EVENTS,
     GAPS,
     PRESENCE,
-    PROPOSALS,
     SUGGESTIONS,
     Collection,
     CollectionSpec,
@@ -144,10 +143,8 @@ def _buttons(
         casework.lesson_buttons,
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
-        RemovedButtons(answers.say),
         beats.alerts,
-        beats.tier_buttons,
-        beats.proposal_buttons,
+        RemovedButtons(on.say()),
         beats.suggestions,
     )
     return {
@@ -162,10 +159,10 @@ def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
-    """Whether a thread, session, proposal or suggestion of this id is the team's; the id is hostile until then."""
+    """Whether a thread, session or suggestion of this id is the team's; the id is hostile until then."""
     if name in sessions.registry.names() or on.store.get(name) is not None:
         return True
-    kinds: tuple[CollectionSpec[Any], ...] = (PROPOSALS, SUGGESTIONS, AUTO_REPLIES)
+    kinds: tuple[CollectionSpec[Any], ...] = (SUGGESTIONS, AUTO_REPLIES)
     for kind in kinds:
         with suppress(InputError):
             if Collection(on.storage.documents, kind).find(name) is not None:

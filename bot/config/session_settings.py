@@ -55,9 +55,9 @@ class SessionSettings(SettingsBlock):
     """Who is told: a user, or a user group (each member is); absent: nobody, and only `deliver: {mode: explicit}` or
     `none` lets beats run."""
     team: str | None = None
-    """Whose it is; needed with several `teams`, and then its alerts, proposals and commands are that team's."""
+    """Whose it is; needed with several `teams`, and then its alerts, suggestions and commands are that team's."""
     channels: tuple[ChannelId, ...] = ()
-    """Where a mention that asks for a recurring check (`@triage check the queue every hour`) means this session."""
+    """The channels where people talk about this session; noted for readers of the file, nothing else depends on it."""
     master: bool = False
     """Whether it looks after the other sessions' playbooks; one may."""
     heartbeat: BeatSettings = BeatSettings()

@@ -18,7 +18,6 @@ from bot.domain.commands.mention_instructions import Instruction
 from bot.domain.events import Event, thread_key
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.playbooks.playbook_requests import PlaybookRequest
 
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2
@@ -89,12 +88,6 @@ class MentionInstruction(QuestionAsked):
     instruction: Instruction
 
 
-class PlaybookRequested(QuestionAsked):
-    """A mention that wants a playbook changed."""
-
-    request: PlaybookRequest
-
-
 class MessageEdited(MessageWork):
     """The words of a message changed."""
 
@@ -149,13 +142,15 @@ WORK_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType(
         "message-edited": MessageEdited,
         "message-deleted": MessageDeleted,
         "mention-instruction": MentionInstruction,
-        "playbook-requested": PlaybookRequested,
         "continue-thread": ContinueThread,
         "rebuild-thread": RebuildThread,
         "run-beat": RunBeat,
     }
 )
 """Every class that can be queued, by its name on disk; a name never changes its meaning."""
+
+FORMER_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType({"playbook-requested": QuestionAsked})
+"""Classes of earlier releases that may still be queued, by their names on disk, and what they are read as."""
 
 
 class Job(FrozenValue):

@@ -1,4 +1,4 @@
-"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, a playbook request.
+"""Decides which job a message becomes, by its words alone: a question, a follow-up, or an instruction.
 
 Also queues anew what a job file that could not be read may have held: the questions of the journal since the time in
 the file's name that no waiting job and no thread's record names. A question that is queued twice is answered once.
@@ -21,10 +21,8 @@ from bot.domain.jobs import (
     MessageDeleted,
     MessageEdited,
     MessageWork,
-    PlaybookRequested,
     QuestionAsked,
 )
-from bot.domain.playbooks.playbook_requests import parse_playbook_request
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal
@@ -67,10 +65,7 @@ class MessageSorter:
         event, fields = asked.event, {name: getattr(asked, name) for name in QuestionAsked.model_fields}
         if event.msg_type not in _SPOKEN or event.sender.type != "user" or self.bot_user_id not in event.mentions:
             return QuestionAsked(**fields)
-        names = self.session_names()
-        if names and (request := parse_playbook_request(event.content, names)) is not None:
-            return PlaybookRequested(**fields, request=request)
-        instruction = read_instruction(event.content, self.bot_user_id, names)
+        instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
             return FollowUpArrived(event=event, is_ack=True, settles=asked.settles)
         may_be_under_card = event.chat_id == self.ops_channel and event.thread_id is not None

@@ -17,7 +17,6 @@ from bot.ports.chat import (
     PageChat,
     PageRing,
     Person,
-    ProposalChat,
     Surface,
     WeekPictures,
     Workspace,

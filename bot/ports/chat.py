@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.playbooks.proposals import Proposal
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.feedback import Feedback
 from bot.domain.questions.week_summary import WeekSummary
@@ -186,22 +185,6 @@ class Surface(Protocol):
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Bring an alert that stands up to date, in place where the surface can; raises as `send` does."""
-
-
-class ProposalChat(Protocol):
-    """Where proposals are shown, and answered once they were accepted. Every method raises ProviderError."""
-
-    def show(self, proposal: Proposal) -> tuple[str, str]:
-        """Bring the card of a proposal in line, or post it; returns `(channel id, ts)`.
-
-        One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
-        """
-
-    def say_done(self, proposal: Proposal) -> str:
-        """Post one line in the asker's thread and return its ts; raises Unconfirmed where nobody can tell."""
-
-    def find_said(self, proposal: Proposal) -> str | None:
-        """Return the ts of that line, if it stands in the thread since `said_intent`."""
 
 
 class PageRing(NamedTuple):

@@ -18,7 +18,6 @@ from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.memory.notes import StoredNote, check_note_path
-from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -149,14 +148,6 @@ THREADS: Final = CollectionSpec(
 SESSIONS: Final = CollectionSpec(name="sessions", model=SessionState, check_id=check_session_id, default=SessionState())
 OVERRIDES: Final = CollectionSpec(
     name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride()
-)
-PROPOSALS: Final = CollectionSpec(
-    name="proposals",
-    model=Proposal,
-    check_id=check_proposal_id,
-    unknown="This proposal is not on file any more; nothing happened.",
-    id_in=lambda one: one.id,
-    order=lambda one: one.at,
 )
 SUGGESTIONS: Final = CollectionSpec(
     name="suggestions",

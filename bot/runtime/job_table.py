@@ -18,13 +18,11 @@ from bot.domain.jobs import (
     MentionInstruction,
     MessageDeleted,
     MessageEdited,
-    PlaybookRequested,
     QuestionAsked,
     RebuildThread,
     RunBeat,
     Work,
 )
-from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.run.beat_worker import BeatWorker
 
 W = TypeVar("W", bound=Work)
@@ -54,7 +52,6 @@ def build_job_table(
     orchestrator: Orchestrator,
     mentions: Mentions,
     rebuilding: ThreadRebuild,
-    proposals: ProposalService,
     beats: BeatWorker,
 ) -> JobTable:
     """Return the table of all jobs."""
@@ -66,7 +63,6 @@ def build_job_table(
             row(MessageDeleted, orchestrator.note_deletion),
             row(ContinueThread, orchestrator.continue_thread),
             row(MentionInstruction, mentions.follow_instruction),
-            row(PlaybookRequested, proposals.propose_change),
             row(RebuildThread, rebuilding.rebuild_thread),
             row(RunBeat, beats.run_beat),
         )

@@ -59,9 +59,6 @@ class FindingClick:
     snooze: str = ""
 
 
-Decide = Callable[[Click, FindingClick], str]
-
-
 class AlertButtons:
     """The listeners of an alert."""
 
@@ -77,8 +74,7 @@ class AlertButtons:
             ids.FIXED: on.decides(
                 lambda click, one: self._change(click, one, partial(actions.findings.fix, by=click.user))
             ),
-            ids.INVESTIGATE: on.decides(self._asks(actions.findings.investigate, _question_about)),
-            ids.PROPOSE_FIX: on.decides(self._asks(actions.findings.propose_fix, _fix_request_about)),
+            ids.INVESTIGATE: on.decides(self._investigate),
             ids.RUN_NOW: on.decides(lambda _, one: actions.wake(one.session.id, Wake.ON_DEMAND)),
             ids.OPEN_PLAYBOOK: on.opens(self._playbook),
         }
@@ -114,17 +110,14 @@ class AlertButtons:
         self._change(click, one, partial(self._actions.findings.snooze, words=one.snooze))
         return f"Snoozed for {one.snooze}. Checks keep running."
 
-    def _asks(self, carry_out: Callable[..., str], question: Callable[[str, str], str]) -> Decide:
-        """Return what opens a thread in the ops channel about the finding, to be worked on like any question."""
-
-        def decide(click: Click, one: FindingClick) -> str:
-            name, by = one.session.name, click.user
-            ask = self._actions.ask
-            said = carry_out(one.session.id, one.digest, by=by, ask=lambda found: ask(question(name, found.text), by))
-            self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
-            return said
-
-        return decide
+    def _investigate(self, click: Click, one: FindingClick) -> str:
+        """Open a thread in the ops channel about the finding, to be worked on like any question."""
+        name, ask, by = one.session.name, self._actions.ask, click.user
+        said = self._actions.findings.investigate(
+            one.session.id, one.digest, by=by, ask=lambda found: ask(_question_about(name, found.text), by)
+        )
+        self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
+        return said
 
     def _playbook(self, _: Click, one: FindingClick) -> View:
         """Show HEARTBEAT.md."""
@@ -157,11 +150,3 @@ class AlertButtons:
 def _question_about(session_name: str, text: str) -> str:
     """Return the question an alert becomes in the ops channel."""
     return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
-
-
-def _fix_request_about(session_name: str, text: str) -> str:
-    """Return the question of an alert that asks for a patch."""
-    return (
-        f"A heartbeat of {session_name} reports: {text.strip()}\n\nPlease find the cause and propose a fix: a patch, "
-        "with a test that fails without it."
-    )

@@ -1,4 +1,4 @@
-"""Buttons of removed features: they stand on old messages, and whoever uses one is told what to do now.
+"""Buttons and dialogues of removed features: they stand on old messages, and whoever uses one is told what to do now.
 
 A click changes nothing. The message is shown again without its removed buttons, where Slack sends it with the click.
 To remove one more, add a row: its id and a sentence that says what is gone and what to type instead.
@@ -16,29 +16,55 @@ from slack_bolt import Ack, Respond
 
 from blocks import ids
 from blocks.text.outgoing_text import escape
+from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from handlers.buttons.decision_handler import Listener, Say
-from handlers.clicks import Body, Click
+from handlers.clicks import Body, Click, typed_in
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
+_PROPOSALS: Final = (
+    "Changes of HEARTBEAT.md are no longer proposed in a chat; nothing was changed. Type "
+    "`/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
+)
+_TIERS: Final = (
+    "Tiers are no longer edited in a dialogue; nothing was changed. Type "
+    "`/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
+)
+_FIXES: Final = (
+    "Alerts no longer offer to propose a fix; nothing was started. Click Investigate, or type "
+    "`/triage investigate <what fails>, please propose a fix`."
+)
 _NOTES: Final = (
     "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
     "wherever it is found. To put it away, type `triage files retire memory/<name>.md` in the terminal."
 )
 
-REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType({ids.STILL_TRUE: _NOTES, ids.RETIRE: _NOTES})
+REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ids.ACCEPT_PROPOSAL: _PROPOSALS,
+        ids.REJECT_PROPOSAL: _PROPOSALS,
+        ids.CHOOSE_SESSION: _PROPOSALS,
+        **{f"{ids.EDIT_TIER}:{tier}": _TIERS for tier in Tier},
+        ids.PROPOSE_FIX: _FIXES,
+        ids.STILL_TRUE: _NOTES,
+        ids.RETIRE: _NOTES,
+    }
+)
 """What is told to whoever clicks, by action id."""
+
+REMOVED_VIEWS: Final[Mapping[str, str]] = MappingProxyType({ids.TIER_VIEW: _TIERS})
+"""What is told, with the text given back, to whoever submits a dialogue that was open during the update."""
 
 
 class RemovedButtons:
-    """The listeners of all removed buttons; `say` answers who clicked, in private."""
+    """The listeners of all removed buttons and dialogues; `say` answers who clicked, in private."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self.actions: Mapping[str, Listener] = {name: self._clicked(said) for name, said in REMOVED_BUTTONS.items()}
-        self.views: Mapping[str, Listener] = {}
+        self.views: Mapping[str, Listener] = {name: self._submitted(said) for name, said in REMOVED_VIEWS.items()}
 
     def _clicked(self, said: str) -> Listener:
         def listener(ack: Ack, body: Body, action: Body, respond: Respond) -> None:
@@ -48,11 +74,18 @@ class RemovedButtons:
 
         return listener
 
+    def _submitted(self, said: str) -> Listener:
+        def listener(ack: Ack, body: Body, view: Body) -> None:
+            ack()
+            self._say(Click.submitted(body, view), escape(said), typed=typed_in(view))
+
+        return listener
+
 
 def without_removed(blocks: list[Any]) -> list[Any]:
     """Return the blocks of a message without removed buttons; a row that held no other is left out.
 
-    >>> without_removed([{"type": "actions", "elements": [{"action_id": "triage_retire"}]}, {"type": "divider"}])
+    >>> without_removed([{"type": "actions", "elements": [{"action_id": "triage_propose_fix"}]}, {"type": "divider"}])
     [{'type': 'divider'}]
     """
     left: list[Any] = []

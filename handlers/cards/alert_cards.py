@@ -37,11 +37,9 @@ class SlackAlerts:
         publisher: CardPublisher,
         *,
         members: Members,
-        offers_fix: bool = False,
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
-        self._offers_fix = offers_fix
         self._members, self._wait = members, wait
 
     def send(self, to: str, alert: Alert) -> Posted:
@@ -78,7 +76,7 @@ class SlackAlerts:
         )
 
     def _card(self, alert: Alert) -> Card:
-        blocks = alert_blocks(alert, offers_fix=self._offers_fix)
+        blocks = alert_blocks(alert)
         return Card(name="an alert", text=alert_text(alert), blocks=blocks, mark=mark_of(alert))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel

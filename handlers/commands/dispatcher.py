@@ -51,7 +51,6 @@ class TypedCommand:
     team_id: str
     user_name: str
     channel_id: str
-    trigger_id: str
 
     @classmethod
     def from_payload(cls, body: dict[str, Any]) -> TypedCommand:
@@ -63,7 +62,6 @@ class TypedCommand:
             team_id=_text(body, "team_id") or _text(body, "enterprise_id"),
             user_name=storable(_text(body, "user_name") or user or "somebody")[:NAME_CHARS],
             channel_id=_text(body, "channel_id"),
-            trigger_id=_text(body, "trigger_id"),
         )
 
     @property

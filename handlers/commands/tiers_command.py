@@ -5,13 +5,10 @@ What a playbook says and changing it is for approvers and the session's owner; e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
-from slack_sdk.models.views import View
 
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_text, usage_blocks
@@ -25,24 +22,11 @@ from bot.heartbeat.playbooks.task_list import parse_number, parse_tier
 from bot.heartbeat.schedule.session_wording import NO_SESSIONS
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from handlers.buttons.playbook_buttons import NO_TASKS_OF_YOURS, editor
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
-from handlers.transport.slack_clients import translate_slack_errors
 
 NAME: Final = "tiers"
 MAX_NAMED: Final = 10
-
-OpenView = Callable[[str, View], None]
-
-
-def view_opener(client: WebClient) -> OpenView:
-    """Return what opens a dialogue for a trigger; it raises ProviderError where Slack refuses."""
-
-    def open_view(trigger_id: str, view: View) -> None:
-        with translate_slack_errors("open the dialogue"):
-            client.views_open(trigger_id=trigger_id, view=view)
-
-    return open_view
+NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +37,6 @@ class TiersCommand:
     owners: Owners
     tasks: TaskCommands
     approvers: Approvers
-    open_view: OpenView
 
     def __call__(self, typed: TypedCommand) -> list[Block]:
         """Return the answer; raises TriageError for what cannot be done."""
@@ -85,10 +68,6 @@ class TiersCommand:
         if not verb:
             return tasks_blocks(self.tasks.listed(session.id, typed.user_id))
         reject_extra_words(f"{NAME} {verb}", typed.line.words[3:])
-        if verb == "edit":
-            tier = parse_tier(typed.line.word(3), session.id)
-            self.open_view(typed.trigger_id, editor(self.tasks, session.id, tier))
-            return message_blocks(f"The {tier} tasks of {session.id} are open in a dialogue.")
         try:
             return answer_blocks(self._done(verb, session, typed))
         except ListChanged as changed:

@@ -1,17 +1,13 @@
-"""Checks the shape of Slack's bodies before Bolt gets them, and tells when the answer to a request was sent.
+"""Checks the shape of Slack's bodies before Bolt gets them.
 
-Every field type that Bolt and the listeners rely on is checked, and no more. A body that does not fit is dropped. A
-submitted dialogue is answered with the view to show next, and changed later with views.update: two separate requests.
-Bolt sends the answer up to 10 ms after `ack()` returned, so an update made at once may come first, and the answer then
-hides it for good.
+Every field type that Bolt and the listeners rely on is checked, and no more. A body that does not fit is dropped.
 Source: https://docs.slack.dev/reference/interaction-payloads and slack_bolt 1.30 (read), request/internals.py.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,12 +15,6 @@ from bot.domain.text.sanitize import is_deeper_than
 
 MAX_DEPTH: int = 60
 """Slack's own payloads stay below 20 levels; far deeper ones exhaust the stack of whoever prints them."""
-
-ANSWERED: Final = "answered"
-"""The key, in a Bolt request's context, of an event that is set once the request's answer was sent."""
-
-PATIENCE_S: Final = 3.0
-"""Slack waits no longer for an answer."""
 
 
 class _Shape(BaseModel):
@@ -168,10 +158,3 @@ def is_well_shaped(body: object) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def wait_until_answered(context: Mapping[str, Any]) -> None:
-    """Return once the answer to this request was sent; at once where nobody says when it is."""
-    sent = context.get(ANSWERED)
-    if isinstance(sent, threading.Event):
-        sent.wait(PATIENCE_S)

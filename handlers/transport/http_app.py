@@ -21,7 +21,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import StoreError
 from bot.ports import Clock
-from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
+from handlers.transport.bolt_requests import is_well_shaped
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -122,14 +122,6 @@ class RequestReceiver(Protocol):
         """It could not be taken."""
 
 
-class _Body(list[bytes]):
-    """The body of an answer; a WSGI server closes it once it was written, or the client left."""
-
-    def __init__(self, parts: list[bytes], sent: threading.Event) -> None:
-        super().__init__(parts)
-        self.close = sent.set
-
-
 class HttpApp:
     """The WSGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else."""
 
@@ -139,12 +131,11 @@ class HttpApp:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        sent = threading.Event()
-        status, content_type, body = self._answer(environ, sent)
+        status, content_type, body = self._answer(environ)
         start_response(status, [("Content-Type", content_type), ("Cache-Control", "no-store")])
-        return _Body([] if environ["REQUEST_METHOD"] == "HEAD" else [body.encode()], sent)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body.encode()]
 
-    def _answer(self, environ: WSGIEnvironment, sent: threading.Event) -> Answer:
+    def _answer(self, environ: WSGIEnvironment) -> Answer:
         method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
         if path == HEALTH_PATH and method in ("GET", "HEAD"):
             return _HEALTHY
@@ -155,22 +146,22 @@ class HttpApp:
         if not self._signatures.accept(body, headers):
             self._turn_away()
             return _REFUSED
-        answer = self._take(body.decode(), headers, sent)
+        answer = self._take(body.decode(), headers)
         if not answer[0].startswith("2"):
             self._signatures.forget(headers)  # not taken, so Slack may send the very same again
         if answer[0].startswith("5"):
             self._receiver.refused()
         return answer
 
-    def _take(self, body: str, headers: dict[str, str], sent: threading.Event) -> Answer:
+    def _take(self, body: str, headers: dict[str, str]) -> Answer:
         try:
             self._receiver.heard()
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return _NOT_STORED
-        return self._dispatch(body, headers, sent)
+        return self._dispatch(body, headers)
 
-    def _dispatch(self, body: str, headers: dict[str, str], sent: threading.Event) -> Answer:
+    def _dispatch(self, body: str, headers: dict[str, str]) -> Answer:
         """Hand a genuine request to Bolt; what it could not read goes no further, as with Socket Mode's envelopes."""
         try:
             parsed = parse_body(body, headers.get("content-type", "").partition(";")[0].strip())
@@ -179,7 +170,7 @@ class HttpApp:
         if not is_well_shaped(parsed):
             log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
             return _TAKEN
-        response = self._app.dispatch(BoltRequest(body=body, headers=dict(headers), context={ANSWERED: sent}))
+        response = self._app.dispatch(BoltRequest(body=body, headers=dict(headers)))
         content_type = response.headers.get("content-type", [_TEXT])[0]
         return f"{response.status} {HTTPStatus(response.status).phrase}", content_type, response.body or ""
 

@@ -27,7 +27,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.domain.text.humanize import counted
 from bot.errors import StoreError
 from bot.ports import Clock
-from handlers.transport.bolt_requests import ANSWERED, is_well_shaped
+from handlers.transport.bolt_requests import is_well_shaped
 from handlers.transport.presence_record import PresenceRecord
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
@@ -43,11 +43,10 @@ HELLO_CHARS = 2_000
 """A session's first message is short, and begins with its type in one order of keys or another."""
 
 
-def acknowledge_envelope(app: App, request: SocketModeRequest, answered: threading.Event) -> BoltResponse:
-    """Return Bolt's answer to an envelope, `answered` once it is sent; Bolt sees no payload of the wrong shape."""
+def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
+    """Return Bolt's answer to an envelope; Bolt sees no payload of the wrong shape."""
     if is_well_shaped(request.payload):
-        headers, context = build_headers(request), {ANSWERED: answered}
-        return app.dispatch(BoltRequest(mode="socket_mode", body=request.payload, headers=headers, context=context))
+        return app.dispatch(BoltRequest(mode="socket_mode", body=request.payload, headers=build_headers(request)))
     log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
     return BoltResponse(status=200, body="")
 
@@ -189,15 +188,11 @@ class SlackConnection:
             self._presence.note(last_event_at=self._clock.now())
         if not self._once.is_new(request.type, request.envelope_id, request.payload):
             return
-        sent = threading.Event()
-        try:
-            answer = acknowledge_envelope(self._app, request, sent)
-            if answer.status != HTTPStatus.OK:
-                with self._lock:
-                    self._refused_since = self._refused_since or self._clock.now()
-            send_response(client, request, answer, started)
-        finally:
-            sent.set()
+        answer = acknowledge_envelope(self._app, request)
+        if answer.status != HTTPStatus.OK:
+            with self._lock:
+                self._refused_since = self._refused_since or self._clock.now()
+        send_response(client, request, answer, started)
 
     def _note_refused(self) -> None:
         """Have read back what could not be stored, should Slack tire of sending it; raises StoreError."""

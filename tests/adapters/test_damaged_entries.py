@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from bot.casework.ops_channel import ProcessLines
 from bot.composition.process_services import open_storage
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
-from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
+from bot.ports.collections import GAPS, OVERRIDES, SUGGESTIONS, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.fakes import FakeClock
 from tests.tables import each_row
@@ -58,18 +59,27 @@ def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Da
 
 
 @each_row("damage", KINDS)
-def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, damage: Damage) -> None:
+def test_one_thread_one_job_one_suggestion_cost_themselves_alone(tmp_path: Path, damage: Damage) -> None:
     """Every store of many entries opens; what it set aside is named."""
     told: list[str] = []
     damaged(tmp_path, "state/T1.C1.1.2.json", damage)
     damaged(tmp_path, "queue/running/user_1700000000000_000001.json", damage)
-    damaged(tmp_path, "proposals/0011223344556677.json", damage)
     damaged(tmp_path, "suggestions/0011223344556677.json", damage)
     assert [one.doc_id for one in Threads(FileDocuments(tmp_path)).damaged()] == ["T1.C1.1.2"]
     assert len(SpoolQueue(tmp_path / "queue", FakeClock()).corrupt) == 1
-    for spec in (PROPOSALS, SUGGESTIONS):
-        assert Collection(FileDocuments(tmp_path), spec, on_damage=told.append).all() == []
-    assert len(told) == 2
+    assert Collection(FileDocuments(tmp_path), SUGGESTIONS, on_damage=told.append).all() == []
+    assert len(told) == 1
+
+
+@each_row("damage", KINDS)
+@each_row("name", ["proposals", "proposals/0011223344556677.json"])
+def test_what_a_removed_feature_left_is_not_looked_at(tmp_path: Path, name: str, damage: Damage) -> None:
+    """The start neither sets it aside nor speaks of it."""
+    path = damaged(tmp_path, name, damage)
+    lines = ProcessLines(FakeClock())
+    open_storage(FileEngine(tmp_path), tmp_path, lines)
+    assert os.path.lexists(path)
+    assert not list(tmp_path.rglob("*.corrupt"))
 
 
 @each_row("damage", [garbage, folder])

@@ -34,7 +34,6 @@ from bot.domain.jobs import (
     MentionInstruction,
     MessageDeleted,
     MessageEdited,
-    PlaybookRequested,
     QuestionAsked,
     RebuildThread,
     RunBeat,
@@ -232,7 +231,7 @@ class Office:
                 row(ContinueThread, self.orchestrator.continue_thread),
                 row(RebuildThread, self.rebuilding.rebuild_thread),
                 row(MentionInstruction, self.orchestrator.take_question),
-                *(row(work, _none) for work in (PlaybookRequested, RunBeat)),
+                row(RunBeat, _none),
             )
         )
 

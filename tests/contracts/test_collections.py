@@ -15,8 +15,6 @@ import pytest
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, IntervalOverride, SessionOverride
-from bot.domain.playbooks.playbook_requests import RequestVerb
-from bot.domain.playbooks.proposals import Proposal
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
@@ -25,7 +23,6 @@ from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     OVERRIDES,
     PAUSE,
-    PROPOSALS,
     SUGGESTIONS,
     Collection,
     CollectionSpec,
@@ -61,11 +58,6 @@ def a_suggestion(to: str = "shop", task: str = "Open incidents", **changes: obje
     return Suggestion(id=suggestion_id(to, task), to=to, task=task, **given)  # type: ignore[arg-type]
 
 
-def a_proposal(number: int, **changes: object) -> Proposal:
-    given = {"asked_by": "U1", "words": "x", "chat_id": "C1", "thread_ts": "1.1", "at": NOON, **changes}
-    return Proposal(id=f"{number:016x}", verb=RequestVerb.ADD, wanted="x", task="x", **given)  # type: ignore[arg-type]
-
-
 def test_what_was_stored_survives_a_restart_in_order(reopen: Open) -> None:
     """Every field of it, the oldest first."""
     late = a_suggestion(
@@ -76,10 +68,6 @@ def test_what_was_stored_survives_a_restart_in_order(reopen: Open) -> None:
         assert Collection(reopen(), SUGGESTIONS).add(one.id, one)
     assert Collection(reopen(), SUGGESTIONS).all() == [a_suggestion(), late]
     assert Collection(reopen(), SUGGESTIONS).get(late.id) == late
-    younger, older = a_proposal(1), a_proposal(2, at=NOON - timedelta(days=1))
-    for proposal in (younger, older):
-        assert Collection(reopen(), PROPOSALS).add(proposal.id, proposal)
-    assert Collection(reopen(), PROPOSALS).all() == [older, younger]
 
 
 def test_an_id_is_taken_once(reopen: Open) -> None:
@@ -128,7 +116,7 @@ def test_a_change_that_fails_changes_nothing(reopen: Open) -> None:
 
 
 @each_row("bad", ["", "..", "a/b-123456", "shop-xyz123", "shop-123456\n", "A", "x" * 49])
-@each_row("spec", [SUGGESTIONS, PROPOSALS, OVERRIDES])
+@each_row("spec", [SUGGESTIONS, OVERRIDES])
 def test_an_id_that_is_no_file_name_is_refused(reopen: Open, spec: CollectionSpec, bad: str) -> None:  # type: ignore[type-arg]
     """Whatever is done with it; one of nobody is unknown where nothing stands for it."""
     if spec is OVERRIDES and bad == "shop-xyz123":

@@ -29,8 +29,6 @@ from bot.domain.heartbeats.session_state import (
     SessionState,
 )
 from bot.domain.jobs import Job, QuestionAsked
-from bot.domain.playbooks.playbook_requests import RequestVerb
-from bot.domain.playbooks.proposals import Proposal
 from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import Suggestion, suggestion_id
 from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent, ThreadStatus
@@ -40,7 +38,6 @@ from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     BRIEFS,
     OVERRIDES,
-    PROPOSALS,
     SESSIONS,
     SUGGESTIONS,
     THREADS,
@@ -73,17 +70,6 @@ RUN = RunCheckpoint(
 SUGGESTION = Suggestion(
     id=suggestion_id("shop", "Disk"), to="shop", task="Disk", tier=Tier.DAILY, from_="api", reason="x", at=NOW
 )
-PROPOSAL = Proposal(
-    id=f"{1:016x}",
-    verb=RequestVerb.ADD,
-    wanted="x",
-    task="x",
-    asked_by="U1",
-    words="x",
-    chat_id="C1",
-    thread_ts="1.1",
-    at=NOW,
-)
 DRAFT = in_status(
     ThreadStatus.PENDING_USER,
     PendingReason.APPROVAL,
@@ -113,7 +99,6 @@ VALUES: Final[list[tuple[CollectionSpec[Any], str, BaseModel, Change]]] = [
         lambda now: now.with_findings(now.findings[KEY].evolve(acknowledged_by="U1")).with_wakes(Wake.ON_DEMAND),
     ),
     (OVERRIDES, "shop", OVERRIDE, lambda now: now.evolve(every=now.every.evolve(value=timedelta(hours=3)))),
-    (PROPOSALS, PROPOSAL.id, PROPOSAL, lambda now: now.evolve(card_ts="1.9")),
     (SUGGESTIONS, SUGGESTION.id, SUGGESTION, lambda now: now.evolve(card_ts="1.9")),
     (ACKNOWLEDGEMENTS, THREAD_ID, Acknowledgement(thread_id=THREAD_ID), lambda now: now.evolve(told_at=NOW)),
 ]

@@ -181,7 +181,6 @@ def _tasks() -> TaskList:
         name="Shop",
         cwd=Path("/srv/shop"),
         owner=ANA.user_id,
-        channels=(),
         is_master=False,
         beat=BeatSettings(),
     )

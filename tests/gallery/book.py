@@ -6,10 +6,10 @@ from tests.gallery.answers import ANSWERS, HOME, SAID
 from tests.gallery.cards import CARDS
 from tests.gallery.dialogues import DIALOGUES
 from tests.gallery.feedback import FEEDBACK
-from tests.gallery.offers import ALERTS, PROPOSALS, SUGGESTIONS
+from tests.gallery.offers import ALERTS, SUGGESTIONS
 from tests.gallery.scene import Chapter, Scene
 
-CHAPTERS = (CARDS, FEEDBACK, DIALOGUES, HOME, SAID, ANSWERS, ALERTS, SUGGESTIONS, PROPOSALS)
+CHAPTERS = (CARDS, FEEDBACK, DIALOGUES, HOME, SAID, ANSWERS, ALERTS, SUGGESTIONS)
 SCENES = tuple(scene for chapter in CHAPTERS for scene in chapter.scenes)
 
 _INTRO = """# What am I looking at

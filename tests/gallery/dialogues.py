@@ -8,15 +8,10 @@ from blocks.cards.alert_card import playbook_modal
 from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, remember_modal
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
-from blocks.views.tiers_view import saved_modal, tier_modal
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownCitation, ShownLines
 from bot.domain.citations.links import code_links
 from bot.domain.memory.lessons import build_lesson
-from bot.domain.playbook import parse
-from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.task_commands import Editing
 from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, PATCH, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
@@ -35,8 +30,6 @@ PLAYBOOK = """# Heartbeat of shop
 - [x] New commits on main: `git log --oneline --max-count=20 origin/main`
 - [ ] Disk: `df -h`
 """
-_TIER = "- New commits on main: `git log --oneline --max-count=20 origin/main`\n- Disk: `df -h`"
-_EDITING = Editing(session_id="shop", tier=Tier.HOURLY, text=_TIER)
 _STATE = drafted()
 _WAREHOUSE = (
     "# The warehouse service.",
@@ -86,7 +79,7 @@ def _remember() -> View:
 
 DIALOGUES = Chapter(
     title="The dialogues",
-    about="Each belongs to one draft or one list: if that changed while you typed, you are told and nothing is lost.",
+    about="Each belongs to one draft or one suggestion: if that changed meanwhile, you are told and nothing is lost.",
     scenes=(
         Scene(
             name="edit",
@@ -132,31 +125,6 @@ DIALOGUES = Chapter(
             title="Remember this",
             meaning="The note as it would be kept. Change what is wrong; nothing is kept before you press *Remember*.",
             shows=_remember(),
-        ),
-        Scene(
-            name="tier-editor",
-            title="A tier as text",
-            meaning=(
-                "One task on each line. If somebody else saved while you typed, you see both texts, and "
-                "nothing is overwritten."
-            ),
-            shows=tier_modal(_EDITING),
-        ),
-        Scene(
-            name="tier-conflict",
-            title="Somebody else saved first",
-            meaning="Above is what stands there now, below what you wrote. *Save* puts yours in its place.",
-            shows=tier_modal(_EDITING, typed="- Disk: `df -h`\n- Certificates: `scripts/certificates.sh`"),
-        ),
-        Scene(
-            name="tier-saved",
-            title="A tier was saved",
-            meaning="What was added, what was removed, and how to undo it.",
-            shows=saved_modal(
-                "shop",
-                Tier.HOURLY,
-                TierChanges(playbook=parse(PLAYBOOK), added=("- Certificates",), removed=("- Disk: `df -h`",)),
-            ),
         ),
         Scene(
             name="playbook",

@@ -1,4 +1,4 @@
-"""What heartbeats show: alerts, suggestions, proposals."""
+"""What heartbeats show: alerts, suggestions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.alert_card import alert_blocks, retired_blocks
-from blocks.cards.playbook_cards import proposal_blocks, suggestion_blocks, suggestion_list
+from blocks.cards.playbook_cards import suggestion_blocks, suggestion_list
 from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.playbooks.playbook_requests import RequestVerb
-from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.sharing.quarantine import QuarantineCode
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.heartbeat.alerts.notifications import digest_text
-from demo.workspace import ANA, BEN, ENG
+from demo.workspace import ANA, BEN
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene
 
@@ -56,21 +54,6 @@ _ACCEPTED = OFFER.decided(SuggestionStatus.ACCEPTED, DecidedBy(ANA.user_id, "ana
 _REJECTED = OFFER.evolve(id="shop-api-77b0aa").decided(
     SuggestionStatus.REJECTED, DecidedBy(BEN.user_id, "ben"), NOW, "the load balancer does that"
 )
-PROPOSAL = Proposal(
-    id="00112233aabbccdd",
-    verb=RequestVerb.ADD,
-    wanted="the CDN cache",
-    task="Watch the CDN cache: `scripts/cdn.sh`",
-    tier=Tier.HOURLY,
-    session="shop",
-    asked_by=BEN.user_id,
-    words="@triage please watch the CDN cache every hour",
-    chat_id=ENG.channel_id,
-    thread_ts="1795165200.000100",
-    permalink=f"https://acme.slack.com/archives/{ENG.channel_id}/p1795165200000100",
-    at=NOW,
-)
-_SAID = (PROPOSAL.words, PROPOSAL.task.replace("`", ""))
 
 
 def _alert(finding: OpenFinding | None = _FOUND, **changes: Any) -> list[Block]:
@@ -203,46 +186,6 @@ SUGGESTIONS = Chapter(
             meaning="What waits, and what was decided last.",
             shows=suggestion_list([OFFER.evolve(id="shop-api-51e2c7"), QUARANTINED, _ACCEPTED, _REJECTED]),
             private=True,
-        ),
-    ),
-)
-
-PROPOSALS = Chapter(
-    title="A change of a heartbeat that somebody asked for",
-    about="Somebody mentioned the bot: “watch the CDN cache every hour”. Nothing changes before an approver accepts.",
-    scenes=(
-        Scene(
-            name="proposal",
-            title="Proposed",
-            meaning="Who asked, in which words, and the very line that would be written. The warning names a command "
-            "that would not run.",
-            shows=proposal_blocks(PROPOSAL, not_allowed=("scripts/cdn.sh",)),
-            said=_SAID,
-        ),
-        Scene(
-            name="proposal-which",
-            title="Which session?",
-            meaning="The words name no session, and there are several: choose one, then accept.",
-            shows=proposal_blocks(PROPOSAL.evolve(session=None, choices=("shop", "shop-api"))),
-            said=_SAID,
-        ),
-        Scene(
-            name="proposal-accepted",
-            title="Accepted",
-            meaning="Written, and the asker was told in the thread.",
-            shows=proposal_blocks(PROPOSAL.decided(ProposalStatus.ACCEPTED, ANA.user_id, NOW)),
-            said=_SAID,
-        ),
-        Scene(
-            name="proposal-failed",
-            title="Not done",
-            meaning="It was accepted but could not be written; the line says why.",
-            shows=proposal_blocks(
-                PROPOSAL.decided(ProposalStatus.FAILED, ANA.user_id, NOW).evolve(
-                    problem="HEARTBEAT.md of shop has 50 hourly tasks already; remove one first"
-                )
-            ),
-            said=_SAID,
         ),
     ),
 )

@@ -35,7 +35,7 @@ _VIEWS: Final = {
     ids.EDIT_VIEW: ids.REPLY,
     ids.DISMISS_VIEW: ids.REASON,
     ids.CONTEXT_VIEW: ids.CONTEXT,
-    ids.TIER_VIEW: ids.TIER_TEXT,
+    ids.TIER_VIEW: ids.REPLY,
 }
 _TYPES: Final = (
     "shortcut", "message_action", "view_closed", "block_suggestion", "interactive_message", "dialog_submission",

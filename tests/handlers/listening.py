@@ -15,7 +15,7 @@ from handlers.team_router import TeamListeners, TeamRouter
 def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds: Any) -> App:
     """Return Bolt with one team behind it; `kinds` are its watcher, commands, shortcuts, and its tables of buttons."""
     router = TeamRouter(me)
-    tables = [kinds[name] for name in ("approvals", "alerts", "suggestions", "tiers", "proposals", "lessons", "audits")]
+    tables = [kinds[name] for name in ("approvals", "alerts", "suggestions", "removed", "lessons", "audits")]
     router.add(
         TeamListeners(
             team="default",

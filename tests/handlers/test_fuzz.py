@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -34,21 +33,17 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.reports.status_overview import count_today, overview
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
-from bot.heartbeat.playbooks.proposal_service import ProposalService
-from bot.heartbeat.playbooks.task_commands import TaskCommands
-from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher
-from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
+from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
-from handlers.buttons.playbook_buttons import ProposalButtons, SuggestionActions, SuggestionButtons, TierButtons
+from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.commands.casework_commands import status_command
 from handlers.commands.dispatcher import CommandDispatcher
@@ -59,13 +54,12 @@ from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import a_sorter, an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryDecisionLog, MemorySingle, MemoryStore, in_memory
+from tests.fakes import MemoryDecisionLog, MemoryStore, in_memory
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
-from tests.heartbeat.proposal_chat import FakeChat
 from tests.tables import each_row
 
 SEED = 20_261_121
@@ -168,9 +162,8 @@ class World:
             "approvals": card,
             "alerts": alerts,
             "suggestions": buttons,
-            "tiers": self._tiers(approvers),
             "commands": commands,
-            "proposals": self._proposals(approvers),
+            "removed": RemovedButtons(self.say),
             "shortcuts": Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
             "lessons": LessonButtons(self.office.lessons, approvers, say=self.say),
             "home": home,
@@ -188,22 +181,6 @@ class World:
             card=partial(card_blocks, facts=CardFacts(link_to=lambda _: None)),
         )
 
-    def _proposals(self, approvers: Approvers) -> ProposalButtons:
-        sessions = SessionRegistry({}, in_memory(OVERRIDES))
-        clock = self.office.clock
-        proposing = ProposalMatcher(
-            sessions=sessions,
-            workspace=self.office.workspace,
-            clock=clock,
-            allow_external=False,
-            say=pytest.fail,
-        )
-        store = in_memory(PROPOSALS)
-        proposals = ProposalService(
-            proposing, store, FakeChat(), clock, require_private=lambda: None, removals=Removals(MemorySingle())
-        )
-        return ProposalButtons(proposals, sessions, OWNERS, approvers, say=self.say)
-
     def _suggestions(self, approvers: Approvers) -> SuggestionActions:
         sessions, store = (
             SessionRegistry({}, in_memory(OVERRIDES)),
@@ -217,16 +194,6 @@ class World:
             cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
             approvers=approvers,
         )
-
-    def _tiers(self, approvers: Approvers) -> TierButtons:
-        sessions, store, clock = (
-            SessionRegistry({}, in_memory(OVERRIDES)),
-            SessionMemory(MemoryStore()),
-            self.office.clock,
-        )
-        zones = OwnerZones(self.office.workspace, clock, local="UTC")
-        desk = TaskCommands(sessions, store, zones, clock, MemorySingle(), Removals(MemorySingle()))
-        return TierButtons(sessions, OWNERS, desk, approvers, say=self.say)
 
     def _alert_desk(self) -> AlertActions:
         store = SessionMemory(MemoryStore())
@@ -244,7 +211,7 @@ class World:
     def deliver(self, body: Any) -> bool:
         """Deliver a body in an envelope; whether it was acknowledged."""
         request = SocketModeRequest(type="any", envelope_id="1", payload=body)
-        return acknowledge_envelope(self.app, request, threading.Event()).status == 200
+        return acknowledge_envelope(self.app, request).status == 200
 
     def contents(self) -> dict[str, bytes]:
         """Return every file that decides what the bot does, and its bytes."""

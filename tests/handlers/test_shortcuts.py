@@ -56,12 +56,11 @@ class Edge:
             approvals=others,
             alerts=others,
             commands=others,
-            tiers=others,
             suggestions=others,
             home=others,
             lessons=others,
             audits=others,
-            proposals=others,
+            removed=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
         )
         self.workspace.say("C0HELP", TS, ChatMessage(message_id=TS, sender_id="U1", text="deploying"))

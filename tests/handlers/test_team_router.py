@@ -151,11 +151,10 @@ THREAD = "T1.C0PLAT.1.2"
         ("infra", ids.encode_finding("infra", "0123456789abcdef")),
         ("infra", f"1h!{ids.encode_finding('infra', '0123456789abcdef')}"),
         ("infra", "infra"),
-        ("0123456789abcdef", ids.encode_proposal("0123456789abcdef", "")),
     ],
 )
 def test_a_click_goes_to_whose_it_is_wherever_it_was_clicked(name: str, value: str) -> None:
-    """A thread, a session, a snooze, a proposal or a suggestion; as button, option or dialogue."""
+    """A thread, a session, a snooze or a suggestion; as button, option or dialogue."""
     company = Company()
     company.owned["platform"].add(name)
     assert company.of_value(value, "C0PAOPS") == "platform"

@@ -95,7 +95,6 @@ def a_session(cwd: Path, **changes: Any) -> Session:
         "name": "Shop",
         "cwd": cwd,
         "owner": "U0ANA",
-        "channels": (),
         "is_master": False,
         "beat": beat,
     }

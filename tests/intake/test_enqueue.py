@@ -12,11 +12,9 @@ from bot.domain.jobs import (
     MessageDeleted,
     MessageEdited,
     MessageWork,
-    PlaybookRequested,
     QuestionAsked,
     Work,
 )
-from bot.domain.tiers import Tier
 from bot.intake.classifier.classification import classify
 from tests.builders import QUESTION_TS, a_sorter, an_event
 from tests.tables import each_row
@@ -95,13 +93,10 @@ def test_a_mention_in_a_thread_of_the_ops_channel_may_stand_under_a_card() -> No
     assert type(sort(said("<@U0BOT> also check the retry path"))) is QuestionAsked
 
 
-def test_an_order_to_a_session_is_a_playbook_request() -> None:
-    """With the change it wants; without any session it stays a question."""
-    event = said("<@U0BOT> watch the CDN hourly in shop")
-    found = sort(event, shop="Shop")
-    assert isinstance(found, PlaybookRequested)
-    assert (found.request.task, found.request.tier, found.request.names) == ("Watch the CDN", Tier.HOURLY, ("shop",))
-    assert type(sort(event)) is QuestionAsked
+def test_an_order_to_a_session_is_a_question() -> None:
+    """Nothing is special about a mention that asks for a recurring check."""
+    for text in ("<@U0BOT> check the migrations every hour in shop", "<@U0BOT> stop checking stale branches"):
+        assert type(sort(said(text), shop="Shop")) is QuestionAsked
 
 
 @each_row(

@@ -30,7 +30,7 @@ TEAMS = {
     "platform": {**PLATFORM, "approvers": [BEN.user_id]},
 }
 HTTP = {"slack": {"mode": "http", "http": {"port": 0}}}
-INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.LESSON, ids.TIER_TEXT)
+INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.LESSON)
 REFUSALS = ("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you")
 OUR_TEAM = {"id": DEMO.team_id, "domain": "demo"}
 THEIRS = ("session cook", "sessions.py", "ledger")

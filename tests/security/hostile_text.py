@@ -377,12 +377,10 @@ _OURS: Final = {
     *("days_between(first)", "days_between(last)"),
     "midnight_in(zone)",
     *("unknown_verb(command)", "usage_blocks(command)"),
-    "with_tier_text(text)",
 }
-"""What names a file, a setting, a day, a zone or a command of the bot's own: nobody outside writes it. The text of the
-tier dialogue is here as well: Slack takes 3,000 characters at most."""
+"""What names a file, a setting, a day, a zone or a command of the bot's own: nobody outside writes it."""
 CHECKS: Final = {
-    *("check_fix_id(given)", "check_session_id(session_id)", "check_note_path(path)", "check_proposal_id(proposal_id)"),
+    *("check_fix_id(given)", "check_session_id(session_id)", "check_note_path(path)"),
     *("check_auto_reply_id(text)", "check_feedback_id(given)", "check_suggestion_id(suggestion_id)"),
     *("check_thread_id(thread_id)", "parse_interval(text)", "parse_number(word)", "parse_tier(word)"),
     *("task_of(shown)", "shipped(languages)"),

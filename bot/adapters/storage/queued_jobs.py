@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from bot.domain.jobs import WORK_CLASSES, ContinueThread, Job, JobKind, Work
+from bot.domain.jobs import FORMER_CLASSES, WORK_CLASSES, ContinueThread, Job, JobKind, Work
 from bot.ports import Clock
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
+_READ: Final = {**WORK_CLASSES, **FORMER_CLASSES}
 
 MAX_HEARTBEATS: Final = 1
 _MAX_REASON: Final = 500
@@ -49,8 +50,8 @@ def decode_job(document: Any, place: str = "a job") -> Job:
 
 def _decode_work(payload: Any) -> Work:
     match payload:
-        case {"class": name, **fields} if name in WORK_CLASSES:
-            return WORK_CLASSES[name].model_validate(fields, extra="allow")
+        case {"class": name, **fields} if name in _READ:
+            return _READ[name].model_validate(fields, extra="allow")
         case {"investigate": thread_id}:
             return ContinueThread(thread_id=thread_id)
     raise ValueError("no work of any version")

@@ -1,8 +1,7 @@
 """What a mention asks the bot to do when it is no question of its own: look at the thread, or take a command. Pure.
 
-Conservative as bot/domain/playbooks/playbook_requests.py is: only a message that is nothing but the instruction is
-one, and anything with words of its own stays a question. Nothing is ever changed on the strength of it; see
-docs/decisions.
+Conservative: only a message that is nothing but the instruction is one, and anything with words of its own stays a
+question. Nothing is ever changed on the strength of it; see docs/decisions.
 """
 
 from __future__ import annotations

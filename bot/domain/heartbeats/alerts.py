@@ -205,8 +205,6 @@ class OpenFinding(FrozenValue):
     acknowledged_by: str | None = None
     investigated_by: str | None = None
     """Who had it looked into, in a thread of the ops channel."""
-    fix_asked_by: str | None = None
-    """Who had a patch proposed for it, likewise."""
     snoozed_until: AwareDatetime | None = None
     fixed_by: str | None = None
     fixed_at: AwareDatetime | None = None

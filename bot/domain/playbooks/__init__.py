@@ -1,1 +1,1 @@
-"""HEARTBEAT.md: entries, edits, proposals."""
+"""HEARTBEAT.md: entries, edits."""

@@ -67,27 +67,17 @@ class FindingResponses:
 
     def investigate(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
         """Have it looked into once, however often that is asked for; `ask` that raises leaves it to be asked again."""
-        return self._ask_once(session_id, digest, "investigated_by", "started an investigation of this", by, ask)
-
-    def propose_fix(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
-        """Have a patch proposed for it, once, as `investigate` does; an investigation of it may be under way."""
-        return self._ask_once(session_id, digest, "fix_asked_by", "asked for a fix of this", by, ask)
-
-    def _ask_once(
-        self, session_id: str, digest: str, claim: str, said: str, by: str, ask: Callable[[OpenFinding], str]
-    ) -> str:
-        """Ask for what stands in the field `claim` of a finding, unless somebody has."""
 
         def claimed(now: OpenFinding) -> OpenFinding:
-            if first := getattr(now, claim):
-                raise Conflict(f"<@{first}> has already {said}.")
-            return now.evolve(**{claim: by})
+            if now.investigated_by:
+                raise Conflict(f"<@{now.investigated_by}> has already started an investigation of this.")
+            return now.evolve(investigated_by=by)
 
         found = self._change(session_id, digest, claimed)
         try:
             return ask(found)
         except TriageError:
-            self._change(session_id, digest, lambda now: now.evolve(**{claim: None}))
+            self._change(session_id, digest, lambda now: now.evolve(investigated_by=None))
             raise
 
     def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:

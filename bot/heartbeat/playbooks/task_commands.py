@@ -1,4 +1,4 @@
-"""What people may do to a session's playbook by command: list, add, remove, move, edit a tier as text.
+"""What people may do to a session's playbook by command: list, add, remove, move.
 
 Who may is asked before. A number means what it meant in the list the same person saw last; `shown` remembers which
 list that was. Every change is one sentence that says what changed and how to undo it.
@@ -22,7 +22,6 @@ from bot.domain.playbooks.playbook_edits import (
     task_of,
 )
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
-from bot.domain.playbooks.tier_text import TierChanges, text_digest, tier_text, with_tier_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -47,28 +46,6 @@ class TaskAnswer:
     """The words of the command that takes it back, without the program's name; none where no command can."""
     tasks: TaskList
     kept: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Editing:
-    """A tier's text to edit, and the digest by which a change of somebody else's is noticed."""
-
-    session_id: str
-    tier: Tier
-    text: str
-
-    @property
-    def base(self) -> str:
-        """What tells this text from another."""
-        return text_digest(self.text)
-
-
-class TextChanged(InputError):
-    """Somebody changed the tier while it was being edited; nothing was changed. Carries how it reads now."""
-
-    def __init__(self, now: Editing) -> None:
-        super().__init__(f"The {now.tier} tasks of {now.session_id} changed while you wrote; nothing was changed.")
-        self.now = now
 
 
 class TaskCommands:
@@ -138,30 +115,6 @@ class TaskCommands:
             tasks=self._seen(session_id, playbook, by),
         )
 
-    def editing(self, session_id: str, tier: Tier) -> Editing:
-        """Return a tier's text to edit; raises InputError where there is no playbook."""
-        return Editing(session_id=session_id, tier=tier, text=tier_text(self._playbook(session_id), tier))
-
-    def check_edit(self, session_id: str, tier: Tier, text: str, base: str) -> None:
-        """Raise what `edit` would raise, and change nothing."""
-        _edited(self._playbook(session_id), session_id, tier, text, base)
-
-    def edit(self, session_id: str, tier: Tier, text: str, base: str, by: str) -> TierChanges:
-        """Put the edited text in the tier's place; lines that did not change keep every byte.
-
-        Raises:
-            TextChanged: somebody changed the tier since `base`.
-            InputError: a line is no plain task, or the tier cannot be edited as text.
-        """
-        done: list[TierChanges] = []
-
-        def edit(now: Playbook) -> Playbook:
-            done[:] = [_edited(now, session_id, tier, text, base)]
-            return done[0].playbook
-
-        self._change(session_id, edit, by)
-        return done[0]
-
     def _playbook(self, session_id: str) -> Playbook:
         session = self._sessions.get(session_id)
         if not session.playbook_path.exists():
@@ -205,13 +158,6 @@ class TaskCommands:
     def _shown_to(self, session_id: str, by: str) -> str | None:
         digest = self._shown.read().get(_key(session_id, by))
         return digest if isinstance(digest, str) else None
-
-
-def _edited(now: Playbook, session_id: str, tier: Tier, text: str, base: str) -> TierChanges:
-    current = Editing(session_id=session_id, tier=tier, text=tier_text(now, tier))
-    if current.base != base:
-        raise TextChanged(current)
-    return with_tier_text(now, tier, text)
 
 
 def _is_plain(text: str) -> bool:

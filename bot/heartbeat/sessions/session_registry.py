@@ -48,7 +48,6 @@ class Session:
     cwd: Path
     owner: str
     """The Slack user or user group (S…) that is told; "" for nobody."""
-    channels: tuple[str, ...]
     is_master: bool
     beat: BeatSettings
     override: SessionOverride | None = None
@@ -77,7 +76,6 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         name=settings.name or session_id,
         cwd=settings.cwd,
         owner=settings.owner or "",
-        channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
         override=override,

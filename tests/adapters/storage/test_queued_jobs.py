@@ -19,14 +19,11 @@ from bot.domain.jobs import (
     MentionInstruction,
     MessageDeleted,
     MessageEdited,
-    PlaybookRequested,
     QuestionAsked,
     RebuildThread,
     RunBeat,
     Work,
 )
-from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb
-from bot.domain.tiers import Tier
 from tests.builders import THREAD_ID, an_event
 from tests.tables import each_row
 
@@ -38,9 +35,6 @@ ALL: list[Work] = [
     MessageEdited(event=EVENT),
     MessageDeleted(event=EVENT),
     MentionInstruction(event=EVENT, instruction=Instruction(kind=InstructionKind.COMMAND, command="tiers shop")),
-    PlaybookRequested(
-        event=EVENT, request=PlaybookRequest(verb=RequestVerb.ADD, task="Look", tier=Tier.DAILY, names=("shop",))
-    ),
     ContinueThread(thread_id=THREAD_ID),
     RebuildThread(thread_id=THREAD_ID, file="x.corrupt", is_new=False),
     RunBeat(session_id="shop", slot=SLOT, wake=Wake.INTERVAL),
@@ -70,6 +64,17 @@ def test_every_class_is_read_back_equal() -> None:
 def test_a_thread_to_go_on_with_is_read_in_the_form_before_the_first_release() -> None:
     """The data directory in tests/data holds one."""
     assert decode_job(old({"investigate": THREAD_ID})).work == ContinueThread(thread_id=THREAD_ID)
+
+
+def test_an_order_of_an_earlier_release_is_read_as_a_question() -> None:
+    """With all that was said of the message; what it wanted changed is left aside."""
+    request = {"verb": "add", "task": "Look", "tier": "daily", "names": ["shop"]}
+    asked = {"event": EVENT.model_dump(mode="json"), "is_ack": False, "settles": False, "is_alarm": True}
+    work = decode_job(old({"class": "playbook-requested", **asked, "question": None, "request": request})).work
+    assert type(work) is QuestionAsked
+    assert (work.event, work.is_alarm) == (EVENT, True)
+    again = decode_job(json.loads(json.dumps(encode_job(job_of(work))))).work
+    assert (type(again), again.key) == (QuestionAsked, work.key)
 
 
 @each_row(

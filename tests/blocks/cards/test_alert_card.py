@@ -189,14 +189,3 @@ def test_how_often_it_came_back_today_is_said_in_the_readers_day() -> None:
     assert "*2nd time today*" in shown(alert(back, at=late, zone="America/New_York"))
     assert "time today" not in shown(alert(FINDING))
     assert "time today" not in shown(alert(back, at=late + timedelta(days=1)))
-
-
-def test_a_fix_is_offered_where_a_model_investigates_and_nobody_asked() -> None:
-    """Offline nothing pretends that there will be a patch."""
-
-    def offered(of: Alert, **how: bool) -> bool:
-        return "Propose a fix" in repr([block.to_dict() for block in alert_blocks(of, **how)])
-
-    assert offered(alert(FINDING), offers_fix=True)
-    assert not offered(alert(FINDING))
-    assert not offered(alert(FINDING.evolve(fix_asked_by="U0ANA")), offers_fix=True)

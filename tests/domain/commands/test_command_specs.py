@@ -14,7 +14,7 @@ SPEC = (
     "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
     "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
     "heartbeat.log heartbeat.why "
-    "tiers.add tiers.remove tiers.move tiers.edit tiers.due "
+    "tiers.add tiers.remove tiers.move tiers.due "
     "pollinate.run pollinate.list pollinate.accept pollinate.reject "
     "autonomy autonomy.arm autonomy.disarm review"
 )

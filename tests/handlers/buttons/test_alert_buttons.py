@@ -29,7 +29,7 @@ from tests.tables import each_row
 ANA, BEN, EVE = "U0ANA", "U2", "U0EVE"
 KEY = "shop/ci/main-red"
 VALUE = ids.encode_finding("shop", finding_digest(KEY))
-CHANGING = [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.RUN_NOW, ids.INVESTIGATE, ids.PROPOSE_FIX, ids.OPEN_PLAYBOOK]
+CHANGING = [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.RUN_NOW, ids.INVESTIGATE, ids.OPEN_PLAYBOOK]
 
 
 class Edge:
@@ -278,16 +278,6 @@ def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edg
     assert (by, edge.last_word) == (BEN, "Asked in <#C0OPS>.")
     [(_, alert)] = edge.shown
     assert f"<@{BEN}> started an investigation" in str([block.to_dict() for block in alert_blocks(alert)])
-
-
-def test_a_fix_is_asked_for_once_also_beside_an_investigation(edge: Edge) -> None:
-    """With that aim: the question wants a patch."""
-    edge.press(ids.INVESTIGATE, by=BEN)
-    edge.press(ids.PROPOSE_FIX, by=BEN)
-    assert "propose a fix: a patch" in edge.asked[1][0]
-    edge.press(ids.PROPOSE_FIX)
-    assert len(edge.asked) == 2
-    assert edge.last_word == f"<@{BEN}> has already asked for a fix of this."
 
 
 def test_a_question_that_slack_refuses_is_told(edge: Edge) -> None:

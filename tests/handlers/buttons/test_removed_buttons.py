@@ -1,81 +1,127 @@
-"""Buttons of removed features: a sentence for whoever clicks, and a message without them."""
+"""Old buttons and dialogues: whoever uses one is told what to type, the dead buttons go, and nothing is changed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from slack_sdk.errors import SlackApiError
+import pytest
+from slack_bolt import Respond
 
 from blocks import ids
 from handlers.buttons.decision_handler import say_beside
-from handlers.buttons.removed_buttons import REMOVED_BUTTONS, RemovedButtons
-from tests.handlers.buttons.test_draft_buttons import RecordedAck
-from tests.tables import each_row
+from handlers.buttons.removed_buttons import REMOVED_BUTTONS, REMOVED_VIEWS, RemovedButtons
+from tests.handlers.slack_stub import Answer, SlackStub
+from tests.payloads import payload
 
-SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "*Is this note still true?*"}}
-
-
-def old_card(action_id: str) -> dict[str, Any]:
-    """Return the body of a click on a card of an earlier version."""
-    button = {"type": "button", "action_id": action_id, "text": {"type": "plain_text", "text": "x"}, "value": "../x"}
-    return {
-        "user": {"id": "U1", "team_id": "T1"},
-        "channel": {"id": "C0OPS"},
-        "response_url": "https://hooks.slack.com/actions/x",
-        "message": {"text": "Is this note still true?", "blocks": [SECTION, {"type": "actions", "elements": [button]}]},
-        "actions": [button],
-    }
+HEAD: Final = {
+    "type": "section",
+    "block_id": "triage_proposal:00112233aabbccdd",
+    "text": {"type": "mrkdwn", "text": "x"},
+}
+OLD: Final = (
+    "triage_accept_proposal",
+    "triage_reject_proposal",
+    "triage_choose_session",
+    "triage_edit_tier:quick",
+    "triage_edit_tier:hourly",
+    "triage_edit_tier:daily",
+    "triage_propose_fix",
+    "triage_still_true",
+    "triage_retire",
+)
+"""As releases wrote them on messages."""
 
 
 class Edge:
-    """The listeners, what was told to whom, and what Slack was asked to show instead."""
+    """The listeners, over a stub of Slack; what they told whoever clicked."""
 
-    def __init__(self, *, refuses: bool = False) -> None:
-        self.told: list[tuple[str, str, str]] = []
-        self.shown: list[dict[str, Any]] = []
-        self._refuses = refuses
-        self._buttons = RemovedButtons(say_beside(lambda *said: self.told.append(said), "C0OPS"))
+    def __init__(self, slack: SlackStub) -> None:
+        self.slack, self.told, self.acks = slack, [], 0
+        self.buttons = RemovedButtons(say_beside(lambda *told: self.told.append(told), "C0OPS"))
 
-    def press(self, action_id: str, body: dict[str, Any]) -> RecordedAck:
-        """Click a button of a card."""
-        ack = RecordedAck([])
-        self._buttons.actions[action_id](ack, body, body["actions"][0], self._respond)
-        return ack
+    def click(self, action_id: str, blocks: object, **changes: Any) -> None:
+        """Click a button of a message with these blocks."""
+        body = {**payload("block_actions"), "response_url": f"{self.slack.url}respond"}
+        body["message"] = {"text": "card", "blocks": blocks}
+        body |= changes
+        action = {"action_id": action_id, "value": "00112233aabbccdd|shop"}
+        respond = Respond(response_url=body["response_url"])
+        self.buttons.actions[action_id](self._ack, body, action, respond)
 
-    def _respond(self, **said: Any) -> None:
-        if self._refuses:
-            raise SlackApiError("refused", {"ok": False, "error": "expired_url"})
-        self.shown.append(said)
+    def submit(self, callback_id: str, typed: str) -> None:
+        """Submit a dialogue in which something was typed."""
+        view = {"private_metadata": "shop|daily|", "state": {"values": {"tier_text": {ids.INPUT: {"value": typed}}}}}
+        self.buttons.views[callback_id](self._ack, payload("view_submission"), view)
 
-
-@each_row("action_id", sorted(REMOVED_BUTTONS))
-def test_a_click_on_a_removed_button_is_answered_and_the_button_goes(action_id: str) -> None:
-    """The text of the card stays; what the button carries is not read."""
-    edge = Edge()
-    assert edge.press(action_id, old_card(action_id)).answers == [{}]
-    [(channel, user, said)] = edge.told
-    assert (channel, user) == ("C0OPS", "U1")
-    assert "`" in said
-    assert [one["blocks"] for one in edge.shown] == [[SECTION]]
-    assert edge.shown[0]["replace_original"] is True
+    def _ack(self) -> None:
+        self.acks += 1
 
 
-def test_a_card_that_slack_does_not_change_is_answered_all_the_same() -> None:
-    """The person still knows why nothing happened."""
-    edge = Edge(refuses=True)
-    edge.press(ids.RETIRE, old_card(ids.RETIRE))
+@pytest.fixture
+def edge(slack: SlackStub) -> Edge:
+    """Nobody has clicked yet."""
+    return Edge(slack)
+
+
+def row_of(*action_ids: str) -> dict[str, Any]:
+    """Return a row of buttons."""
+    return {"type": "actions", "elements": [{"type": "button", "action_id": one} for one in action_ids]}
+
+
+def test_every_button_that_was_ever_posted_has_its_sentence() -> None:
+    """Under the very id that stands on old messages; each sentence names a command."""
+    assert set(OLD) <= set(REMOVED_BUTTONS)
+    assert all("triage " in said for said in (*REMOVED_BUTTONS.values(), *REMOVED_VIEWS.values()))
+
+
+@pytest.mark.parametrize("action_id", OLD)
+def test_a_click_is_answered_in_private_and_the_button_goes(edge: Edge, action_id: str) -> None:
+    """Where it was clicked; the rest of the message stays as it stood."""
+    edge.click(action_id, [HEAD, row_of(action_id)])
+    [(channel, user, text)] = edge.told
+    assert (channel, user, edge.acks) == ("C0OPS", "U2", 1)
+    assert "`" in text
+    assert "<session>" not in text
+    [sent] = edge.slack.of("respond")
+    assert (sent["replace_original"], sent["text"], sent["blocks"]) == (True, "card", [HEAD])
+
+
+def test_buttons_that_still_work_stay(edge: Edge) -> None:
+    """On an alert only the offer of a fix goes."""
+    edge.click(ids.PROPOSE_FIX, [HEAD, row_of(ids.INVESTIGATE, ids.PROPOSE_FIX, ids.RUN_NOW)])
+    [sent] = edge.slack.of("respond")
+    assert sent["blocks"] == [HEAD, row_of(ids.INVESTIGATE, ids.RUN_NOW)]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "changes"),
+    [
+        ([HEAD, row_of(ids.PROPOSE_FIX)], {"message": None}),
+        ([HEAD, row_of(ids.PROPOSE_FIX)], {"response_url": ""}),
+        ([row_of(ids.PROPOSE_FIX)], {}),
+        ([HEAD, {"type": "actions", "elements": "x"}, None, 7], {}),
+        ("blocks", {}),
+        (None, {}),
+    ],
+)
+def test_what_cannot_be_shown_again_is_still_answered(edge: Edge, blocks: object, changes: dict[str, Any]) -> None:
+    """A private message comes without its blocks; no message is left empty, and no hostile one raises."""
+    edge.click(ids.PROPOSE_FIX, blocks, **changes)
+    assert len(edge.told) == 1
+    assert edge.slack.of("respond") == []
+
+
+def test_a_message_that_slack_does_not_replace_keeps_its_buttons(edge: Edge) -> None:
+    """Whoever clicked was told before."""
+    edge.slack.will("respond", Answer(b"expired_url", status=404))
+    edge.click(ids.ACCEPT_PROPOSAL, [HEAD, row_of(ids.ACCEPT_PROPOSAL)])
     assert len(edge.told) == 1
 
 
-def test_a_click_without_its_message_is_answered() -> None:
-    """Nothing is changed where nobody can tell which card it was."""
-    edge = Edge()
-    edge.press(ids.RETIRE, {**old_card(ids.RETIRE), "message": None})
-    assert (len(edge.told), edge.shown) == (1, [])
-
-
-def test_the_sentence_about_notes_names_the_command_that_retires_one() -> None:
-    """A person who wanted to retire a note can still do it."""
-    edge = Edge()
-    edge.press(ids.RETIRE, old_card(ids.RETIRE))
-    assert "triage files retire memory/" in edge.told[0][2]
+def test_a_dialogue_that_was_open_during_the_update_gives_its_text_back(edge: Edge) -> None:
+    """Nothing typed is lost, and nothing is saved."""
+    edge.submit(ids.TIER_VIEW, "- Disk: `df -h`")
+    [(channel, _, text)] = edge.told
+    assert (channel, edge.acks) == ("C0OPS", 1)
+    assert "/triage tiers" in text
+    assert "You wrote:\n```\n- Disk:" in text

@@ -108,7 +108,6 @@ class Everything:
         self.approvers.refresh()
         self.pausing = PauseSwitch(FileDocuments(self.home), works.clock)
         self.asked: list[str] = []
-        self.opened: list[object] = []
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
         shutil.copytree(lived.folder / "sent", folder / "garden" / "home", dirs_exist_ok=True)
         office.record_sent(lived.sent)
@@ -146,7 +145,6 @@ class Everything:
                 works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
             ),
             approvers=self.approvers,
-            open_view=lambda _, view: self.opened.append(view),
         )
         office = SuggestionActions(
             owners=OWNERS,
@@ -190,7 +188,6 @@ class Everything:
                 self.works.store.inbox("shop"),
                 self.pausing.is_paused,
                 self.asked,
-                len(self.opened),
                 dict(self.switch.read()),
                 [one.status for one in self.garden.suggestions.all()],
             ],
@@ -262,7 +259,7 @@ def test_the_review_says_which_to_approvers_alone(everything: Everything) -> Non
     assert "→ read the reasons" in seen
 
 
-@pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily", "edit quick"])
+@pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily"])
 def test_an_owner_may_change_their_own_session_and_nothing_of_casework(everything: Everything, verb: str) -> None:
     """The session's owner, who is no approver."""
     assert SECRET in everything.type("tiers shop", by=OWNER)

@@ -7,19 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 
-from blocks import ids
 from bot.casework.approvers import Approvers
-from bot.domain.tiers import Tier
-from bot.errors import ProviderError
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
-from handlers.buttons.decision_handler import say_beside
-from handlers.buttons.playbook_buttons import NO_TASKS_OF_YOURS, TierButtons
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.tiers_command import TiersCommand
+from handlers.commands.tiers_command import NO_TASKS_OF_YOURS, TiersCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
@@ -45,7 +39,7 @@ PLAYBOOK = """# Heartbeat
 
 
 class Edge:
-    """The command over a clockwork with one session; what was opened, said and acknowledged."""
+    """The command over a clockwork with one session; and what it answers."""
 
     def __init__(self, folder: Path) -> None:
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
@@ -56,11 +50,6 @@ class Edge:
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
         self.stored = MemorySingle()
-        self.opened: list[dict[str, Any]] = []
-        self.told: list[str] = []
-        self.acks: list[dict[str, Any]] = []
-        self.shown: list[dict[str, Any]] = []
-        self.expired = False
         self.start()
 
     def start(self) -> None:
@@ -73,34 +62,7 @@ class Edge:
                 works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
             ),
             approvers=self.approvers,
-            open_view=self._open,
         )
-        self.buttons = TierButtons(
-            works.sessions,
-            OWNERS,
-            self.tiers.tasks,
-            self.approvers,
-            say=say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS"),
-        )
-
-    def views_open(self, *, trigger_id: str, view: Any) -> dict[str, Any]:
-        """Be Slack's client."""
-        if self.expired:
-            raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
-        self.opened.append(view.to_dict())
-        return {"ok": True, "view": {"id": "V1"}}
-
-    def views_update(self, *, view_id: str, view: Any) -> None:
-        """Be Slack's client."""
-        if self.expired:
-            raise SlackApiError("refused", {"ok": False, "error": "not_found"})
-        assert view_id == "V1"
-        self.shown.append(view.to_dict())
-
-    def _open(self, trigger_id: str, view: Any) -> None:
-        if self.expired:
-            raise ProviderError("Slack could not open the dialogue: expired_trigger_id")
-        self.opened.append(view.to_dict())
 
     def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
         """Type a command and return what it says."""
@@ -115,33 +77,9 @@ class Edge:
         assert all(len(words) <= 3_000 for words in said)
         return "\n".join(said)
 
-    def press(self, value: object, by: str = APPROVER) -> None:
-        """Click an Edit button."""
-        body = payload("block_actions")
-        body["user"] = {**body["user"], "id": by, "team_id": "T1"}
-        self.buttons.actions[f"{ids.EDIT_TIER}:daily"](lambda **_: None, body, {"value": value}, self)
-
-    def submit(self, text: str | None, *, metadata: object = None, by: str = APPROVER, team: str = "T1") -> Any:
-        """Submit the dialogue that was opened last; return what it shows in the end, or the answer that kept it."""
-        self.shown.clear()
-        view = self.opened[-1]
-        block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
-        body = payload("view_submission")
-        body["user"] = {**body["user"], "id": by, "team_id": team}
-        values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
-        sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
-        submitted = {**sent, "id": "V1", "state": {"values": values}}
-        self.buttons.views[ids.TIER_VIEW](lambda **answer: self.acks.append(answer), body, submitted, {}, self)
-        return {"response_action": "update", "view": self.shown[-1]} if self.shown else self.acks[-1]
-
     @property
     def text(self) -> str:
         return self.file.read_text()
-
-    @property
-    def prefilled(self) -> str:
-        [box] = [block for block in self.opened[-1]["blocks"] if block["type"] == "input"]
-        return str(box["element"].get("initial_value", ""))
 
 
 @pytest.fixture
@@ -161,7 +99,6 @@ def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Ed
     assert "Not among `commands` in triage.yml, so never run: `df -h (task 3)`" in seen
     assert "<!channel>" not in seen
     assert "<@U1>" not in seen
-    assert "Edit quick" in seen
     other = edge.types("shop", OTHER)
     assert other == f"{NO_TASKS_OF_YOURS} What is due: /triage tiers shop due"
 
@@ -225,14 +162,13 @@ def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
     assert edge.text == PLAYBOOK
 
 
-@each_row("text", ["add hourly x", "remove 1", "move 1 daily", "edit quick"])
+@each_row("text", ["add hourly x", "remove 1", "move 1 daily"])
 @each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
     """Told why, and what they may do."""
     edge.types("shop", by, team)
     assert (NO_TASKS_OF_YOURS if team == "T1" else NO_MEMBER) in edge.types(f"shop {text}", by, team)
     assert edge.text == PLAYBOOK
-    assert edge.opened == []
 
 
 @each_row(
@@ -253,6 +189,7 @@ def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) 
         ("shop remove ٣", "is not a task's number"),
         ("shop move 1", "Name a tier"),
         ("shop move 1 quick", "already"),
+        ("shop edit quick", "There is no `/triage tiers shop edit`, and nothing was done"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str) -> None:
@@ -273,116 +210,17 @@ def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
     assert "- [ ] Certificates\n" in edge.text
 
 
-def test_a_tier_is_edited_as_text(edge: Edge) -> None:
-    """Opened with its lines, saved with only the changed ones changed; the answer shows what stood there."""
-    edge.types("shop edit quick", OWNER)
-    assert edge.prefilled == "- Tree: `git status --porcelain`\n- Deploys <!channel> & <@U1>"
-    answer = edge.submit("- Tree: `git status --porcelain`\nDeploys look healthy", by=OWNER)
-    assert answer["response_action"] == "update"
-    said = "\n".join(texts(answer["view"]["blocks"]))
-    assert "+ Deploys look healthy\n- - Deploys" in said
-    assert edge.text == PLAYBOOK.replace("- [ ] Deploys <!channel> & <@U1>", "- [ ] Deploys look healthy")
-
-
-def test_the_button_opens_the_editor_for_who_may(edge: Edge) -> None:
-    """From memory, for the trigger expires; a stranger is told."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    assert edge.prefilled == "- Stale branches"
-    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OTHER)
-    assert edge.told == [NO_TASKS_OF_YOURS]
-    edge.expired = True
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    assert "expired_trigger_id" in edge.told[-1]
-
-
-def test_an_edit_of_somebody_else_is_not_overwritten_and_nothing_typed_is_lost(edge: Edge) -> None:
-    """Both texts stand in the dialogue; saving again, in sight of both, puts one in the place of the other."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    edge.file.write_text(PLAYBOOK.replace("Stale branches", "Old branches"))
-    answer = edge.submit("- My branches")
-    assert answer["response_action"] == "update"
-    assert "Old branches" in edge.text
-    edge.opened.append(answer["view"])
-    said = "\n".join(texts(answer["view"]["blocks"]))
-    assert "Somebody changed these tasks while you wrote" in said
-    assert "- Old branches" in said
-    assert edge.prefilled == "- My branches"
-    assert edge.submit(edge.prefilled)["view"]["title"]["text"] == "Saved"
-    assert edge.text == PLAYBOOK.replace("Stale branches", "My branches")
-
-
-def test_a_beat_that_ticks_boxes_is_no_conflict(edge: Edge) -> None:
-    """Boxes are code's; the line that was not edited keeps the new one."""
-    edge.press(ids.encode_tier("shop", Tier.QUICK))
-    edge.file.write_text(PLAYBOOK.replace("[x] Tree", "[ ] Tree").replace("11:50", "12:00"))
-    edge.submit(f"{edge.prefilled}\nOne more")
-    assert "- [ ] Tree" in edge.text
-    assert "- [ ] One more" in edge.text
-
-
-@pytest.mark.parametrize("text", ["# Notes", "- a\n```", "x" * 400, "- half a \ud83d smile"])
-def test_what_is_no_task_is_said_in_the_dialogue(edge: Edge, text: str) -> None:
-    """It stays open with what was typed."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    answer = edge.submit(text)
-    assert answer["response_action"] == "errors"
-    assert edge.text == PLAYBOOK
-
-
-def test_permission_is_asked_again_at_the_submit(edge: Edge) -> None:
-    """Who lost it meanwhile, and who is of another workspace, changes nothing."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    for by, team in [(OTHER, "T1"), (APPROVER, "T0OTHER"), (OWNER, "T0OTHER")]:
-        assert NO_TASKS_OF_YOURS in str(edge.submit("- x", by=by, team=team))
-        assert edge.told[-1] == f"{NO_TASKS_OF_YOURS}\nYou wrote:\n```\n- x\n```"
-    edge.works.workspace.groups["C0OPS"] = frozenset()
-    assert NO_TASKS_OF_YOURS in str(edge.submit("- x"))
-    assert edge.text == PLAYBOOK
-
-
-def test_a_submit_is_acknowledged_before_slack_is_asked_with_the_text_in_sight(edge: Edge) -> None:
-    """Slack waits 3 s; what was typed stands in the dialogue until it is saved, and comes back if it is not."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    edge.works.workspace.down = True
-    assert "Slack does not say now" in str(edge.submit("- Mine"))
-    assert edge.acks[-1]["response_action"] == "update"
-    assert "- Mine" in str(edge.acks[-1]["view"])
-    assert "```\n- Mine\n```" in edge.told[-1]
-    edge.expired = True  # the dialogue was closed meanwhile
-    edge.submit("- Mine too")
-    assert "```\n- Mine too\n```" in edge.told[-1]
-    assert edge.text == PLAYBOOK
-
-
 def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
     """The right to a session ends with that to anything."""
-    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OWNER)
     edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
-    assert NO_TASKS_OF_YOURS in str(edge.submit("- x", by=OWNER))
     assert NO_TASKS_OF_YOURS in edge.types("shop add daily x", OWNER)
     assert edge.text == PLAYBOOK
 
 
-@each_row(
-    "metadata",
-    ["", "shop", "shop|weekly|", "../x|daily|", "nosuch|daily|", "shop|daily|zz", None.__class__, 7, ["shop"]],
-)
-def test_a_hostile_value_changes_nothing(edge: Edge, metadata: object) -> None:
-    """Neither the button nor the submit believes it."""
-    edge.opened.clear()
-    edge.press(metadata)
-    assert edge.opened == []
-    edge.press(ids.encode_tier("shop", Tier.DAILY))
-    assert edge.submit("- x", metadata=metadata)["response_action"] == "errors"
-    assert edge.text == PLAYBOOK
-
-
-def test_a_tier_too_long_for_slack_is_not_cut(edge: Edge) -> None:
-    """Said in words, before anybody types; the list still fits a screen."""
+def test_a_long_tier_is_counted_and_not_shown_in_full(edge: Edge) -> None:
+    """The list still fits a screen, and says how many tasks it leaves out."""
     many = "".join(f"- [ ] Task {n} {'x' * 200}\n" for n in range(30))
     edge.file.write_text(f"## Quick\n{many}")
-    assert "Slack's editor holds 3,000" in edge.types("shop edit quick")
-    assert edge.opened == []
     assert "more in HEARTBEAT.md" in edge.types("shop")
 
 

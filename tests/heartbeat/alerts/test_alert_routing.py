@@ -196,9 +196,9 @@ def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> N
 
 
 def test_without_an_owner_there_is_no_route_and_a_channel_is_never_one(tmp_path: Path) -> None:
-    """Even where the session names channels."""
+    """Nobody is told."""
     desk = Desk(tmp_path)
-    session = replace(desk.session, owner="", channels=("C0ENG",))
+    session = replace(desk.session, owner="")
     assert desk.delivery.route(session, desk.store.load("shop")) is None
 
 

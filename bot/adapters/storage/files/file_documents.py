@@ -59,8 +59,11 @@ FILES: Final[Mapping[str, str]] = {
 `overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
 """
 
-ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS)
-"""Every collection, but for `rollups`, which is a cache: what another version wrote is made anew."""
+UNUSED: Final = frozenset({"proposals"})
+"""What features wrote that were removed: it is left where it is, and `triage migrate` carries it along."""
+
+ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS and name not in UNUSED)
+"""Every collection in use, but for `rollups`, which is a cache: what another version wrote is made anew."""
 
 OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER, HOMES})
 """What all teams of a process have in common, and find in its own data directory."""
