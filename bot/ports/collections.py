@@ -49,9 +49,6 @@ GAPS: Final = "gaps"
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
 
-REVIEWS: Final = "reviews"
-"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
-
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 

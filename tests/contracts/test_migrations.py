@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
 from bot.ports.code import CLONE_STANDINGS, CloneStanding
-from bot.ports.collections import BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
+from bot.ports.collections import BRIEFS, HOME, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
     SCHEMA_KEY,
@@ -41,7 +41,6 @@ DOUBTFUL = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).in_doubt
 CHANGES: dict[str, Callable[[Documents], object]] = {
     THREADS.name: lambda documents: Threads(documents).get(THREAD_ID),
     SESSIONS.name: lambda documents: Collection(documents, SESSIONS).change(SESSIONS.name, lambda now: now),
-    REVIEWS: lambda documents: SingleDocument(documents, REVIEWS).update({"sent": "x"}),
     BRIEFS: lambda documents: SingleDocument(documents, BRIEFS).update({"morning": "x"}),
 }
 STEPS = (

@@ -41,7 +41,7 @@ FILES: Final[Mapping[str, str]] = {
     "presence": "slack/connection.json",
     "gaps": "slack/gaps.json",
     "briefs": "brief.json",
-    "reviews": "review.json",
+    "reviews": "review.json",  # of earlier releases: nothing reads it
     "lesson_backlog": "lessons.json",
     "rechecks": "rechecks.json",
     "index": "index/progress.json",
