@@ -73,9 +73,6 @@ REMOVED_CHECKS: Final = "removed_checks"
 AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
 
-CALIBRATION: Final = "calibration"
-"""What became of the team's own drafts, by kind (bot/casework/evaluation/calibration.py)."""
-
 PEOPLE: Final = "people"
 """What people and channels are called, by Slack id (bot/ports/names.py)."""
 

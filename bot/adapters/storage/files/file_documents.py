@@ -35,7 +35,7 @@ FILES: Final[Mapping[str, str]] = {
     "auto_replies": "auto_replies/*.json",
     "feedback": "feedback/*.json",
     "autonomy": "autonomy.json",
-    "calibration": "calibration.json",
+    "calibration": "calibration.json",  # of earlier releases: nothing reads it
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
