@@ -15,7 +15,7 @@ from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from bot.domain.citations.links import code_links
-from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
+from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.paging import Paging
 from bot.domain.returns import (
     AgedClone,
@@ -39,8 +39,6 @@ STATES = [
     *[in_status(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
     *[in_status(ThreadStatus.CLOSED, resolution=resolution) for resolution in Resolution],
 ]
-NEVER_MIND = settled_by(in_status(ThreadStatus.INVESTIGATING).original_sender_id, "never mind")
-SETTLED: dict[str, Any] = {"doubts": (NEVER_MIND,), "stale_reasons": (NEVER_MIND.text,)}
 REMOTE = "git@github.com:acme/shop.git"
 NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
 
@@ -141,15 +139,6 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     "state, expected",
     [
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
-        *[(in_status(status, **SETTLED), ["Dismiss", "Add context"]) for status in OPEN],
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **SETTLED),
-            ["Dismiss", "Edit", "Post anyway", "Re-investigate", "Add context", "Escalate", "Show evidence"],
-        ),
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, **SETTLED),
-            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
-        ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
             ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
@@ -370,19 +359,6 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
     assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
     approved = in_status(ThreadStatus.CLOSED, resolution=Resolution.APPROVED, **ended)
     assert "*Posted*" in shown(card(approved))
-
-
-@each_row(
-    "state", [in_status(ThreadStatus.INVESTIGATING), in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)]
-)
-def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
-    """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
-    blocks = as_slack_takes_it(card(state.in_doubt([settled_by("U1", "never mind <!here>")])))
-    assert "<@U1> wrote: never mind &lt;!here&gt;" in str(blocks)
-    (buttons,) = (block["elements"] for block in blocks if block["type"] == "actions")
-    assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
-    others = card(state.in_doubt([settled_by("U2", "never mind")]))
-    assert actions(others)[0] != "Dismiss"
 
 
 def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
