@@ -1,6 +1,6 @@
 """Does the search find the file of a bug report, however long it is? And the lines a question's reference answer names?
 
-    python -m benchmarks.bug_reports [FOLDER] [--only NAME ...] [--kind KIND] [--misses] [--bands]
+    python -m benchmarks.bug_reports [FOLDER] [--only NAME ...] [--kind KIND] [--misses]
 
 Runs on what is present in FOLDER (default: ./benchmark-data), clones under the bare names of their repositories:
 
@@ -21,9 +21,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +33,6 @@ from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.approval_basis import Measured
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
@@ -78,7 +75,7 @@ class Result(NamedTuple):
     draft_first: bool
     draft_cited: bool
     lines: bool | None
-    band: str | None = None
+    has_draft: bool = False
     """What the draft says it rests on; None without a draft."""
 
 
@@ -136,7 +133,7 @@ class Codebase:
             draft_first=not case.files.isdisjoint(cited[:1]),
             draft_cited=not case.files.isdisjoint(cited),
             lines=_overlaps(ret, case.lines) if case.lines else None,
-            band=ret.track_record.band if ret.track_record else None,
+            has_draft=bool(ret.draft_reply.strip()),
         )
 
 
@@ -250,39 +247,15 @@ def _row(kind: str, name: str, results: Sequence[Result]) -> str:
     return f"{kind:11}{name:14}{len(results):>5}" + "".join(f"{part:>12.0%}" for part in shares(results).values())
 
 
-def unanswerable(data: Path, name: str, cases: Sequence[Case]) -> list[Result]:
-    """Return what came of the questions that nothing in a codebase answers, and print their row of the table."""
+def unanswerable(data: Path, name: str, cases: Sequence[Case]) -> None:
+    """Print the row of the questions that nothing in a codebase answers."""
     asked = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["nothing"]
     nobody = [Case(f"nothing-{at}", text, cases[0].commit, frozenset()) for at, text in enumerate(asked)]
     codebase = Codebase(data / name, cases[0].commit, data / ".cache", only_source=False)
     results = [codebase.ask(case) for case in nobody]
     print(
-        f"{'no draft':11}{name:14}{len(results):>5}{_share([one.band is None for one in results]):>12.0%}", flush=True
+        f"{'no draft':11}{name:14}{len(results):>5}{_share([not one.has_draft for one in results]):>12.0%}", flush=True
     )
-    return results
-
-
-def print_bands(found: Mapping[str, Sequence[Result]]) -> None:
-    """Print the counts of draft_bands.yml, and the calibration error with each codebase left out of its own counts.
-
-    The error is that of the shares that a codebase's drafts were promised by the others, weighed by drafts.
-    """
-    drafts = [(name, one.band, one.draft_cited) for name, results in found.items() for one in results if one.band]
-    missed = 0.0
-    for band in dict.fromkeys(band for _, band, _ in sorted(drafts, key=itemgetter(1))):
-        of_band = [(name, is_right) for name, each, is_right in drafts if each == band]
-        promised = []
-        for name, _ in of_band:
-            others = [is_right for other, is_right in of_band if other != name]
-            promised.append(Measured(right=sum(others), drafts=len(others)).share)
-        right = sum(is_right for _, is_right in of_band)
-        missed += abs(sum(promised) - right)
-        print(f"{band}: {{right: {right}, drafts: {len(of_band)}}}  # promised {_mean(promised):.2f}")
-    print(f"expected calibration error, each codebase left out: {missed / len(drafts):.3f}")
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def is_met(kind: str, results: Sequence[Result]) -> bool:
@@ -302,13 +275,12 @@ def main(argv: Sequence[str] = ()) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(DATA))
     parser.add_argument("--only", nargs="*", default=[], help="names of repositories")
     parser.add_argument("--kind", choices=sorted(TARGETS), help="only reports, or only questions")
-    parser.add_argument("--bands", action="store_true", help="print the counts for draft_bands.yml")
     parser.add_argument("--misses", action="store_true", help="name what was not found, on stderr")
     args = parser.parse_args(argv)
     clones = sorted(one.name for one in args.folder.glob("[!.]*") if one.is_dir()) if args.folder.is_dir() else []
     names = [name for name in clones if not args.only or name in args.only]
     print(f"{'':11}{'':14}{'':>5}" + "".join(f"{field:>12}" for field in COLUMNS))
-    is_good, found = True, defaultdict[str, list[Result]](list)
+    is_good = True
     for kind, cases_of in (("reports", reports), ("questions", questions)):
         if args.kind not in (None, kind):
             continue
@@ -317,14 +289,11 @@ def main(argv: Sequence[str] = ()) -> int:
         for name, cases in by_name.items():
             measured = measure(args.folder, kind, name, cases, misses=args.misses)
             results += measured
-            found[name] += measured
             if kind == "questions":
-                found[name] += unanswerable(args.folder, name, cases)
+                unanswerable(args.folder, name, cases)
         if results:
             print(_row(kind, "all", results))
             is_good = is_met(kind, results) and is_good
-    if args.bands and found:
-        print_bands(found)
     return 0 if is_good else 1
 
 

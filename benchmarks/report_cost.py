@@ -1,6 +1,6 @@
 """CPU seconds and memory of what the running bot shows: `report_cost.py HOME` asks each report CALLS times.
 
-The reports of `/triage metrics`, `status` and `review`, and the page of App Home, are built over the files of HOME as
+The reports of `/triage metrics` and `status`, and the page of App Home, are built over the files of HOME as
 the bot builds them, without Slack. It prints JSON: `first_s` is the first call, `next_s` the median of the others,
 `grown_mb` what the process has grown between the second call and the last.
 """
@@ -21,13 +21,12 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.home_view import HomeData, home_view
-from blocks.views.report_views import metrics_blocks, review_blocks, status_blocks
+from blocks.views.report_views import metrics_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.metrics_report import MetricsService
-from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
+from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.status_overview import count_today, overview
-from bot.casework.reports.weekly_review import build_review
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.ports.threads import Threads
 
@@ -50,14 +49,9 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
         data = HomeData(overview=seen, today=today, sessions=[], now=now, drafts=waiting, card=card)
         return home_view(data, user="U0ANA", may_approve=True)
 
-    def review() -> object:
-        found = build_review(files, rollups, clock.now(), (), at_most=THREADS_AT_ONCE)
-        return review_blocks(found, may_see_drafts=True)
-
     return {
         "/triage metrics": lambda: metrics_blocks(service.report()),
         "/triage status": lambda: status_blocks(overview(files, clock.now(), ()), may_see_drafts=True),
-        "/triage review": review,
         "App Home": page,
     }
 

@@ -253,11 +253,6 @@ def audit_block_id(reply_id: str) -> str:
     return f"triage_audit:{reply_id}"
 
 
-def review_block_id(team: str, week: str) -> str:
-    """Return the block id that marks the review that a team's lead was sent, by the date of its week."""
-    return f"triage_review:{team}:{week}"
-
-
 def decode_auto_reply(value: object) -> str:
     """Return the automatic reply's id that a button carries; raises InputError as `decode_click` does."""
     return _own(value, _DIGEST)

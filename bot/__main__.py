@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -33,7 +34,6 @@ _COMMANDS = {
     "investigate": ("bot.cli.investigate.command:command", "investigate one question in the terminal"),
     "brief": ("bot.cli.reports.status:brief_command", "the last 24 hours: waiting drafts, replies, findings, cost"),
     "metrics": ("bot.cli.reports.metrics:command", "the measured value of each target; messages to judge"),
-    "review": ("bot.cli.reports.review:command", "the last 7 days: what went wrong, and what to do about it"),
     "autonomy": ("bot.cli.reports.autonomy:command", "what would have been sent without a human, and was it right"),
     "pause": ("bot.cli.pause:pause_command", "pause all work that costs money, until somebody resumes"),
     "resume": ("bot.cli.pause:resume_command", "resume after a pause; waiting work starts, oldest first"),
@@ -61,6 +61,9 @@ _COMMANDS = {
 COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 """What each command does."""
 
+_REMOVED = {"review": "metrics --days 7"}
+"""Commands of earlier releases, each with what to type instead."""
+
 _READER_LEFT = 141
 """The exit code of a program that SIGPIPE ended, as shells know it."""
 
@@ -73,6 +76,9 @@ class _Commands(VerbGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is Click's
         return list(COMMANDS)
+
+    def near(self, word: str, known: Sequence[str]) -> Sequence[str]:
+        return (_REMOVED[word],) if word in _REMOVED else super().near(word, known)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         return command_of(name) if name in COMMANDS else None

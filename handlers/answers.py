@@ -10,23 +10,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any
 
 from slack_bolt import Respond
 from slack_sdk import WebClient
 
-from blocks import ids
 from blocks.text.outgoing_text import with_local_times
-from blocks.views.report_views import review_blocks, review_line
-from bot.casework.reports.weekly_review import WeeklyReview
 from bot.domain.acknowledgement import Reaction
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
-from handlers.transport.slack_clients import open_place, translate_slack_errors
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +35,6 @@ Whisper = Callable[[str, str, str, str | None], None]
 
 _ADD, _REMOVE = "reactions.add", "reactions.remove"
 _STANDS_ALREADY, _DOES_NOT_STAND = "already_reacted", "no_reaction"
-
-LOOKED_BACK: Final = timedelta(days=1)
-"""How far before it was meant to be sent it is looked for: our clock may be ahead of Slack's."""
 
 
 def ephemeral_reply(client: WebClient) -> Whisper:
@@ -130,18 +123,3 @@ class SlackAskerChat:
         except ProviderError as error:
             if error.code != unless:
                 raise
-
-
-class ReviewMessages:
-    """Writes to one person for one team."""
-
-    def __init__(self, client: WebClient, poster: Poster, *, lead: str, team: str) -> None:
-        self._client, self._poster, self._lead, self._team = client, poster, lead, team
-
-    def send(self, review: WeeklyReview, week: str, meant_at: datetime) -> None:
-        """Post it unless it stands there; raises ProviderError where it does not, or nobody can tell."""
-        mark, what = ids.review_block_id(self._team, week), "send the weekly review"
-        channel, since = open_place(self._client, self._lead), (meant_at - LOOKED_BACK).timestamp()
-        if self._poster.find(channel, mark, what=what, recorded_at=meant_at, since=since, by_others=True) is None:
-            blocks = review_blocks(review, may_see_drafts=True, mark=mark)
-            self._poster.post(channel, review_line(review), blocks, what=what, rank=LINE, mark=mark)

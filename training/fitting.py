@@ -18,10 +18,10 @@ from bot.domain.messages import MessageType
 from bot.intake.classifier.classification import explain, ngrams_of
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import Weights, read_weights
-from bot.intake.classifier.training import Example, train
 from training.conversations import FILES, Unlabelled
 from training.evaluation import Scored, folds
 from training.examples import Dialogue, Message, first_of_each_group, trained_languages, written_messages
+from training.regression import Example, train
 
 THRESHOLD: Final = 0.38
 START: Final = Path(__file__).with_name("start.json")

@@ -99,17 +99,16 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
 
 
 def waiting_actions(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> ActionsBlock:
-    """Return what a waiting thread offers; the way out comes first where the asker needs no answer any more."""
+    """Return what a waiting thread offers."""
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
-    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
-    return _row(state, [dismiss, *offered, more] if state.is_settled else [*offered, dismiss, more])
+    return _row(state, [*offered, _dismiss(state), _overflow(state, offers_notes)])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
     """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
     is_search = basis_of_thread(state) is Basis.SEARCH and not state.has_edited_draft
-    leads = is_search and not state.is_settled and not state.stale_reasons
+    leads = is_search and not state.stale_reasons
     edit = button("Edit", ids.EDIT, click, style="primary" if leads else None)
     if not can_approve:
         return [edit]
@@ -134,18 +133,18 @@ def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElemen
 
 
 def _without_draft(state: ThreadState) -> list[InteractiveElement]:
-    click, settled = _click(state), state.is_settled
+    click = _click(state)
     write = button("Write reply", ids.EDIT, click)
-    if state.pending_reason is PendingReason.FAILED and not settled:
+    if state.pending_reason is PendingReason.FAILED:
         again = button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
         return [again, button("Add context", ids.ADD_CONTEXT, click), write]
-    return [button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary"), write]
+    return [button("Add context", ids.ADD_CONTEXT, click, style="primary"), write]
 
 
 def running_actions(state: ThreadState) -> ActionsBlock:
     """Return what can be done while an investigation runs."""
     add_context = button("Add context", ids.ADD_CONTEXT, _click(state))
-    return _row(state, [_dismiss(state), add_context] if state.is_settled else [add_context, _dismiss(state)])
+    return _row(state, [add_context, _dismiss(state)])
 
 
 def reinvestigate_button(state: ThreadState) -> ButtonElement:
@@ -154,9 +153,9 @@ def reinvestigate_button(state: ThreadState) -> ButtonElement:
 
 
 def _dismiss(state: ThreadState) -> ButtonElement:
-    """Return the way out; it comes first where the asker needs no answer any more."""
+    """Return the way out."""
     click = ids.encode_click(click_of(state, with_twins=True))
-    return button("Dismiss", ids.DISMISS, click, style="primary" if state.is_settled else None)
+    return button("Dismiss", ids.DISMISS, click)
 
 
 def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:

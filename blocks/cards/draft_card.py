@@ -31,7 +31,6 @@ from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.approval_basis import track_record_words
 from bot.domain.questions.draft_language import is_in_language
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
@@ -232,7 +231,6 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patche
     if draft:
         parts += [*draft, DividerBlock()]
     parts += evidence_lines(state, link_to)
-    parts += _track_record(state)
     parts += auto_line(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
@@ -245,19 +243,6 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patche
     parts += _not_answered(state)
     parts += _doubts(state)
     return parts
-
-
-def _track_record(state: ThreadState) -> list[Block]:
-    """Return what became of drafts like this one, where it was made without a model and nobody has edited it.
-
-    That was measured with questions, so a draft for an alarm has none.
-    """
-    ret = state.investigator_return
-    if state.is_alert:
-        return []
-    if ret is None or ret.track_record is None or state.has_edited_draft or not state.draft_pending:
-        return []
-    return [context(f":straight_ruler: {escape(track_record_words(ret.track_record))}")]
 
 
 def _not_searched(state: ThreadState) -> list[Block]:

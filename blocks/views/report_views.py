@@ -1,4 +1,4 @@
-"""What `/triage status`, `metrics`, `review`, `autonomy` and `approve-list` show, and a lead's weekly message. Pure.
+"""What `/triage status`, `metrics`, `autonomy` and `approve-list` show. Pure.
 
 Metrics fit one screen: what misses its target first, what cannot be told yet last. Nobody named in a list is notified.
 """
@@ -10,15 +10,13 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, escape_text, quoted_line, section
+from blocks.text.outgoing_text import context, escape, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome, next_words, standing_words
-from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.measures import Measure
 from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
-from bot.casework.reports.weekly_review import ReviewLine, ReviewPart, WeeklyReview
 from bot.domain.questions.auto_reply import WEEKS, AutoReply
 from bot.domain.text.humanize import counted, utc_text
 
@@ -31,8 +29,6 @@ MACHINE_CHARS: Final = 1_500
 
 MAX_SESSIONS: Final = 20
 """Named as having open findings; a session id has at most 40 characters."""
-
-NEXT = "Next: `triage review` and `triage metrics --weeks` at the terminal, `/triage autonomy`"
 
 
 def approver_blocks(roll: ApproverList, *, is_one: bool) -> list[Block]:
@@ -121,44 +117,6 @@ def _found(overview: Overview) -> str:
 
 def _thread_link(line: ThreadLine) -> str:
     return f"<{line.permalink}|thread> in <#{line.chat_id}>" if line.permalink else f"<#{line.chat_id}>"
-
-
-def review_line(review: WeeklyReview) -> str:
-    """Return the review for notifications, which quotes nobody."""
-    return f"The week to {review.window.end:%a} {review.window.end.day} {review.window.end:%b}: {review.summary}"
-
-
-def review_blocks(review: WeeklyReview, *, may_see_drafts: bool, mark: str | None = None) -> list[Block]:
-    """Return the review; who may not approve sees counts only. `mark` is the id of the first block."""
-    title = f"*The week to {review.window.end:%a} {review.window.end.day} {review.window.end:%b}*"
-    parts: list[Block] = [section(f"{title}\n{escape(review.summary)}", block_id=mark)]
-    if may_see_drafts:
-        parts += [section(_part(part)) for part in review.parts]
-    elif review.parts:
-        counts = " · ".join(f"{part.title}: {part.count:,}" for part in review.parts)
-        parts.append(section(f"{counts}\nOnly approvers can see which: `/triage approve-list`"))
-    if not review.parts:
-        parts.append(section("Nothing to do."))
-    notes = [
-        f"Misclassified messages: {error_words(review.errors[0])}. To judge some: `triage metrics --sample 20 --judge`"
-    ]
-    notes += [escape(review.uncounted)] if review.uncounted else []
-    notes += [f"{review.unread:,} closed threads were not read"] if review.unread else []
-    return fit_message([*parts, context("\n".join([*notes, NEXT]))])
-
-
-def _part(part: ReviewPart) -> str:
-    lines = [f"• {_review_place(line)} · {quoted_line(line.text)}" for line in part.lines]
-    left = part.count - len(part.lines)
-    more = [f"… and {left:,} more"] if left > 0 else []
-    return truncate(
-        "\n".join([f"*{part.title}: {part.count:,}*", f"→ {escape_text(part.todo)}", *lines, *more]), SECTION_CHARS
-    )
-
-
-def _review_place(line: ReviewLine) -> str:
-    is_address = line.link.startswith("https://")
-    return f"<{escape(line.link)}|thread>" if is_address else f"`{quoted_line(line.link)}`"
 
 
 def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from functools import partial
 
 from bot.casework.pause import PauseSwitch
 from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
-from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
+from bot.domain.doubts import question_edited, wrote_in_thread
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
 from bot.domain.paging import Paging
@@ -23,7 +22,6 @@ from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
 from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus
 from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
-from bot.intake.classifier.message_text import without_names
 from bot.intake.classifier.rules import Rules
 from bot.ports import Person, is_stranger
 
@@ -84,19 +82,10 @@ class Orchestrator:
             self._begin_thread(asked)
 
     def note_follow_up(self, message: FollowUpArrived) -> None:
-        """Note at once what should not wait for the end of its thread's run: an answer, the asker's "never mind".
-
-        Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
-        """
-        event = message.event
+        """Let pages hear at once of a message in an open thread: it may say that somebody deals with it."""
         state = self._service.store.get(message.key)
-        if state is None or not state.is_open:
-            return
-        self._pages.hear(event, state.thread_id)
-        if state.status is ThreadStatus.PENDING_USER:
-            return
-        if _settles(state, message) and self._service.store.amend(state.thread_id, partial(_noted, event=event)):
-            self._service.cards.show_later(state.thread_id)
+        if state is not None and state.is_open:
+            self._pages.hear(message.event, state.thread_id)
 
     def _open_thread(self, thread_id: str) -> ThreadState | None:
         """Return the thread if it is open; one that is closed is finished and makes room for the next."""
@@ -198,26 +187,24 @@ class Orchestrator:
     def _follow_up(self, state: ThreadState, message: FollowUpArrived) -> None:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
 
-        The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
-        is not heard, but whoever approves is told that they wrote (bot/casework/posting/freshness.py).
+        An ack says nothing. A guest is not heard, but whoever approves is told that they wrote
+        (bot/casework/posting/freshness.py).
         """
-        event, settles = message.event, _settles(state, message)
+        event = message.event
         self._pages.hear(event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
-        if (message.is_ack and not settles) or self._is_stranger(self._asker(event), state.thread_id):
+        if message.is_ack or self._is_stranger(self._asker(event), state.thread_id):
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
             return
-        if not settles and (event.sender.id == state.original_sender_id or self._bot_user_id in event.mentions):
+        if event.sender.id == state.original_sender_id or self._bot_user_id in event.mentions:
             self._twins.take_out(state.thread_id)  # whoever goes on in a twin's thread wants an answer there
-        asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
+        asked_again = self._bot_user_id in event.mentions and _seen_with_draft(state, event)
 
         def record(now: ThreadState) -> ThreadState | None:
             noted = _with_followup(self._raised(now, event), event)
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
                 return noted.reopened(at=self._service.clock.now(), why="the bot was asked again in the thread")
-            if settles:
-                return _noted(now, event)
             return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
 
         self._service.store.amend(state.thread_id, record)
@@ -265,10 +252,6 @@ def _raised_by(event: Event) -> Paging:
     return Paging(said=event.content[:FOLLOWUP_CHARS], said_by=event.sender.id)
 
 
-def _settles(state: ThreadState, message: FollowUpArrived) -> bool:
-    return message.settles and message.event.sender.id == state.original_sender_id
-
-
 def _with_followup(state: ThreadState, event: Event) -> ThreadState:
     followup = Followup(
         message_id=event.message_id,
@@ -278,15 +261,6 @@ def _with_followup(state: ThreadState, event: Event) -> ThreadState:
     )
     followups = (*state.followups, followup)[-MAX_FOLLOWUPS:]
     return state.evolve(followups=followups, last_event_at=event.create_time)
-
-
-def _noted(state: ThreadState, event: Event) -> ThreadState | None:
-    """Return the thread with the asker's "never mind" as its last doubt; None if this one is noted already."""
-    if not state.is_open or any(known.message_id == event.message_id for known in state.followups):
-        return None
-    said = settled_by(event.sender.id, without_names(event.content))
-    others = (doubt for doubt in state.doubts if doubt != said)
-    return _with_followup(state, event).in_doubt((*others, said))
 
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:

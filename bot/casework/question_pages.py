@@ -143,9 +143,9 @@ def acknowledge(service: ThreadService, thread_id: str, *, by: str) -> None:
 
 
 def is_waiting(state: ThreadState) -> bool:
-    """Whether a page still wants somebody: an open question that nobody deals with and its asker did not take back."""
+    """Whether a page still wants somebody: an open question that nobody deals with."""
     is_page = state.severity is Severity.PAGE and state.is_open and state.twin_of is None  # its first thread rings
-    return is_page and state.paging.acknowledged_by is None and state.post_intent is None and not state.is_settled
+    return is_page and state.paging.acknowledged_by is None and state.post_intent is None
 
 
 def was_told(service: ThreadService, state: ThreadState, user_id: str) -> bool:

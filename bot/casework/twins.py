@@ -74,9 +74,6 @@ class Twins:
                 return False
             if state.post_intent is not None or self._is_being_answered(state):
                 return True
-            if state.is_settled:
-                self._close(state, Resolution.WITHDRAWN, "the asker needs no answer any more")
-                return True
             if not self._belongs(state):
                 return False
         self._service.asker.begin(state)

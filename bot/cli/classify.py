@@ -34,8 +34,6 @@ def command(bot_id: str | None, config: Path | None, why: bool) -> int:
         ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
     """
     rules = rules_for(bot_id, config)
-    if rules.problem:
-        print(rules.problem, file=sys.stderr)
     try:
         stream = pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules, explains=why)
     except BrokenPipeError:

@@ -105,8 +105,6 @@ def command(events: Path | None, shadow: int | None, bot_id: str | None, config:
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
     allowed = settings.watcher.allow_bots if settings else ()
     rules = dataclasses.replace(rules, bot_id=bot_id)
-    if rules.problem:
-        print(rules.problem, file=sys.stderr)
     done = replay_events(heard, rules, allow_bots=allowed)
     others = replay_thresholds(heard, rules, allow_bots=allowed)
     drafts = []

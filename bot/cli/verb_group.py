@@ -5,6 +5,8 @@ It imports Click and one helper for words: who types `triage --version` or `--he
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from bot.domain.text.did_you_mean import near_ones
@@ -21,6 +23,10 @@ class VerbGroup(click.Group):
         """Return what a verb does, in one line."""
         return self.commands[verb].help or ""
 
+    def near(self, word: str, known: Sequence[str]) -> Sequence[str]:
+        """Return what somebody may have meant by an unknown verb."""
+        return near_ones(word, known)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put in the verb that may be left out, or ask for help."""
         names_a_verb = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
@@ -36,7 +42,7 @@ class VerbGroup(click.Group):
         """Return the verb and what follows it; an unknown one is a usage error that names the near ones."""
         name, known = args[0], self.list_commands(ctx)
         if name not in known and not name.startswith("-"):
-            near = [f"`{words_to_type(ctx)} {one}`" for one in near_ones(name, known)]
+            near = [f"`{words_to_type(ctx)} {one}`" for one in self.near(name, known)]
             hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(known)}."
             ctx.fail(f"there is no command {name[:40]!r}. {hint}")
         return super().resolve_command(ctx, args)

@@ -1,6 +1,4 @@
-"""Builds casework from one team's stores: investigation, long runs, decisions, recovery, automatic replies, weekly
-review.
-"""
+"""Builds casework from one team's stores: investigation, long runs, decisions, recovery, automatic replies."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
-from bot.casework.reports.report_schedules import BriefSchedule, ReviewSchedule
-from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
-from bot.casework.reports.weekly_review import WeeklyReview, build_review
+from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
@@ -53,13 +49,12 @@ from bot.ports.collections import (
     LESSON_BACKLOG,
     REMINDERS,
     REPLIES,
-    REVIEWS,
 )
-from handlers.answers import ReviewMessages, ephemeral_reply
+from handlers.answers import ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
 from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.cards.ops_cards import AuditCards
-from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, review_command
+from handlers.commands.casework_commands import CaseworkCommands, autonomy_command
 from handlers.ops_channel import OpsChannelPosts
 
 LOOKED_THROUGH_BYTES: Final = 256 * 1024
@@ -164,25 +159,8 @@ class CaseworkUpkeep:
         self.briefs = BriefSchedule(
             service, on.storage, settings.brief, stored, posts, say=posts.say, zone=zone, hours=hours
         )
-        self.reviews = ReviewServices(on)
         self.feedback = FeedbackVotes(service, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
         self.lessons = LessonNotes(service, on.storage.notes, on.single(LESSON_BACKLOG))
-
-
-class ReviewServices:
-    """The review of the week: the command that shows it, and the schedule that sends it to the team's lead."""
-
-    def __init__(self, on: SharedServices) -> None:
-        settings = on.settings.review
-
-        def build() -> WeeklyReview:
-            rollups, codebases = Rollups(on.storage), [one.id for one in on.code.codebases]
-            return build_review(on.storage, rollups, on.clock.now(), codebases, at_most=THREADS_AT_ONCE)
-
-        lead = ReviewMessages(on.slack.client, on.slack.poster, lead=settings.lead or "", team=on.team)
-        stored, zone, hours = on.single(REVIEWS), on.zone(settings.timezone), on.working_hours()
-        self.schedule = ReviewSchedule(on.clock, settings, stored, build=build, send=lead.send, zone=zone, hours=hours)
-        self.command = review_command(build, on.approvers)
 
 
 class CaseworkServices:

@@ -88,7 +88,7 @@ class CaseworkModels:
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
         # with what code alone finds: where a stack trace leads, and what was not searched
-        self.investigator = CodeFindings(found, code.codebases, sources.storage.documents, code.clones, code.ids)
+        self.investigator = CodeFindings(found, code.codebases, code.clones, code.ids)
 
     def close(self) -> None:
         """Let go of the MCP servers."""

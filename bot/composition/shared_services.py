@@ -93,10 +93,7 @@ class SharedServices:
 
     def rules(self) -> Rules:
         """Return the rules that sort messages."""
-        rules = Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.slack.me.user_id})
-        if rules.problem:
-            log.warning(rules.problem, extra={"action": "weights_unusable"})
-        return rules
+        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.slack.me.user_id})
 
     def zone(self, name: str) -> str:
         """Return the IANA name of a zone of the settings, where `local` is the machine's."""

@@ -195,7 +195,6 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
         {
             "status": status_command(on.storage, on.approvers, on.clock, on.code.ids, on.replicas),
             "metrics": metrics_command(on.metrics),
-            "review": casework.upkeep.reviews.command,
             "autonomy": casework.questions.autonomy.command,
             **casework.commands.table(),
             "heartbeat": beats.heartbeat,

@@ -1,4 +1,4 @@
-"""The parts of triage.yml about casework: briefs and reviews, how long cards wait, notes, long investigations, pages.
+"""The parts of triage.yml about casework: briefs, how long cards wait, notes, long investigations, pages.
 
 Also automatic replies and draft pull requests. Values only; bot/config/settings.py reads them.
 """
@@ -12,13 +12,10 @@ from pydantic import BeforeValidator, Field
 
 from bot.config.field_types import (
     ClockTime,
-    Day,
     EscalationId,
     LocalZone,
     PerhapsInterval,
     SettingsBlock,
-    UserId,
-    WindowStart,
 )
 from bot.domain.paging import AGAIN_AFTER
 
@@ -74,19 +71,6 @@ def _switch_word(value: object) -> object:
 
 Autonomy = Annotated[Literal["off", "shadow", "on"], BeforeValidator(_switch_word)]
 """Whether replies may be sent without a human."""
-
-
-class ReviewSettings(SettingsBlock):
-    """The weekly review as a direct message to the team's lead; nobody is written to until a lead is named."""
-
-    lead: UserId | None = None
-    """Who gets it; null: nobody. It quotes questions."""
-    day: Day = "mon"
-    """The day of the week it is sent on."""
-    at: WindowStart = "09:00"
-    """When it is sent on that day; outside `working_hours`, at their next start."""
-    timezone: LocalZone = "local"
-    """Whose clock; `local` is the machine's."""
 
 
 class FixSettings(SettingsBlock):

@@ -139,12 +139,13 @@ Folder = Annotated[
 ]
 
 
-_Place = Annotated[Path, BeforeValidator(_no_problem), AfterValidator(_looked_up)]
-PerhapsFolder = Annotated[_Place, described_as("path of a folder; a relative one is meant from the file's own")]
+PerhapsFolder = Annotated[
+    Path,
+    BeforeValidator(_no_problem),
+    AfterValidator(_looked_up),
+    described_as("path of a folder; a relative one is meant from the file's own"),
+]
 """A folder that may be gone for a while; whoever uses it looks."""
-
-PerhapsFile = Annotated[_Place, described_as("path of a file; a relative one is meant from the folder of triage.yml")]
-"""A file that may be missing or damaged; whoever reads it has something to fall back to."""
 
 
 Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]

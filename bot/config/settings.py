@@ -22,7 +22,6 @@ from bot.config.field_types import (
     Folder,
     InheritedValue,
     Interval,
-    PerhapsFile,
     PerhapsInterval,
     SettingsBlock,
     Word,
@@ -124,8 +123,6 @@ class ClassifierSettings(SettingsBlock):
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
     """How likely a message must want an answer to be a question, between 0 and 1; absent: what the weights were made
     for. A lower one hears more and wakes for more noise; `triage replay` shows what each would have done."""
-    weights: PerhapsFile | None = None
-    """Your own weights, as `triage metrics --train` writes them; absent: the shipped ones."""
 
 
 class Settings(TeamMatters):

@@ -20,7 +20,6 @@ from bot.config.casework_settings import (
     BriefSettings,
     EscalationSettings,
     PageSettings,
-    ReviewSettings,
     SaveNotes,
 )
 from bot.config.codebase_settings import Picked
@@ -102,9 +101,8 @@ class TeamMatters(SettingsBlock):
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
     unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
     brief: BriefSettings = BriefSettings()
-    review: ReviewSettings = ReviewSettings()
     working_hours: WorkingHoursSettings | None = None
-    """When reminders, briefs and the weekly review may be said; null: at any hour."""
+    """When reminders and briefs may be said; null: at any hour."""
     autonomy: Autonomy = "off"
     """Replies without a human. `off`: never. `shadow`: cards say which drafts would have been sent. `on`: an approver
     may arm it (`/triage autonomy arm`) once the record allows it; it disarms itself when the record does not."""

@@ -50,12 +50,12 @@ def acknowledgement_id(state: ThreadState) -> str:
 def wanted_reaction(state: ThreadState) -> Reaction | None:
     """Return what is to stand on the question of a thread that was investigated, or None for nothing.
 
-    Nothing stands where nobody works on an answer any more: the thread is closed without a reply, the asker took the
-    question back, or the investigation failed.
+    Nothing stands where nobody works on an answer any more: the thread is closed without a reply, or the
+    investigation failed.
     """
     if state.posted_message_id is not None:
         return Reaction.ANSWERED
-    if not state.is_open or state.is_settled or state.pending_reason is PendingReason.FAILED:
+    if not state.is_open or state.pending_reason is PendingReason.FAILED:
         return None
     return Reaction.WORKING
 

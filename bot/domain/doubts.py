@@ -11,7 +11,6 @@ from typing import Final, Self
 
 from bot.domain.frozen_value import FrozenValue
 
-SAID_CHARS: Final = 100
 WORDING_CHARS: Final = 6
 
 _EDITED: Final = re.compile(
@@ -25,7 +24,7 @@ class DoubtCode(StrEnum):
 
     EDITED = "edited"
     WROTE = "wrote"
-    SETTLED = "settled"
+    SETTLED = "settled"  # of earlier releases: the asker wrote that no answer is needed any more
     CONTEXT = "context"
     CODE_CHANGED = "code-changed"
     NOT_POSTED = "not-posted"
@@ -110,10 +109,3 @@ def question_edited(wording: str) -> Doubt:
 def wrote_in_thread(user_id: str, at: datetime) -> Doubt:
     """Return the doubt a newer message casts on a draft; the time tells two messages of one person apart."""
     return Doubt(code=DoubtCode.WROTE, by=user_id, about=f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}")
-
-
-def settled_by(user_id: str, words: str) -> Doubt:
-    """Return the doubt that the asker's "never mind" casts on a draft: their own words, on one line."""
-    said = " ".join(words.split())
-    about = f"{said[:SAID_CHARS].rstrip()}{'…' * (len(said) > SAID_CHARS)}"
-    return Doubt(code=DoubtCode.SETTLED, by=user_id, about=about)

@@ -64,11 +64,10 @@ class MessageWork(Work):
 class FollowUpArrived(MessageWork):
     """A message that means something to an open thread only; where none is open it is forgotten.
 
-    `is_ack`: it is nobody's answer, whoever it names. `settles`: from the asker, it ends the matter.
+    `is_ack`: it is nobody's answer, whoever it names.
     """
 
     is_ack: bool = False
-    settles: bool = False
 
 
 class QuestionAsked(FollowUpArrived):

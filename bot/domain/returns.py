@@ -12,7 +12,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.text.humanize import duration
@@ -97,25 +97,6 @@ class SuspectChange(FrozenValue):
     is_latest: bool = True
 
 
-class TrackRecord(FrozenValue):
-    """What became of drafts like this one in the tests: how many there were, and how many named a right file.
-
-    `band` says what such drafts have in common, `expected` is the share to expect of the next ones, 0 to 1.
-    """
-
-    band: str
-    right: int
-    drafts: int
-    expected: float
-    is_own: bool = False
-    """Whether these were tests of the team itself, not the shipped ones."""
-    decided: int = 0
-    """How many such drafts people of the team decided on; 0 where that is not enough to tell."""
-    approved: int = 0
-    """How many of them were approved as they were."""
-    edited: int = 0
-
-
 class AgedClone(FrozenValue):
     """A codebase that was read at `read_at` as of `fetched_at`, since it was not fetched in time.
 
@@ -161,8 +142,8 @@ class InvestigatorReturn(FrozenValue):
     """Which codebases were not as fresh as they should be, filled in by code."""
     index_unfinished: bool = False
     """Whether some of these were only not indexed yet, filled in by code."""
-    track_record: TrackRecord | None = None
-    """Of a draft made without a model, what became of such drafts; filled in by code."""
+    track_record: Any = Field(default=None, exclude=True, repr=False)
+    """Written by earlier releases: read, so that their returns are valid, and ignored."""
     suspect_changes: tuple[SuspectChange, ...] = ()
     """What changed lately where the question's stack trace leads, filled in by code; the newest first."""
     not_answered: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, Field
 
-from bot.domain.doubts import Doubt, DoubtCode
+from bot.domain.doubts import Doubt
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.messages import thread_key as thread_key
 from bot.domain.paging import Paging
@@ -389,13 +389,6 @@ class ThreadState(FrozenValue):
     def is_from_person(self) -> bool:
         """Whether a person wrote the question."""
         return not self.from_bot and self.original_sender_id.startswith(_PEOPLE)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the asker's last word in the thread was that no answer is needed any more."""
-        theirs = (each.code for each in reversed(self.doubts) if each.by == self.original_sender_id)
-        last = next((code for code in theirs if code in (DoubtCode.WROTE, DoubtCode.SETTLED)), None)
-        return last is DoubtCode.SETTLED
 
     def with_draft(self, text: str) -> Self:
         """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count."""

@@ -23,7 +23,7 @@ from bot.domain.jobs import (
     MessageWork,
     QuestionAsked,
 )
-from bot.intake.classifier.classification import classify, says_settled
+from bot.intake.classifier.classification import classify
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal
 from bot.ports.threads import Threads
@@ -55,10 +55,9 @@ class MessageSorter:
         if event.msg_type is MessageType.DELETE:
             return MessageDeleted(event=event)
         is_ack = found.is_ack_or_emoji and event.msg_type not in _SHOWS
-        settles = not found.is_question and says_settled(event.content, self.rules)
         if classify(event, self.rules, inflight=False).classification != "actionable":
-            return FollowUpArrived(event=event, is_ack=is_ack, settles=settles)
-        return self.sort_question(QuestionAsked(event=event, is_ack=is_ack, settles=settles, is_alarm=found.is_alarm))
+            return FollowUpArrived(event=event, is_ack=is_ack)
+        return self.sort_question(QuestionAsked(event=event, is_ack=is_ack, is_alarm=found.is_alarm))
 
     def sort_question(self, asked: QuestionAsked) -> FollowUpArrived:
         """Return the job for a message that deserves a thread: the same, or what a mention asks for instead."""
@@ -67,7 +66,7 @@ class MessageSorter:
             return QuestionAsked(**fields)
         instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
-            return FollowUpArrived(event=event, is_ack=True, settles=asked.settles)
+            return FollowUpArrived(event=event, is_ack=True)
         may_be_under_card = event.chat_id == self.ops_channel and event.thread_id is not None
         if instruction.kind is InstructionKind.QUESTION and not may_be_under_card:
             return QuestionAsked(**fields)

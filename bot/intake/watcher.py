@@ -278,8 +278,7 @@ class Watcher:
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
         """Return the class of an event, and its job if it deserves one.
 
-        Whatever is written in an open thread is handed over: the thread has to know of an answer or a "never mind",
-        whatever its class.
+        Whatever is written in an open thread is handed over: the thread has to know of an answer, whatever its class.
         """
         found = classify(event, self._sorter.rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})

@@ -48,9 +48,6 @@ GAPS: Final = "gaps"
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
 
-REVIEWS: Final = "reviews"
-"""Which weekly review was meant last, since when, and which was sent (bot/casework/reports/report_schedules.py)."""
-
 LESSON_BACKLOG: Final = "lesson_backlog"
 """Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 
@@ -71,9 +68,6 @@ REMOVED_CHECKS: Final = "removed_checks"
 
 AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
-
-CALIBRATION: Final = "calibration"
-"""What became of the team's own drafts, by kind (bot/casework/evaluation/calibration.py)."""
 
 PEOPLE: Final = "people"
 """What people and channels are called, by Slack id (bot/ports/names.py)."""

@@ -5,7 +5,7 @@ const EMOJI = {
   "+1": "👍", "-1": "👎", arrow_up: "⬆️", bell: "🔔", bulb: "💡", double_vertical_bar: "⏸️", eyes: "👀", file_cabinet: "🗄️",
   file_folder: "📁", globe_with_meridians: "🌐", grey_question: "❔", heart: "❤️", heavy_check_mark: "✔️",
   heavy_minus_sign: "➖", hourglass_flowing_sand: "⏳", information_source: "ℹ️", large_green_circle: "🟢", mag: "🔍",
-  mag_right: "🔎", straight_ruler: "📏", busts_in_silhouette: "👥", leftwards_arrow_with_hook: "↩️",
+  mag_right: "🔎", busts_in_silhouette: "👥", leftwards_arrow_with_hook: "↩️",
   memo: "📝", no_entry: "⛔", no_entry_sign: "🚫", page_facing_up: "📄", pencil2: "✏️", red_circle: "🔴",
   robot_face: "🤖", ghost: "👻",
   rotating_light: "🚨", scissors: "✂️", seedling: "🌱", speech_balloon: "💬", tada: "🎉", thumbsup: "👍", warning: "⚠️",

@@ -1,5 +1,4 @@
-"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status`, `metrics`, `review`,
-`autonomy`.
+"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status`, `metrics`, `autonomy`.
 
 A command that changes something or shows a question needs an approver.
 """
@@ -15,14 +14,13 @@ from slack_sdk.models.blocks import Block
 from blocks.views.brief_view import brief_blocks, open_blocks
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
-from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, review_blocks, status_blocks
+from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.status_overview import overview
-from bot.casework.reports.weekly_review import WeeklyReview
 from bot.errors import InputError
 from bot.intake.classifier.message_text import is_only_emoji
 from bot.ports import Clock, Store
@@ -148,12 +146,6 @@ def status_command(
         return status_blocks(seen, may_see_drafts=approvers.allow(*typed.who))
 
     return status
-
-
-def review_command(build: Callable[[], WeeklyReview], approvers: Approvers) -> Command:
-    """Return the command; everybody sees counts, approvers what they are about."""
-
-    return lambda typed: review_blocks(build(), may_see_drafts=approvers.allow(*typed.who))
 
 
 def autonomy_command(arming: ArmingService, approvers: Approvers) -> Command:

@@ -75,14 +75,6 @@ class TestReaction:
         assert standing(office) == set()
         assert not office.acknowledged.texts
 
-    def test_a_question_its_asker_took_back_bears_nothing(self, tmp_path: Path) -> None:
-        """Until they ask again."""
-        office = Office(tmp_path).asked()
-        office.says("never mind, found it")
-        assert standing(office) == set()
-        office.says("hm, no, how often is it?")
-        assert standing(office) == EYES
-
     def test_a_failed_investigation_takes_them_away_and_the_next_brings_them_back(self, tmp_path: Path) -> None:
         """What waits for a human because nothing was found out is not being looked into."""
         office = Office(tmp_path, ProviderError("the model refused")).asked()

@@ -10,7 +10,7 @@ from blocks.cards.draft_actions import click_of
 from bot.casework.decisions import DraftClick
 from bot.domain.doubts import question_edited
 from bot.domain.events import MessageType
-from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageEdited, QuestionAsked
+from bot.domain.jobs import ContinueThread, MessageEdited, QuestionAsked
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
@@ -420,40 +420,18 @@ def test_wherever_the_process_dies_a_follow_up_is_recorded_once(tmp_path: Path) 
         assert office.shown.stale_reasons == office.state.stale_reasons, where
 
 
-@pytest.mark.parametrize("words", ["never mind", "found it, thanks", "<@U0BOT> never mind"])
-def test_an_asker_who_needs_no_answer_any_more_is_quoted_on_the_card(office: Office, words: str) -> None:
-    """Their own words; no investigation starts, not even by a mention of the bot, and nothing is decided."""
+def test_an_askers_never_mind_is_recorded_like_any_follow_up(office: Office) -> None:
+    """It makes the draft doubtful, and nothing is decided for the human."""
     office.asked()
-    office.says(words, mention="U0BOT" in words)
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote: {words.removeprefix('<@U0BOT> ')}",)
-    assert office.shown.is_settled
+    office.says("never mind, found it")
+    assert [one.text for one in office.state.followups] == ["never mind, found it"]
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:01:01 UTC)",)
     assert office.state.status is ThreadStatus.PENDING_USER
     assert len(office.investigator.assignments) == 1
 
 
-def test_a_never_mind_during_the_investigation_is_on_the_card_before_the_run_ends(office: Office) -> None:
-    """It does not wait for its turn in the queue, is not lost when the draft comes, and is noted once."""
-    seen = []
-
-    def meanwhile() -> None:
-        event = an_event("never mind", "1795165201.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
-        office.arrive(event)
-        office.service.cards.catch_up()
-        seen.append(office.shown)
-        office.queue(event)
-
-    office.investigator.meanwhile = meanwhile
-    office.asked()
-    [during] = seen
-    assert during.status is ThreadStatus.INVESTIGATING
-    assert during.is_settled
-    assert office.shown.is_settled
-    assert len(office.state.followups) == len(office.state.stale_reasons) == 1
-    assert len(office.investigator.assignments) == 1
-
-
-def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
-    """A remark, somebody else's never mind, one for a thread that is closed or was never open: the queue has them."""
+def test_what_is_said_during_a_run_waits_for_its_turn(office: Office) -> None:
+    """Nothing is noted until the queue comes to it."""
     before = []
 
     def meanwhile() -> None:
@@ -462,7 +440,6 @@ def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
             thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
             office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
             before.append(office.state.followups)
-        office.orchestrator.note_follow_up(FollowUpArrived(event=an_event("never mind", "1.2"), settles=True))
 
     office.investigator.meanwhile = meanwhile
     office.asked()
@@ -470,34 +447,14 @@ def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
     assert len(office.state.followups) == 2
 
 
-def test_the_askers_last_word_decides(office: Office) -> None:
-    """A question after the thanks takes them back, another never mind renews them."""
-    office.asked()
-    office.says("never mind")
-    office.says("thanks, but why five?")
-    assert not office.state.is_settled
-    office.says("never mind")
-    assert office.state.is_settled
-
-
-def test_another_investigation_settles_the_never_mind(office: Office) -> None:
-    """Whoever asks for a new draft has read it."""
-    office.asked()
-    office.says("never mind")
-    office.decisions.reinvestigate(office.click(), by=BEN)
-    office.work()
-    assert not office.state.is_settled
-
-
-def test_only_the_asker_can_do_without_an_answer(office: Office) -> None:
-    """An ack of somebody else says nothing; an answer of theirs makes the draft doubtful."""
+def test_an_ack_says_nothing(office: Office) -> None:
+    """Whoever says it; an answer of somebody else makes the draft doubtful."""
     office.asked()
     office.says("thanks!", sender=BEN)
     office.says("ok")
     assert office.state.followups == ()
     office.says("I fixed it by restarting the worker", sender=BEN)
     assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread (2026-11-20 09:01:03 UTC)",)
-    assert not office.state.is_settled
 
 
 def test_a_remark_worked_off_after_its_thread_closed_opens_no_other(office: Office) -> None:

@@ -107,17 +107,13 @@ def said_ok(office: Office) -> None:
     office.says("ok", sender=BEN)
 
 
-def taken_back(office: Office) -> None:
-    office.says("never mind, solved it", sender=ANN)
-
-
 def dismissed(office: Office) -> None:
     office.decisions.dismiss(office.click(), by=BEN, reason=None)
 
 
-@pytest.mark.parametrize("stop", [taken_up, answered, said_ok, taken_back, dismissed])
+@pytest.mark.parametrize("stop", [taken_up, answered, said_ok, dismissed])
 def test_whoever_deals_with_it_stops_the_rings(office: Office, stop: Callable[[Office], None]) -> None:
-    """A click, an approver's answer or "ok" in the thread, the asker's "never mind", and the end of the thread."""
+    """A click, an approver's answer or "ok" in the thread, and the end of the thread."""
     after(office, 10)
     stop(office)
     assert after(office, 60) == []

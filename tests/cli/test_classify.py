@@ -19,7 +19,6 @@ from bot.cli.classify import pump, rules_for
 from bot.domain.events import Classification, Event
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules, classify
-from bot.intake.classifier.scorer import Weights
 from tests.tables import each_row
 
 COMMAND = [sys.executable, "-m", "bot", "classify"]
@@ -201,13 +200,3 @@ def test_why_names_the_rule_or_the_weightiest_ngrams() -> None:
     assert (scored["rule"], len(scored["ngrams"])) == ("question", 5)
     assert scored["probability"] >= scored["threshold"]
     assert set(scored["ngrams"][0]) == {"ngram", "weight"}
-
-
-def test_own_weights_are_looked_up_beside_the_config(tmp_path: Path) -> None:
-    """A relative path is meant from triage.yml; a missing file falls back and says so."""
-    config = tmp_path / "triage.yml"
-    config.write_text("classifier: {weights: own.json, threshold: 0.6}\n")
-    assert str(tmp_path / "own.json") in str(rules_for(None, config).problem)
-    (tmp_path / "own.json").write_text(Weights(threshold=0.5, bias=-1.0, table={}).to_json())
-    rules = rules_for(None, config)
-    assert (rules.problem, rules.scorer and rules.scorer.threshold) == (None, 0.6)

@@ -75,7 +75,7 @@ def test_each_team_has_its_own_in_the_report(home: Path, capsys: pytest.CaptureF
     assert "slow" in platform
 
 
-@pytest.mark.parametrize("command", ["status", "open", "metrics", "review", "autonomy"])
+@pytest.mark.parametrize("command", ["status", "open", "metrics", "autonomy"])
 def test_json_has_a_key_for_each_team(home: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     """And of one team it is what it always was."""
     main([command, "--json"])

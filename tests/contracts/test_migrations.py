@@ -13,12 +13,12 @@ from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FileDocum
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.domain.doubts import settled_by
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
 from bot.ports.code import CLONE_STANDINGS, CloneStanding
-from bot.ports.collections import BRIEFS, HOME, REVIEWS, SESSIONS, THREADS, Collection, SingleDocument
+from bot.ports.collections import BRIEFS, HOME, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
     SCHEMA_KEY,
@@ -37,11 +37,11 @@ from tests.contracts.test_documents import ENGINES, Open, stored
 from tests.fakes import FakeClock, MemoryDocuments
 
 LATER = SCHEMA_VERSION + 1
-DOUBTFUL = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).in_doubt([settled_by("U1", "never mind")])
+NEVER_MIND = Doubt(code=DoubtCode.SETTLED, by="U1", about="never mind")
+DOUBTFUL = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).in_doubt([NEVER_MIND])
 CHANGES: dict[str, Callable[[Documents], object]] = {
     THREADS.name: lambda documents: Threads(documents).get(THREAD_ID),
     SESSIONS.name: lambda documents: Collection(documents, SESSIONS).change(SESSIONS.name, lambda now: now),
-    REVIEWS: lambda documents: SingleDocument(documents, REVIEWS).update({"sent": "x"}),
     BRIEFS: lambda documents: SingleDocument(documents, BRIEFS).update({"morning": "x"}),
 }
 STEPS = (

@@ -17,7 +17,7 @@ from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
-from bot.domain.doubts import settled_by
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import (
@@ -77,7 +77,7 @@ DRAFT = in_status(
     human_context=(HumanContext(by="U2", at=NOW, text="EU only"),),
     post_intent=PostIntent(at=NOW, draft_hash="a"),
     usage=Usage(),
-).in_doubt([settled_by("U1", "never mind")])
+).in_doubt([Doubt(code=DoubtCode.SETTLED, by="U1", about="never mind")])
 STATE = SessionState(
     findings={KEY: FINDING},
     paid=RUN,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
+from datetime import timedelta
+
+from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.threads import NO_DRAFT
 from tests.builders import NOW, a_thread
 from tests.tables import each_row
-
-ASKER = a_thread().original_sender_id
 
 
 @each_row("code", list(DoubtCode))
@@ -28,12 +28,12 @@ def test_an_edit_is_shown_without_its_digest_and_read_with_it() -> None:
 
 
 def test_known_doubts_are_not_added_again() -> None:
-    """And the asker's last word counts."""
-    said = settled_by(ASKER, "never mind")
+    """Of two messages of one person both are."""
+    said = wrote_in_thread("U8", NOW)
     state = a_thread().in_doubt([wrote_in_thread("U9", NOW), said])
-    assert state.is_settled
     assert state.with_doubts([said]) == state
-    assert not state.with_doubts([wrote_in_thread(ASKER, NOW)]).is_settled
+    later = state.with_doubts([wrote_in_thread("U8", NOW + timedelta(seconds=5))])
+    assert len(later.doubts) == 3
 
 
 def test_a_thread_without_doubts_is_written_as_it_was() -> None:

@@ -10,7 +10,7 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
 from bot.casework.card_marks import LessonMark
-from bot.domain.doubts import Doubt, DoubtCode, question_edited, settled_by, wrote_in_thread
+from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
@@ -187,7 +187,6 @@ _QUESTIONS = (
 DISMISSED = closed(
     Resolution.DISMISSED, f"dismissed by <@{ANA.user_id}>", dismiss_reason="these are the old client's; v2 reads 30 s"
 )
-_NEVER_MIND = settled_by(CHLOE.user_id, "never mind, found it in the config")
 _TWINS = tuple(
     Twin(
         thread_id=f"{DEMO.team_id}.{channel.channel_id}.{1795165200 + 60 * minutes}.000100",
@@ -383,13 +382,6 @@ CARDS = Chapter(
             "posts the reply in each listed thread, *Approve* in the first only. *Not the same* takes a thread out; it "
             "gets a card of its own.",
             shows=card(drafted(twins=_TWINS)),
-            said=_SAID,
-        ),
-        Scene(
-            name="card-settled",
-            title="Never mind",
-            meaning="The asker took the question back. *Dismiss* comes first; the draft stays readable.",
-            shows=card(drafted(doubts=(_NEVER_MIND,), stale_reasons=(_NEVER_MIND.text,))),
             said=_SAID,
         ),
         Scene(

@@ -13,7 +13,6 @@ from playwright.sync_api import expect
 from blocks import ids
 from bot.cli.investigate.why import command as why
 from bot.cli.reports.metrics import command as metrics
-from bot.cli.reports.review import command as review
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -80,7 +79,7 @@ def below(office: Office, ts: str) -> list[Json]:
 def test_a_vote_is_counted_shown_and_one_against_comes_back(
     open_office: Open, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the card's thread once, with what to do; in figures, review and the thread's own story."""
+    """In the card's thread once, with what to do; in figures and the thread's own story."""
     office = open_office()
     ts, reply = answered(office)
     vote(office, reply, ids.HELPFUL, BEN.user_id)
@@ -99,9 +98,6 @@ def test_a_vote_is_counted_shown_and_one_against_comes_back(
     figures = run(capsys, metrics, *home)
     assert "feedback: 0 helpful, 2 not helpful" in figures
     assert json.loads(run(capsys, metrics, *home, "--json"))["counts"]["not_helpful"] == 2
-    weekly = run(capsys, review, *home)
-    assert "feedback 0 helpful, 2 not helpful" in " ".join(weekly.split())
-    assert "Not helpful" in weekly
     story = run(capsys, why, f"{DEMO.team_id}.{HELP.channel_id}.{ts}", *home)
     assert story.count("the reply was not helpful") == 2
 

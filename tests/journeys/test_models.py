@@ -304,15 +304,3 @@ def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_off
     office.card(ts, "Posted")
     [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
     assert record["triage_file"] == "memory/sessions.md"
-
-
-def test_a_never_mind_is_on_the_card_while_the_model_still_thinks(open_office: Open) -> None:
-    """The asker found it: whoever looks at the card sees that at once, with Dismiss first."""
-    office, _ = open_office("held")
-    ts = office.ask(SESSIONS)
-    office.card(ts, "Investigating", offering=ids.DISMISS)
-    office.ask("never mind, found it", thread=ts)
-    card = office.card(ts, "wrote: never mind, found it", offering=ids.DISMISS)
-    assert "Investigating" in shown_text(card)
-    (buttons,) = (block["elements"] for block in card["blocks"] if block["type"] == "actions")
-    assert [button["text"]["text"] for button in buttons] == ["Dismiss", "Add context"]

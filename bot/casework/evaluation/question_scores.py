@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
 
+from bot.casework.evaluation.decided_drafts import kind_of_draft
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.casework.evaluation.question_set import KnownQuestion
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.approval_basis import OFFLINE, Measured, band_of_draft
+from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.threads import ThreadState
 from bot.errors import TriageError
@@ -38,8 +39,7 @@ class Hits(NamedTuple):
 class Answer:
     """One question and what came of it; without `run_id` it failed, and `problem` says why.
 
-    `is_right`: the draft cites a file that answers; where nothing does, there is no draft. `kind` is the draft's, with
-    what cards say of such drafts as `expected`, 0 to 1.
+    `is_right`: the draft cites a file that answers; where nothing does, there is no draft. `kind` is the draft's.
     """
 
     ask: str
@@ -52,7 +52,6 @@ class Answer:
     has_draft: bool = False
     passed: bool = False
     kind: str | None = None
-    expected: float | None = None
     cost_usd: float | None = None
     """US dollars; None where a price is not known."""
 
@@ -74,13 +73,11 @@ class QuestionScores:
         }
 
     @property
-    def kinds(self) -> Mapping[str, Measured]:
+    def kinds(self) -> Mapping[str, Hits]:
         """How often drafts of each kind named a right file; one where nothing answers is wrong."""
         marks = Counter((one.kind, one.is_right and bool(one.files)) for one in self.answers if one.has_draft)
         kinds = sorted({kind for kind, _ in marks if kind})
-        return {
-            kind: Measured(right=marks[kind, True], drafts=marks[kind, True] + marks[kind, False]) for kind in kinds
-        }
+        return {kind: Hits(marks[kind, True], marks[kind, True] + marks[kind, False]) for kind in kinds}
 
 
 def ask_questions(questions: Sequence[KnownQuestion], runner: QuestionRunner, *, say: Say) -> QuestionScores:
@@ -114,8 +111,7 @@ def _answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Ans
         is_right=has_draft and not files.isdisjoint(cited) if files else not has_draft,
         has_draft=has_draft,
         passed=run.validation.passed,
-        kind=band_of_draft(ret, is_search=run.found.investigator == OFFLINE),
-        expected=ret.track_record.expected if ret.track_record else None,
+        kind=kind_of_draft(ret, is_search=run.found.investigator == OFFLINE),
         cost_usd=run.usage.cost_usd,
     )
 

@@ -20,10 +20,8 @@ from bot.agent.codebases import Codebase, Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.offline_draft import MEDIUM_SHARE
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
-from bot.domain.questions.approval_basis import OFFLINE, Calibration
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
@@ -31,9 +29,7 @@ from bot.domain.search.question_names import names_in
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
-from bot.ports import Documents
 from bot.ports.code import Clones
-from bot.ports.collections import CALIBRATION, read_value
 
 log = logging.getLogger(__name__)
 
@@ -201,14 +197,10 @@ def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
 
 @dataclass(frozen=True, slots=True)
 class CodeFindings:
-    """Port Investigator: what `investigator` found, with what code finds, and what became of such drafts in this team.
-
-    `clones` keeps those of `cloned` fresh; `documents` are those of the team.
-    """
+    """Port Investigator: what `investigator` found, with what code finds. `clones` keeps those of `cloned` fresh."""
 
     investigator: Investigator
     codebases: Codebases
-    documents: Documents
     clones: Clones | None = None
     cloned: Collection[str] = ()
 
@@ -217,12 +209,8 @@ class CodeFindings:
     ) -> Investigation:
         """Return the draft.
 
-        Raises what the investigator raises, CodebaseUnreadable where nothing can be read, and StoreError where the
-        team's counts of drafts cannot be read.
+        Raises what the investigator raises, and CodebaseUnreadable where nothing can be read.
         """
-        known = (
-            read_value(self.documents, CALIBRATION, Calibration) or Calibration()
-        )  # first: what cannot be read is to cost no model
         aged = self.clones.before_investigation(self.cloned) if self.clones else ()
         members = self.codebases.among(assignment.codebases)
         # before, so that what is indexed meanwhile does not count as searched
@@ -239,23 +227,7 @@ class CodeFindings:
             "index_unfinished": any(index.is_unfinished for _, index in looked),
             "suspect_changes": suspects,
         }
-        return _with_track_record(replace(found, ret=found.ret.model_copy(update=told_by_code)), known)
-
-
-def _with_track_record(found: Investigation, known: Calibration) -> Investigation:
-    """Return a draft with what became of such drafts in this team.
-
-    A draft without a model is of medium or low confidence by its team's tests, once there are enough, and never high.
-    The confidence of a model's draft is its own.
-    """
-    is_search = found.investigator == OFFLINE
-    if not found.ret.draft_reply.strip():
-        return found
-    record = known.record_for(found.ret, is_search=is_search)
-    changes: dict[str, object] = {"track_record": record}
-    if is_search and record is not None and record.is_own:
-        changes["confidence"] = "medium" if record.expected >= MEDIUM_SHARE else "low"
-    return replace(found, ret=found.ret.model_copy(update=changes))
+        return replace(found, ret=found.ret.model_copy(update=told_by_code))
 
 
 class _RefreshedIndex(NamedTuple):

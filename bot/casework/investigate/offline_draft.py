@@ -1,8 +1,7 @@
 """Writes the draft of an investigation without a model: excerpts, earlier answers, and what code found. Pure.
 
 Every excerpt is verbatim and would pass the check of quotes: it is widened until its meaning is whole. The draft
-claims no more than it quotes, and says how often drafts like it named a right file: these counts stand in
-draft_bands.yml and come from a benchmark.
+claims no more than it quotes, and its confidence is never high: that is for what somebody reasoned about.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
@@ -18,15 +16,12 @@ from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.named_places import NamedPlace
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.questions.approval_basis import Measured
-from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, TrackRecord
+from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_prose
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
 from bot.domain.search.question_names import has_english_words
 from bot.domain.search.tokens import question_stems, shared_stems, text_stems
-from bot.domain.tables import read_table
-from bot.domain.text.outages import tells_of_outage
 from bot.domain.text.sanitize import one_line
 
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
@@ -48,9 +43,6 @@ MAX_NOTICE = 60
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
 _NOTICE = re.compile(r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liable|liability|redistribut\w*|spdx)\b", re.I)
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
-
-MEDIUM_SHARE: Final = 0.85
-"""Of such drafts as named a right file, for a confidence of medium; high is for what somebody reasoned about."""
 
 SPARSE: Final = 0.2
 """Of a question's telling words, that the lines hold."""
@@ -236,31 +228,12 @@ def excerpts_of_file(file: QuotableFile, stems: frozenset[str]) -> Iterator[Exce
             yield whole
 
 
-class Band(StrEnum):
-    """What a draft rests on; of each kind enough drafts must have been counted to promise anything."""
-
-    FRAME = "frame"
-    DEFINITION = "definition"
-    REPORT = "report"
-    QUESTION = "question"
-
-
-COUNTS: Final = read_table(__file__, "draft_bands.yml", dict[Band, Measured])
-
-
-def band_of(excerpts: Sequence[Excerpt], *, is_report: bool, asked: int) -> Band | None:
-    """Return the band of a draft that quotes these lines, the best of them first; `asked` are the question's stems.
-
-    None where they hold too little of a question: hardly any such draft was counted.
-    """
-    if any(one.frame for one in excerpts):
-        return Band.FRAME
-    if excerpts[0].defines:
-        return Band.DEFINITION
-    if is_report:
-        return Band.REPORT
+def is_close(excerpts: Sequence[Excerpt], *, is_report: bool, asked: int) -> bool:
+    """Whether the quoted lines, the best of them first, hold enough of a question; `asked` are the question's stems."""
+    if is_report or excerpts[0].defines or any(one.frame for one in excerpts):
+        return True
     covered = max(one.covered for one in excerpts)
-    return Band.QUESTION if covered >= MIN_SHARED and covered >= SPARSE * asked else None
+    return covered >= MIN_SHARED and covered >= SPARSE * asked
 
 
 def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
@@ -328,22 +301,15 @@ def compose_answer(
     covered = max((excerpt.covered for excerpt in excerpts), default=0)
     best = excerpts[0].ref if excerpts else notes[0].ref
     held = f"The closest passage holds {covered} of the question's {asked} telling words."
-    band = band_of(excerpts, is_report=is_report, asked=asked) if excerpts else None
-    record = _record_of(band) if band else None
+    is_medium = bool(excerpts) and is_close(excerpts, is_report=is_report, asked=asked)
     defines = excerpts[0].defines if excerpts else ""
     return InvestigatorReturn(
-        confidence="medium" if record and record.expected >= MEDIUM_SHARE else "low",
+        confidence="medium" if is_medium else "low",
         confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply=compose_draft(excerpts, notes),
         evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
-        track_record=None if tells_of_outage(question) else record,  # measured with questions and reports, not alarms
     )
-
-
-def _record_of(band: Band) -> TrackRecord:
-    known = COUNTS[band]
-    return TrackRecord(band=band, right=known.right, drafts=known.drafts, expected=round(known.share, 2))
 
 
 def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[EvidenceRef]:

@@ -1,9 +1,9 @@
-"""Posts the brief, the end-of-day report and the weekly review when they are due, also after restarts and refusals.
+"""Posts the brief and the end-of-day report when they are due, also after restarts and refusals.
 
 A brief or report is recorded in brief.json before it is posted: a crash in between loses one but never posts two. What
 Slack refuses for certain is tried again at the next tick. A late one says so, and for which day it is; one that is too
 late is skipped, which is logged; one outside working hours comes when they start. The week's picture follows its text
-once. A review is recorded before it is posted and again after; in between it is looked for by its mark.
+once.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, time, timedelta
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
 from bot.casework.reports.measures import time_of
 from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.reports.week_report import read_week
-from bot.casework.reports.weekly_review import WeeklyReview
 from bot.casework.thread_service import ThreadService
-from bot.config.casework_settings import BriefSettings, ReviewSettings
-from bot.config.field_types import DAYS
+from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import LATE, duration
 from bot.errors import ProviderError, StoreError, Unconfirmed
-from bot.ports import Clock, Store, WeekPictures
+from bot.ports import Store, WeekPictures
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
@@ -42,13 +40,6 @@ Say = Callable[[DailyBrief, str], None]
 tell."""
 
 TITLES: Final[Mapping[str, str]] = {BriefKind.MORNING: "Morning brief", BriefKind.EVENING: "End-of-day report"}
-
-STILL_WORTH_SENDING: Final = timedelta(days=1)
-A_WEEK: Final = timedelta(weeks=1)
-
-Send = Callable[[WeeklyReview, str, datetime], None]
-"""Sends a review under the date of its week, unless it stands there since it was first meant to be sent, at that time;
-raises ProviderError if it does not stand there, or nobody can tell."""
 
 
 class BriefSchedule:
@@ -152,58 +143,3 @@ def _late_by(slot: datetime, now: datetime, hours: ActiveHours | None) -> timede
 
 def _slot(at: time, local: datetime) -> datetime:
     return local.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0)
-
-
-class ReviewSchedule:
-    """Sends the review that is due, at each `tick`; `zone` is the IANA name of its time, `hours` when it may post."""
-
-    def __init__(
-        self,
-        clock: Clock,
-        settings: ReviewSettings,
-        stored: SingleDocument,
-        *,
-        build: Callable[[], WeeklyReview],
-        send: Send,
-        zone: str,
-        hours: ActiveHours | None,
-    ) -> None:
-        self._clock, self._stored, self._zone, self._hours = clock, stored, ZoneInfo(zone), hours
-        self._lead, self._day, self._at = settings.lead, DAYS.index(settings.day), time.fromisoformat(settings.at)
-        self._build, self._send = build, send
-
-    def tick(self) -> None:
-        """Send what is due; raises StoreError when the disk refuses to remember it, or the week cannot be read."""
-        if self._lead is None:
-            return
-        now, known = self._clock.now(), self._stored.read()
-        slot = self._slot(now)
-        week, today = f"{slot:%Y-%m-%d}", f"{now.astimezone(self._zone):%Y-%m-%d}"
-        late = _late_by(slot, now, self._hours)
-        if late < timedelta() or week <= str(known.get("sent", "")) <= today:
-            return
-        if late < STILL_WORTH_SENDING:
-            self._try(week, now, known)
-        elif known.get("meant") == week:
-            log.warning("too late for the review, not sent: %s", week, extra={"action": "review_dropped"})
-            self._stored.update({"sent": week})
-
-    def _try(self, week: str, now: datetime, known: Mapping[str, Any]) -> None:
-        meant_at = time_of(known.get("meant_at")) if known.get("meant") == week else None
-        review = self._build()
-        if review.has_news:
-            if meant_at is None:
-                meant_at = now
-                self._stored.update({"meant": week, "meant_at": now.isoformat()})
-            try:
-                self._send(review, week, meant_at)
-            except ProviderError:
-                log.warning("the review could not be sent", extra={"action": "review_waits"}, exc_info=True)
-                return
-        self._stored.update({"sent": week})
-
-    def _slot(self, now: datetime) -> datetime:
-        """Return the latest time of the week that is past."""
-        local = now.astimezone(self._zone)
-        slot = _slot(self._at, local - timedelta(days=(local.weekday() - self._day) % 7))
-        return slot if slot <= now else slot - A_WEEK

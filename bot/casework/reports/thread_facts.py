@@ -1,4 +1,4 @@
-"""One row of 30 fields (some 330 bytes) for each thread, which reports read instead of the whole record. Pure.
+"""One row of 28 fields (some 320 bytes) for each thread, which reports read instead of the whole record. Pure.
 
 A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); an open thread's row is made
 at each look, by the same function.
@@ -11,19 +11,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from bot.casework.reports.measures import to_us
-from bot.domain.citations.citation_lines import codebase_of
 from bot.domain.questions.auto_reply import has_what_it_takes
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.returns import Check, Verdict
-from bot.domain.text.sanitize import one_line, strip_hidden
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 5
+THREAD_FORMAT: Final = 6
 """Of the rows; days of another format are counted anew."""
-
-REASON_CHARS: Final = 90
 
 Pair = tuple[Round, Round]
 Span = tuple[int, int | None]
@@ -78,10 +75,6 @@ class ThreadFacts(NamedTuple):
     """When the first draft waited."""
     escalated: tuple[Span, ...]
     question_type: str
-    objections: Sequence[str]
-    """Why the first draft did not pass: the checks that failed, else the validator's words."""
-    cited: Sequence[str]
-    """The codebases that drafts cite."""
     long_run: LongRun | None = None
 
 
@@ -119,8 +112,6 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
         drafted_us=_drafted_us(state),
         escalated=tuple(_escalated(state)),
         question_type=str(state.question_type),
-        objections=objections_to(state),
-        cited=_cited(state),
         long_run=long_run,
     )
 
@@ -197,21 +188,6 @@ def _is_risky(first: Round) -> bool:
     """Whether a draft touches what runs: it proposes a patch, or advises what breaks things when it is wrong."""
     ret = first.investigator_return
     return ret.proposed_patch is not None or bool(risky_advice(strip_hidden(ret.draft_reply)[0]))
-
-
-def objections_to(state: ThreadState) -> list[str]:
-    """Return why the first draft did not pass: the checks that failed, else the validator's words."""
-    first = state.rounds[0] if state.rounds else None
-    verdict = first.validator_return if first else None
-    if first is None or verdict is None or verdict.verdict is Verdict.PASS:
-        return []
-    failed = sorted({check.name.rpartition(".")[2] for check in first.checks if check.ok is False})
-    return failed or [one_line(reason, REASON_CHARS) for reason in verdict.reasons] or ["no reason was given"]
-
-
-def _cited(state: ThreadState) -> list[str]:
-    refs = (ref.ref for each in state.rounds for ref in each.investigator_return.evidence_refs)
-    return sorted({name for ref in refs if (name := codebase_of(ref))})
 
 
 def _escalated(state: ThreadState) -> Iterable[Span]:

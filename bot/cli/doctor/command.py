@@ -168,7 +168,6 @@ CHECKS: Mapping[str, Check] = {
     "records": lambda context: records_check(context.store()),
     "journals": lambda context: journal_check(context.store(), context.now),
     "classifier": lambda context: classifier_check(context.store(), context.now),
-    "weights": machine_checks.weights,
     "pause": lambda context: pause_check(context.store()),
     "model": service_checks.model,
     "prices": service_checks.prices,

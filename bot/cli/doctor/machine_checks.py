@@ -24,7 +24,6 @@ from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.schedule.session_faults import empty_text, unscheduled_text
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
-from bot.intake.classifier.rules import Rules
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -96,15 +95,6 @@ def _takes_gh(cwd: Path) -> bool:
     except StoreError:  # the check of sessions says so
         return False
     return text is None or "`gh " in text
-
-
-def weights(context: DoctorContext) -> HealthCheck:
-    """Whether the team's own weights of the classifier can be used, if there are any."""
-    settings = context.settings().classifier
-    rules = Rules(**settings.model_dump())
-    if rules.problem:
-        return wrong(rules.problem, "run that, or take classifier.weights out of triage.yml")
-    return well(f"{settings.weights or 'the shipped ones'}, rules {rules.version}")
 
 
 def disk(context: DoctorContext) -> HealthCheck:

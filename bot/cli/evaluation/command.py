@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bot.casework.evaluation.calibration import read_history, write_calibration
+from bot.casework.evaluation.decided_drafts import ENOUGH, Decided, read_history
 from bot.casework.evaluation.planted_errors import PlantedKind
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores, ask_questions
@@ -26,7 +26,6 @@ from bot.cli.options import FILE, json_option
 from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import uses_models
-from bot.domain.questions.approval_basis import ENOUGH, Calibration, Decided
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
@@ -58,8 +57,6 @@ class Evaluation:
     questions: QuestionScores | None
     planted: PlantedScores
     history: Mapping[str, Decided]
-    calibration: Calibration | None = None
-    """What is on file from now on; None where nothing was to be written."""
 
 
 def render(done: Evaluation) -> str:
@@ -69,8 +66,6 @@ def render(done: Evaluation) -> str:
     lines += _questions(done.questions) if done.questions else _NO_QUESTIONS
     lines += ["", "Planted errors", *_planted(done)]
     lines += ["", "What people decided", *_history(done.history)]
-    if done.calibration is not None:
-        lines += ["", f"On file. Cards say so of each kind with {ENOUGH} drafts or more from now on."]
     return "\n".join(lines)
 
 
@@ -83,10 +78,8 @@ def _questions(found: QuestionScores) -> Iterator[str]:
     yield _figure("time of a question, the median", seconds(middle(one.seconds for one in found.answers)))
     yield _figure("cost of all", dollars(cost) if cost is not None else "unknown")
     for kind, one in found.kinds.items():
-        card = next((answer.expected for answer in found.answers if answer.kind == kind and answer.expected), None)
-        said = f", cards said {percent(card)}" if card else ""
-        yield _figure(f"{kind}: right file", f"{_share(Hits(one.right, one.drafts))}{said}{_few(one.drafts)}")
-    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.kinds.values()) else []
+        yield _figure(f"{kind}: right file", f"{_share(one)}{_few(one.of)}")
+    yield from [_FEW] if any(one.of < ENOUGH for one in found.kinds.values()) else []
     yield from _list("Not right:", [(one.ask, _wrong(one)) for one in found.answers if not one.is_right])
 
 
@@ -156,7 +149,7 @@ def evaluation_json(done: Evaluation) -> str:
     asked, planted = done.questions, done.planted
     questions = asked and {
         **{name: one._asdict() for name, one in asked.shares.items()},
-        "kinds": {kind: one.model_dump() for kind, one in asked.kinds.items()},
+        "kinds": {kind: {"right": one.hits, "drafts": one.of} for kind, one in asked.kinds.items()},
         "answers": [asdict(one) for one in asked.answers],
     }
     facts = {
@@ -171,7 +164,6 @@ def evaluation_json(done: Evaluation) -> str:
             "judged": [one._asdict() for one in planted.judged],
         },
         "history": {kind: one.model_dump() for kind, one in done.history.items()},
-        "calibration": done.calibration.model_dump(mode="json") if done.calibration else None,
     }
     return to_json(facts)
 
@@ -181,7 +173,6 @@ def evaluation_json(done: Evaluation) -> str:
 @click.option("--codebase", type=FILE, metavar="DIR", help="a git checkout (default: those of triage.yml)")
 @click.option("--limit", type=click.IntRange(1, 10_000), metavar="N", help="at most N questions and drafts")
 @click.option("--model", is_flag=True, help="ask the configured models; costs money")
-@click.option("--calibrate", is_flag=True, help="have cards say what was measured here, once it is enough")
 @json_option
 @scoped
 def command(
@@ -190,7 +181,6 @@ def command(
     codebase: Path | None,
     limit: int | None,
     model: bool,
-    calibrate: bool,
     as_json: bool,
 ) -> int:
     """Measure and print.
@@ -200,18 +190,12 @@ def command(
         InputError: it is not said which team is meant.
         StoreError: the data directory cannot be used.
     """
-    if calibrate and codebase is not None:
-        raise click.UsageError("--calibrate is about the codebases of triage.yml; leave out --codebase")
     sources = open_any_sources(scope, codebase)
     if model and not uses_models(sources.settings, sources.environment):
         raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
     sources = sources if model else without_model(sources)
     asked = read_questions(questions, sources.code.codebases)[:limit] if questions else None
     done = _measure(sources, asked, drafts=limit or DRAFTS, is_model_asked=model)
-    if calibrate:
-        tests = done.questions.kinds if done.questions else None
-        known = write_calibration(sources.storage.documents, tests, done.history, sources.clock.now(), is_model=model)
-        done = replace(done, calibration=known)
     print(evaluation_json(done) if as_json else render(done))
     return 0
 

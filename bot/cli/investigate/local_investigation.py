@@ -27,7 +27,7 @@ from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings, find_config
 from bot.domain.citations.citation_lines import outdated_words, telling_line
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
-from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match, track_record_words
+from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
 from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
@@ -171,12 +171,6 @@ def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
 
 
 def _facts(findings: QuestionRun) -> str:
-    record = findings.found.ret.track_record
-    said = [wrapped(track_record_words(record))] if record else []
-    return "\n".join([_run_facts(findings), *said])
-
-
-def _run_facts(findings: QuestionRun) -> str:
     usage, found = findings.usage, findings.found
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
     return f"{found.investigator}, confidence {found.ret.confidence}" + (

@@ -1,6 +1,6 @@
 """`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--sample`, `--judge` and `--train` are in bot/cli/reports/judgements.py. `--picture` replaces an older picture of the
+`--sample` and `--judge` are in bot/cli/reports/judgements.py. `--picture` replaces an older picture of the
 same name, and nothing else.
 """
 
@@ -27,7 +27,7 @@ from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at, store_at
 from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
-from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample, train_team_weights
+from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample
 from bot.config.environment import process_home
 from bot.config.settings import find_config
 from bot.domain.text.humanize import counted
@@ -49,7 +49,6 @@ _BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
 @click.option(
     "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
 )
-@click.option("--train", is_flag=True, help="make weights for the classifier from the judgements, beside triage.yml")
 @click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
 @click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
 @scoped
@@ -61,7 +60,6 @@ def command(
     sample: int | None,
     seed: str | None,
     judge: str | None,
-    train: bool,
     picture: Path | None,
     rebuild: bool,
 ) -> int:
@@ -69,11 +67,11 @@ def command(
 
     Raises:
         ConfigError: the data directory cannot be read.
-        InputError: a judgement cannot be read, too few messages were judged, or a picture would replace something else.
+        InputError: a judgement cannot be read, or a picture would replace something else.
         StoreError: a judgement or a picture cannot be written.
     """
     now = datetime.now(UTC)
-    if not (rebuild or train or picture or judge or sample):
+    if not (rebuild or picture or judge or sample):
 
         def report(of_team: Path) -> str:
             done = _report(of_team, Window.last(days, now), weeks or 0, _baseline(scope.config, of_team))
@@ -83,8 +81,6 @@ def command(
     home = scope.one_team()
     if rebuild:
         print(_rebuild(home))
-    elif train:
-        print(train_team_weights(home, scope.config))
     elif picture:
         _refuse_options_beside_a_picture(click.get_current_context())
         print(write_week(home, picture, now))

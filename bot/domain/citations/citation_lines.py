@@ -66,16 +66,6 @@ def shown_ref(ref: str) -> str:
     return _IN_CODEBASE.sub(r"\1 · ", ref, count=1)
 
 
-def codebase_of(ref: str) -> str | None:
-    """Return the codebase that a citation names, None where it names none.
-
-    >>> codebase_of("shop:src/x.py:3-9"), codebase_of("src/x.py:3-9")
-    ('shop', None)
-    """
-    named = _IN_CODEBASE.match(ref)
-    return named[1] if named else None
-
-
 def is_verbatim(quote: str, lines: Sequence[str]) -> bool:
     r"""Whether `quote` is a contiguous part of `lines`, white space at line ends aside.
 

@@ -50,6 +50,9 @@ _ENTRIES: Final = read_table(__file__, "command_specs.yml", tuple[CommandSpec, .
 MANUAL: Final[Mapping[str, CommandSpec]] = MappingProxyType({entry.path: entry for entry in _ENTRIES})
 """Every command and subcommand by its path, in the order in which lists show them."""
 
+REMOVED: Final[Mapping[str, str]] = MappingProxyType({"review": "metrics"})
+"""Commands of earlier releases, each with what to type instead."""
+
 
 def commands() -> tuple[CommandSpec, ...]:
     """Return the commands, without subcommands."""
@@ -77,9 +80,11 @@ def command_names(command: str) -> tuple[str, ...]:
 def near_commands(word: str) -> tuple[str, ...]:
     """Return the paths somebody may have meant by an unknown first word; a subcommand's word finds its command, too.
 
-    >>> near_commands("stauts"), near_commands("acept")
-    (('status',), ('pollinate accept',))
+    >>> near_commands("stauts"), near_commands("acept"), near_commands("review")
+    (('status',), ('pollinate accept',), ('metrics',))
     """
+    if word in REMOVED:
+        return (REMOVED[word],)
     near = near_ones(word, [entry.path for entry in commands()])
     if near:
         return near

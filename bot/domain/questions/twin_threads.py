@@ -24,7 +24,7 @@ _OF_THE_QUESTION: Final = frozenset(
 def may_lead(first: ThreadState, twin: ThreadState) -> bool:
     """Whether a thread may be investigated for another one: its reply is not posted yet, and it never was parted."""
     is_other = first.team_id == twin.team_id and first.thread_id != twin.thread_id and first.twin_of is None
-    if not is_other or not first.is_open or first.post_intent is not None or first.is_settled:
+    if not is_other or not first.is_open or first.post_intent is not None:
         return False
     return not any(known.thread_id == twin.thread_id and known.is_apart for known in first.twins)
 

@@ -1,8 +1,7 @@
 """Tier 0 (SPEC 3.2): classifies a message by rules, and by the score of scorer.py where the rules leave it open.
 
 Pure: no I/O, no large model, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple,
-which `triage classify` and the running bot share; `classify` returns a Classification. `says_settled` tells that a
-message needs no answer any more ("never mind", "found it"); it does not change the class.
+which `triage classify` and the running bot share; `classify` returns a Classification.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from bot.domain.messages import Message, MessageType
 from bot.intake.classifier import message_text
-from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
 from bot.intake.classifier.scorer import Contribution, Weights, features, is_short, words_of
 
@@ -49,9 +47,6 @@ _MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 _MEMO_WORDS: Final = 40
 _MARKS: Final = tuple(message_text.MARKS)
 _WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
-
-SETTLED_MAX_CHARS: Final = 300
-THANKS_MAX_CHARS: Final = 60
 
 
 class RuleResult(NamedTuple):
@@ -166,20 +161,6 @@ def is_alarm(content: str, rules: Rules) -> bool:
     """
     seen = message_text.visible_text(content)
     return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
-
-
-def says_settled(content: str, rules: Rules) -> bool:
-    """Return whether a message that is no question says that its writer has what they need.
-
-    >>> says_settled("never mind, found it", Rules()), says_settled("thanks, but it still fails", Rules())
-    (True, False)
-    """
-    seen = message_text.visible_text(content)
-    words = message_text.own_words(seen)
-    if len(seen) > SETTLED_MAX_CHARS:
-        return False
-    kinds = _keywords(tuple(rules.languages)).kinds_in(words)
-    return "unsettled" not in kinds and ("settled" in kinds or _is_thanks(seen, rules.matchers))
 
 
 def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
@@ -311,16 +292,3 @@ def _ends_asking(text: str, matchers: Matchers) -> bool:
     tail = text[last + 1 :]
     closed = message_text.without_trailer(tail) == "" or 0 <= text.find("¿") < last
     return closed or (len(tail) <= ACK_MAX_CHARS and re.fullmatch(matchers.thanks, tail) is not None)
-
-
-def _is_thanks(seen: str, matchers: Matchers) -> bool:
-    """Whether a short message is nothing but thanks, politeness aside."""
-    core = message_text.without_trailer(message_text.without_names(seen).lower())
-    if len(core) > THANKS_MAX_CHARS or not matchers.ack.fullmatch(core):
-        return False
-    return re.search(rf"(?<!\w)(?:{matchers.thanks})", core) is not None
-
-
-@lru_cache(maxsize=16)
-def _keywords(languages: tuple[str, ...]) -> Keywords:
-    return Keywords({kind: shipped(languages, kind) for kind in ("settled", "unsettled")})

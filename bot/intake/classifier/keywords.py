@@ -2,9 +2,9 @@
 
 A keyword is a phrase, never a regular expression, so no list can make the classifier slow: `{a,b}` stands for either,
 a leading `^` for "only where a clause begins". words/<language>.yml is read once each: `greeting`, `question`,
-`alarm`, `alert` (the notices of alerting tools) and `recovered` (that an alert is over), `except`, `settled` and
-`unsettled` hold keywords; `ack` and `thanks` hold regular expressions for a whole message of under 30 characters,
-`smalltalk` for one of under 60 that ends in a question mark.
+`alarm`, `alert` (the notices of alerting tools), `recovered` (that an alert is over) and `except` hold keywords; `ack`
+and `thanks` hold regular expressions for a whole message of under 30 characters, `smalltalk` for one of under 60 that
+ends in a question mark.
 """
 
 from __future__ import annotations
@@ -47,8 +47,6 @@ SECTIONS: Final = (
     "alert",
     "recovered",
     "except",
-    "settled",
-    "unsettled",
 )
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from bot.domain.text.linear_patterns import LinearPattern
@@ -19,7 +18,7 @@ from bot.domain.text.outages import Outages
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
-from bot.intake.classifier.scorer import Weights, read_weights, shipped_weights
+from bot.intake.classifier.scorer import Weights, shipped_weights
 
 RULES_VERSION: Final = 7  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
 
@@ -64,9 +63,6 @@ class Rules:
         skip_chatter: whether a message addressed to somebody else turns ambient.
         threshold: the probability, between 0 and 1, from which on a message that no rule decides is a question; None
             takes that of the weights. Lower hears more and wakes for more noise.
-        weights: the file of a team's own weights; None takes the shipped ones. Where it cannot be used the shipped ones
-            are taken and `problem` says why.
-        problem: what is wrong with the team's file of weights, None where nothing is.
         scorer: the learned part; None where there are no languages, then the rules alone decide.
 
     Raises:
@@ -81,10 +77,8 @@ class Rules:
     languages: Sequence[str] = LANGUAGES
     skip_chatter: bool = False
     threshold: float | None = None
-    weights: Path | None = None
     matchers: Matchers = field(init=False, repr=False)
     scorer: Scorer | None = field(init=False, repr=False)
-    problem: str | None = field(init=False)
     version: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,25 +87,19 @@ class Rules:
         languages, acks = tuple(self.languages), tuple(self.ack_patterns)
         lists = languages, acks, tuple(self.question_keywords), tuple(self.alarm_keywords)
         object.__setattr__(self, "matchers", _compile_matchers(*lists))
-        scorer, problem = _scorer(self.languages, self.threshold, self.weights)
+        scorer = _scorer(self.languages, self.threshold)
         object.__setattr__(self, "scorer", scorer)
-        object.__setattr__(self, "problem", problem)
         object.__setattr__(self, "version", _version(*lists, self.skip_chatter, scorer=scorer))
 
 
-def _scorer(languages: Sequence[str], threshold: float | None, path: Path | None) -> tuple[Scorer | None, str | None]:
-    """Return the learned part, and what is wrong with a team's file of weights."""
+def _scorer(languages: Sequence[str], threshold: float | None) -> Scorer | None:
+    """Return the learned part."""
     if threshold is not None and not 0 < threshold < 1:
         raise ConfigError(f"classifier.threshold: expected a number between 0 and 1, got {threshold!r}")
     if not languages:
-        return None, None
-    weights, problem = shipped_weights(), None
-    if path is not None:
-        try:
-            weights = read_weights(path)
-        except ConfigError as error:
-            problem = f"{error}; the shipped weights are used. Next: triage metrics --train makes the file anew"
-    return Scorer(weights=weights, threshold=threshold or weights.threshold), problem
+        return None
+    weights = shipped_weights()
+    return Scorer(weights=weights, threshold=threshold or weights.threshold)
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

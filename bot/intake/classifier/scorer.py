@@ -3,8 +3,7 @@
 A message counts as its word n-grams, beginnings of words and its length: code, quoted lines, links and mentions become
 one placeholder each, numbers `0`; in scripts written without spaces every character is a word. The weights of its
 n-grams are added, divided by the square root of their number, and turned into a probability. Reads weights.json beside
-this file, or a team's own file of the same form; pure but for that, so the same text and weights give the same number
-on every machine.
+this file; pure but for that, so the same text gives the same number on every machine.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import jiter
 
-from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 
 MAX_WORDS: Final = 240
@@ -46,7 +44,6 @@ _SIGNS: Final = frozenset(".,:;-/()'\"")  # most of what is no word; one of them
 _AT = re.compile(r"(?<!\w)@[\w-]+")
 
 SHIPPED: Final = Path(__file__).with_name("weights.json")
-MAX_BYTES: Final = 2_000_000
 WHY_COUNT: Final = 5
 _ENDS: Final = ("^", "$")
 
@@ -182,43 +179,12 @@ def sigmoid(score: float) -> float:
 
 
 def read_weights(path: Path) -> Weights:
-    """Return the weights of a file.
-
-    Raises:
-        ConfigError: the file cannot be read, is larger than MAX_BYTES, or has another form.
-    """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            raise ConfigError(f"{path}: a file of weights has at most {MAX_BYTES:,} bytes")
-        found = jiter.from_json(raw, cache_mode="none")
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} holds no weights of the classifier: it is no JSON ({error})") from error
-    if problem := _problem_of(found):
-        raise ConfigError(f"{path} holds no weights of the classifier: {problem}")
-    table = found.pop("weights")
-    return Weights(**found, table=table, file_version=_version_of(raw))
-
-
-def _problem_of(found: object) -> str | None:
-    """Return what is wrong with the form of a file of weights, None where nothing is."""
-    if not isinstance(found, dict) or found.keys() != {"threshold", "bias", "weights"}:
-        return "expected an object of `threshold`, `bias` and `weights`"
-    if not isinstance(found["weights"], dict) or not _are_numbers(found["weights"].values()):
-        return "`weights` must be an object of numbers"
-    if not _are_numbers([found["threshold"], found["bias"]]):
-        return "`threshold` and `bias` must be numbers"
-    return None if 0 < found["threshold"] < 1 else "`threshold` must be between 0 and 1"
-
-
-def _are_numbers(values: Collection[Any]) -> bool:
-    try:
-        return {*map(type, values)} <= {float, int} and all(map(math.isfinite, values))
-    except OverflowError:  # a whole number too large for a float
-        return False
+    """Return the weights of a file that `python -m training` wrote."""
+    raw = path.read_bytes()
+    found = jiter.from_json(raw, cache_mode="none")
+    return Weights(
+        threshold=found["threshold"], bias=found["bias"], table=found["weights"], file_version=_version_of(raw)
+    )
 
 
 @cache

@@ -30,7 +30,7 @@ from tests.tables import each_row
 SLOT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 EVENT = an_event("¿por qué? 🧵")
 ALL: list[Work] = [
-    QuestionAsked(event=EVENT, is_ack=True, is_alarm=True, settles=True),
+    QuestionAsked(event=EVENT, is_ack=True, is_alarm=True),
     FollowUpArrived(event=EVENT, is_ack=True),
     MessageEdited(event=EVENT),
     MessageDeleted(event=EVENT),
@@ -59,6 +59,15 @@ def test_every_class_is_read_back_equal() -> None:
     for work in ALL:
         job = job_of(work)
         assert decode_job(json.loads(json.dumps(encode_job(job)))) == job
+
+
+def test_a_job_that_says_whether_it_settles_the_matter_is_read() -> None:
+    """An earlier release wrote that; the message is a follow-up as any other."""
+    document = encode_job(job_of(FollowUpArrived(event=EVENT, is_ack=True)))
+    document["payload"]["settles"] = True
+    work = decode_job(json.loads(json.dumps(document))).work
+    assert isinstance(work, FollowUpArrived)
+    assert (work.event, work.is_ack) == (EVENT, True)
 
 
 def test_a_thread_to_go_on_with_is_read_in_the_form_before_the_first_release() -> None:

@@ -15,7 +15,7 @@ from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from bot.domain.citations.links import code_links
-from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
+from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.paging import Paging
 from bot.domain.returns import (
     AgedClone,
@@ -23,7 +23,6 @@ from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
     SuspectChange,
-    TrackRecord,
     TriageFile,
     Usage,
     Verdict,
@@ -40,8 +39,6 @@ STATES = [
     *[in_status(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
     *[in_status(ThreadStatus.CLOSED, resolution=resolution) for resolution in Resolution],
 ]
-NEVER_MIND = settled_by(in_status(ThreadStatus.INVESTIGATING).original_sender_id, "never mind")
-SETTLED: dict[str, Any] = {"doubts": (NEVER_MIND,), "stale_reasons": (NEVER_MIND.text,)}
 REMOTE = "git@github.com:acme/shop.git"
 NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
 
@@ -142,15 +139,6 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     "state, expected",
     [
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
-        *[(in_status(status, **SETTLED), ["Dismiss", "Add context"]) for status in OPEN],
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **SETTLED),
-            ["Dismiss", "Edit", "Post anyway", "Re-investigate", "Add context", "Escalate", "Show evidence"],
-        ),
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, **SETTLED),
-            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
-        ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
             ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
@@ -371,19 +359,6 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
     assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
     approved = in_status(ThreadStatus.CLOSED, resolution=Resolution.APPROVED, **ended)
     assert "*Posted*" in shown(card(approved))
-
-
-@each_row(
-    "state", [in_status(ThreadStatus.INVESTIGATING), in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)]
-)
-def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
-    """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
-    blocks = as_slack_takes_it(card(state.in_doubt([settled_by("U1", "never mind <!here>")])))
-    assert "<@U1> wrote: never mind &lt;!here&gt;" in str(blocks)
-    (buttons,) = (block["elements"] for block in blocks if block["type"] == "actions")
-    assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
-    others = card(state.in_doubt([settled_by("U2", "never mind")]))
-    assert actions(others)[0] != "Dismiss"
 
 
 def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
@@ -617,36 +592,3 @@ def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
     state = state.evolve(investigator_return=ret)
     assert "the draft may not answer it*\n• “and for refunds?”" in shown(card(state))
     assert "for refunds" not in shown(card(state.with_draft("Six.")))
-
-
-RECORD = TrackRecord(band="question", right=116, drafts=130, expected=0.89)
-
-
-def said(state: ThreadState) -> str:
-    return repr([block.to_dict() for block in card_blocks(state, CardFacts(link_to=lambda _: None))])
-
-
-def test_a_card_says_how_often_such_drafts_were_right() -> None:
-    """In words, while a draft without a model waits; nothing of a draft that a model wrote."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
-    measured = state.evolve(investigator_return=a_return(track_record=RECORD))
-    assert "116 of 130 drafts like this one named a right file (9 of 10)" in said(measured)
-    assert "drafts like this one" not in said(state.evolve(investigator_return=a_return()))
-    assert "drafts like this one" not in said(measured.evolve(draft_pending=None))
-
-
-def test_a_draft_for_an_alarm_has_no_such_count() -> None:
-    """It was measured with questions."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
-    measured = state.evolve(investigator_return=a_return(track_record=RECORD))
-    assert "drafts like this one" not in said(measured.evolve(severity=Severity.PAGE))
-    assert "drafts like this one" not in said(measured.evolve(original_sender_id="B0ALERTS"))
-
-
-def test_a_card_says_whose_counts_they_are() -> None:
-    """What people of the team did stands first, for drafts of models as well."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
-    own = RECORD.model_copy(update={"is_own": True, "decided": 30, "approved": 22, "edited": 5})
-    words = said(state.evolve(investigator_return=a_return(track_record=own)))
-    assert "In your team 22 of 30 drafts like this one were approved as they were, 5 were edited. In your team" in words
-    assert "tests 116 of 130 drafts like this one named a right file" in words

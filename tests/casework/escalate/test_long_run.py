@@ -71,7 +71,6 @@ EVERYTHING: dict[str, Any] = {
     "expire_after": None,
     "keep_runs_for": "30d",
     "brief": {"morning": "08:30", "evening": "17:00"},
-    "review": {"lead": "U0LEAD", "at": "10:00"},
     "working_hours": {"start": "09:00", "end": "17:30"},
     "pages": {"again_after": "5m", "then": "S0ONCALL"},
     "autonomy": "shadow",

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.codebases import Codebases
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment
@@ -110,9 +109,7 @@ def test_one_that_cannot_be_read_is_left_out_and_said(code: Codebases, tmp_path:
     """The others go on answering."""
     (tmp_path / "infra" / ".git" / "HEAD").write_text("broken")
     offline = OneCodebaseInvestigator(code, OfflineInvestigator.in_codebase)
-    found = CodeFindings(offline, code, FileDocuments(tmp_path)).investigate(
-        asked_of("What does add_to_cart return?"), run_id="r1"
-    )
+    found = CodeFindings(offline, code).investigate(asked_of("What does add_to_cart return?"), run_id="r1")
     assert found.ret.evidence_refs[0].ref.startswith("shop:")
     assert (found.ret.not_searched or "").startswith("infra: ")
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.codebases import Codebases
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.code_findings import CodeFindings
@@ -33,21 +31,19 @@ class Order:
         self.asked.append("investigate")
         return Investigation(ret=a_return(assignment.question), ledger=None, usage=Usage(), investigator="m")
 
-    def find(self, home: Path) -> Investigation:
+    def find(self) -> Investigation:
         asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-        return CodeFindings(self, Codebases(()), FileDocuments(home), self, ["infra", "shop"]).investigate(
-            asked, run_id="r1"
-        )
+        return CodeFindings(self, Codebases(()), self, ["infra", "shop"]).investigate(asked, run_id="r1")
 
 
-def test_the_team_s_clones_are_fetched_before_the_investigation(tmp_path: Path) -> None:
+def test_the_team_s_clones_are_fetched_before_the_investigation() -> None:
     """Nothing is said where all are fresh."""
     order = Order()
-    assert order.find(tmp_path).ret.aged_clones == ()
+    assert order.find().ret.aged_clones == ()
     assert order.asked == [["infra", "shop"], "investigate"]
 
 
-def test_a_clone_that_is_too_old_is_named_in_the_return(tmp_path: Path) -> None:
+def test_a_clone_that_is_too_old_is_named_in_the_return() -> None:
     """With the words that the card shows."""
-    (aged,) = Order(OLD).find(tmp_path).ret.aged_clones
+    (aged,) = Order(OLD).find().ret.aged_clones
     assert aged.words() == "infra as of 2 h before: the fetch failed"

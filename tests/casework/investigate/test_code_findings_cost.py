@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -64,13 +63,11 @@ class Reader:
 
 @pytest.mark.parametrize("question", ["How deep must the queue be for more workers?", TRACE])
 def test_a_question_asks_every_codebase_for_head_once(
-    code: Codebases, repos: dict[str, CountedRepo], question: str, tmp_path: Path
+    code: Codebases, repos: dict[str, CountedRepo], question: str
 ) -> None:
     """But for the one whose file a frame names, which the choice asks again."""
     asked = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    found = CodeFindings(OneCodebaseInvestigator(code, Reader), code, FileDocuments(tmp_path)).investigate(
-        asked, run_id="r1"
-    )
+    found = CodeFindings(OneCodebaseInvestigator(code, Reader), code).investigate(asked, run_id="r1")
     assert found.ret.draft_reply.startswith("infra:")
     is_trace = question == TRACE
     assert {name: repo.head_calls for name, repo in repos.items()} == {"shop": 1, "infra": 1 + is_trace, "mail": 1}

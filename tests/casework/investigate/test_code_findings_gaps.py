@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -34,8 +33,8 @@ def not_searched(repo: Path, database: Path) -> str | None:
     repository = GitRepo(repo)
     index = SqlitePassageIndex(repository, database)
     asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-    codebases, documents = Codebases.named([("", repository, index)]), FileDocuments(database.parent)
-    found = CodeFindings(Reader(), codebases, documents).investigate(asked, run_id="r1")
+    codebases = Codebases.named([("", repository, index)])
+    found = CodeFindings(Reader(), codebases).investigate(asked, run_id="r1")
     assert found.ret.draft_reply == QUESTION
     return found.ret.not_searched
 

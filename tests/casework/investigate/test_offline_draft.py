@@ -1,9 +1,8 @@
-"""Bands of drafts: what each rests on, and what the counts promise."""
+"""Which excerpts of the code a draft made without a model quotes, and how sure it is of them."""
 
 from dataclasses import replace
 
-from bot.casework.investigate.offline_draft import COUNTS, Band, Excerpt, QuotableFile, band_of, excerpts_of_passage
-from bot.domain.questions.approval_basis import ENOUGH
+from bot.casework.investigate.offline_draft import Excerpt, QuotableFile, excerpts_of_passage, is_close
 from bot.domain.search.passages import Passage
 from bot.domain.search.tokens import question_stems
 from tests.tables import each_row
@@ -11,30 +10,25 @@ from tests.tables import each_row
 PLAIN = Excerpt(path="shop/pay.py", start=1, end=2, commit="c" * 40, text="retries = 5", covered=3, near=3)
 DEFINING = replace(PLAIN, defines="retries")
 FRAME = replace(PLAIN, frame="pay.py:2")
+CHANCE = replace(PLAIN, covered=1)
 
 
 @each_row(
-    "excerpts, is_report, band",
+    "excerpts, is_report, close",
     [
-        ([DEFINING, FRAME], False, Band.FRAME),
-        ([DEFINING, PLAIN], True, Band.DEFINITION),
-        ([PLAIN, DEFINING], True, Band.REPORT),
-        ([PLAIN, DEFINING], False, Band.QUESTION),
-        ([PLAIN, replace(PLAIN, covered=1)], False, Band.QUESTION),
-        ([replace(PLAIN, covered=1)], False, None),
-        ([replace(PLAIN, covered=2)], False, None),
+        ([CHANCE, replace(FRAME, covered=1)], False, True),
+        ([replace(DEFINING, covered=1), CHANCE], False, True),
+        ([CHANCE], True, True),
+        ([PLAIN, CHANCE], False, True),
+        ([CHANCE, PLAIN], False, True),
+        ([CHANCE, replace(DEFINING, covered=1)], False, False),
+        ([CHANCE], False, False),
+        ([replace(PLAIN, covered=2)], False, False),
     ],
 )
-def test_a_draft_belongs_to_the_strongest_sign(excerpts: list[Excerpt], is_report: bool, band: Band | None) -> None:
-    """A frame before a definition that is quoted first, both before what was asked; two words of twelve are none."""
-    assert band_of(excerpts, is_report=is_report, asked=12) is band
-
-
-def test_every_band_has_been_counted() -> None:
-    """All but frames, which are rare, so often that the count says something of the next draft."""
-    assert set(COUNTS) == set(Band)
-    assert all(COUNTS[band].drafts >= COUNTS[band].right > 0 for band in Band)
-    assert all(COUNTS[band].drafts >= ENOUGH for band in set(Band) - {Band.FRAME})
+def test_few_words_of_a_question_are_not_close(excerpts: list[Excerpt], is_report: bool, close: bool) -> None:
+    """A frame, a definition that is quoted first and a report are; two words of twelve are not."""
+    assert is_close(excerpts, is_report=is_report, asked=12) is close
 
 
 def test_one_line_is_cited_as_one_line() -> None:

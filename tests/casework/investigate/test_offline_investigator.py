@@ -376,13 +376,10 @@ def test_the_frames_of_a_stack_trace_are_quoted_first(tmp_path: Path) -> None:
     assert ref_marks(checks, len(found.ret.evidence_refs)) == [True] * len(found.ret.evidence_refs)
 
 
-def test_a_draft_says_what_became_of_such_drafts(code: Path) -> None:
-    """Counts of its band; a question that nothing answers has none."""
-    record = investigate(code, "src/transport.py").ret.track_record
-    assert record is not None
-    assert record.band == "question"
-    assert 0 < record.right <= record.drafts
-    assert investigate(code).ret.track_record is None
+def test_a_draft_that_holds_enough_of_the_question_is_of_medium_confidence(code: Path) -> None:
+    """Never of high: nobody reasoned about it."""
+    assert investigate(code, "src/transport.py").ret.confidence == "medium"
+    assert investigate(code).ret.confidence == "low"
 
 
 def test_one_shared_word_of_many_is_no_answer(code: Path) -> None:

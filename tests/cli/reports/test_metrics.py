@@ -16,7 +16,6 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.classifier_samples import Sample
 from bot.cli.reports.judgements import ask_judgement
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.intake.classifier.classification import Rules, asks_question
 from bot.ports.threads import Threads
 from tests.builders import an_event, in_status
 
@@ -185,23 +184,3 @@ def test_a_picture_is_of_seven_days_and_nothing_else(
     assert main(["metrics", "--picture", "week.png", *more]) == 2
     assert f"leave out {more[0]}" in " ".join(capsys.readouterr().err.split())
     assert not (home / "week.png").exists()
-
-
-def test_judgements_train_the_teams_own_weights(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One command, offline; too few judgements are refused; the file is used once triage.yml names it."""
-    (home / "triage.yml").write_text("classifier: {}\n")
-    assert main(["metrics", "--train"]) == 1
-    assert "too few" in capsys.readouterr().err
-    said = [("the kettle whistles in hall five again", True), ("we painted hall six", False)] * 8
-    for number, (content, asks) in enumerate(said):
-        message = an_event(content, ts=f"1795165{number:03}.000100").model_dump(mode="json")
-        NdjsonJournal(home / "events-classified.ndjson").append({**message, "classification": "ambient"})
-        judged = {"at": "2026-01-01T00:00:00Z", "by": "ana", "classification": "ambient", "right": not asks}
-        place = {name: message[name] for name in ("chat_id", "message_id")}
-        NdjsonJournal(home / "judgements.ndjson").append({**judged, **place})
-    assert main(["metrics", "--train"]) == 0
-    assert "16 judged messages" in capsys.readouterr().out
-    own = Rules(weights=home / "classifier-weights.json")
-    assert own.problem is None
-    assert asks_question("the kettle whistles in hall nine", own)
-    assert not asks_question("the kettle whistles in hall nine", Rules())

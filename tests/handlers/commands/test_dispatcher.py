@@ -93,9 +93,9 @@ def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
     assert "There is no" not in seen
 
 
-@each_row("text, near", [("stauts", "status"), ("hlep me", "help")])
+@each_row("text, near", [("stauts", "status"), ("hlep me", "help"), ("review", "metrics")])
 def test_a_slip_of_the_pen_is_met_with_the_near_word(tmp_path: Path, text: str, near: str) -> None:
-    """And what to type next."""
+    """And what to type next; so is a command that was removed."""
     assert f"Did you mean `/triage {near}`" in said(run(tmp_path, text))
 
 

@@ -15,8 +15,6 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
-from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.weekly_review import build_review
 from bot.domain.commands.command_specs import MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
@@ -31,7 +29,6 @@ from handlers.commands.casework_commands import (
     CaseworkCommands,
     autonomy_command,
     metrics_command,
-    review_command,
     status_command,
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
@@ -57,7 +54,7 @@ FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", 
 
 
 class Lived(NamedTuple):
-    """Two teams' four weeks, on disk in `sent` and `week` of a folder: with a reply sent by itself, with a refusal."""
+    """A team's four weeks, on disk in `sent` of a folder: with a reply sent by itself."""
 
     folder: Path
     sent: ThreadState
@@ -70,8 +67,6 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     (folder / "office").mkdir()
     now, question = Office(folder / "office").clock.now(), f"why {SECRET}?"
     (sent, *_) = live_four_weeks(FileStore(folder / "sent"), now, {0: Resolution.AUTO}, question=question)
-    refused = {47: Resolution.DISMISSED}
-    live_four_weeks(FileStore(folder / "week"), now, refused, question=question, channel="C2")
     return Lived(folder, sent)
 
 
@@ -111,8 +106,6 @@ class Everything:
         office = Office(folder / "garden", autonomy="on", working_hours=AT_WORK)
         shutil.copytree(lived.folder / "sent", folder / "garden" / "home", dirs_exist_ok=True)
         office.record_sent(lived.sent)
-        self.past = FileStore(shutil.copytree(lived.folder / "week", folder / "week"))
-        self.reviewed_at = office.clock.now()
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
         self.commands = CommandDispatcher(self._table(), team_id="T1", knows=self.approvers.knows, patience_s=600)
 
@@ -157,9 +150,6 @@ class Everything:
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
-            "review": review_command(
-                lambda: build_review(self.past, Rollups(self.past), self.reviewed_at), self.approvers
-            ),
             "autonomy": autonomy_command(self.arming, self.approvers),
             **casework.table(),
             "heartbeat": heartbeat,
@@ -248,15 +238,6 @@ def test_an_approver_may_all_and_is_told_what_next(everything: Everything, path:
         assert everything.standing() != before
     if path in ("pause", "investigate"):
         assert everything.standing() != before
-
-
-def test_the_review_says_which_to_approvers_alone(everything: Everything) -> None:
-    """Everybody sees how many."""
-    assert "Dismissed: 1" in everything.type("review", by=OWNER)
-    assert f"why {SECRET}?" not in everything.type("review", by=OWNER)
-    seen = everything.type("review", by=APPROVER)
-    assert f"|thread> · why {SECRET}? · it is another limit" in seen
-    assert "→ read the reasons" in seen
 
 
 @pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily"])

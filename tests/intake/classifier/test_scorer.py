@@ -9,7 +9,7 @@ import pytest
 from bot.domain.events import Event
 from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules, asks_question, classify, explain
-from bot.intake.classifier.scorer import MAX_BYTES, SHIPPED, Weights, read_weights, shipped_weights
+from bot.intake.classifier.scorer import SHIPPED, Weights, read_weights, shipped_weights
 from tests.tables import each_row
 from training.evaluation import accuracy
 from training.examples import held_out_messages
@@ -138,42 +138,6 @@ def test_a_teams_own_keyword_is_certain() -> None:
     said = "the weekly numbers for the board are here"
     assert not asks_question(said, Rules())
     assert asks_question(said, Rules(question_keywords=["weekly numbers"]))
-
-
-def test_own_weights_replace_the_shipped_ones(tmp_path: Path) -> None:
-    """A team's file decides, and names itself in the version."""
-    path = tmp_path / "own.json"
-    path.write_text(Weights(threshold=0.5, bias=-2.0, table={"teapot": 20.0}).to_json(), encoding="utf-8")
-    own = Rules(weights=path)
-    assert own.problem is None
-    assert asks_question("the teapot sings in the kitchen again", own)
-    assert not asks_question("it doesn't work on my machine at all", own)
-    assert own.version != Rules().version
-
-
-@each_row(
-    "damage",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"\xff\xfe",
-        b" " * (MAX_BYTES + 1),
-        b'{"threshold": 0.4, "bias": 0, "weights": {"a": "b"}}',
-        b'{"threshold": 2, "bias": 0, "weights": {}}',
-        b'{"threshold": 0.4, "bias": NaN, "weights": {}}',
-        b'{"threshold": 0.4, "bias": 0, "weights": {"help": 1' + b"0" * 400 + b"}}",
-    ],
-)
-def test_a_damaged_file_falls_back_to_the_shipped_weights_and_says_so(tmp_path: Path, damage: bytes) -> None:
-    """The bot hears as it did out of the box; the problem names the file."""
-    path = tmp_path / "own.json"
-    path.write_bytes(damage)
-    rules = Rules(weights=path)
-    assert rules.version == Rules().version
-    assert rules.problem is not None
-    assert str(path) in rules.problem
-    assert Rules(weights=tmp_path / "none.json").problem is not None
 
 
 def test_a_model_keeps_its_version_when_it_is_written_and_read(tmp_path: Path) -> None:

@@ -35,13 +35,13 @@ FILES: Final[Mapping[str, str]] = {
     "auto_replies": "auto_replies/*.json",
     "feedback": "feedback/*.json",
     "autonomy": "autonomy.json",
-    "calibration": "calibration.json",
+    "calibration": "calibration.json",  # of earlier releases: nothing reads it
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
     "gaps": "slack/gaps.json",
     "briefs": "brief.json",
-    "reviews": "review.json",
+    "reviews": "review.json",  # of earlier releases: nothing reads it
     "lesson_backlog": "lessons.json",
     "rechecks": "rechecks.json",  # of earlier versions; nothing reads it, it only moves
     "index": "index/progress.json",

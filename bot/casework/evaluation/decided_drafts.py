@@ -1,38 +1,47 @@
-"""Counts what people did with a team's drafts, and stores the counts (`triage eval --calibrate`), which cards then
-show.
+"""Counts what people did with a team's drafts, by kind, for `triage eval`.
 
 Reads closed threads and votes. Replies that no human approved are left out. A dismissal does not count as wrong,
-because its reason is free text. Writes the document `calibration` of the team; where there is none, or it has too few
-drafts, the shipped counts apply.
+because its reason is free text.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from itertools import islice
 from typing import Final
 
 from bot.casework.posting.feedback import read_feedback
-from bot.domain.questions.approval_basis import (
-    MODEL,
-    Basis,
-    Calibration,
-    Decided,
-    Measured,
-    band_of_draft,
-    basis_of_thread,
-)
+from bot.domain.frozen_value import FrozenValue
+from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadState
-from bot.ports import Documents, Store
-from bot.ports.collections import CALIBRATION, THREADS, Collection, SingleDocument, read_value
+from bot.ports import Store
+from bot.ports.collections import THREADS, Collection
+
+ENOUGH: Final = 20
+"""Drafts; fewer prove little, and the words say so."""
 
 MAX_THREADS: Final = 2_000
 """Closed threads that are read, the newest first."""
 
 _BY_PEOPLE: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
+
+
+class Decided(FrozenValue):
+    """How many drafts people decided on, what they did with them, and how they voted on the replies."""
+
+    approved: int = 0
+    edited: int = 0
+    dismissed: int = 0
+    drafts: int = 0
+    helpful: int = 0
+    not_helpful: int = 0
+
+
+def kind_of_draft(ret: InvestigatorReturn, *, is_search: bool) -> str:
+    """Return the kind of a draft: a search without a model, or a model's draft by its confidence."""
+    return "search" if is_search else f"model_{ret.confidence}"
 
 
 def read_history(store: Store) -> Mapping[str, Decided]:
@@ -42,7 +51,7 @@ def read_history(store: Store) -> Mapping[str, Decided]:
         votes[one.thread_id].update(one.counts._asdict())
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for state, ret in _decided(store):
-        kind = band_of_draft(ret, is_search=basis_of_thread(state) is Basis.SEARCH) or "search"
+        kind = kind_of_draft(ret, is_search=basis_of_thread(state) is Basis.SEARCH)
         counts[kind].update({"drafts": 1, str(state.resolution): 1, **votes[state.thread_id]})
     return {kind: Decided(**{name: counts[kind][name] for name in Decided.model_fields}) for kind in sorted(counts)}
 
@@ -54,25 +63,3 @@ def _decided(store: Store) -> Iterator[tuple[ThreadState, InvestigatorReturn]]:
         ret = state.investigator_return if state and state.resolution in _BY_PEOPLE else None
         if state is not None and ret is not None and ret.draft_reply.strip():
             yield state, ret
-
-
-def write_calibration(
-    documents: Documents,
-    tests: Mapping[str, Measured] | None,
-    people: Mapping[str, Decided],
-    now: datetime,
-    *,
-    is_model: bool,
-) -> Calibration:
-    """Store what was measured and return all that is known now; raises StoreError and changes nothing.
-
-    The counts of people's decisions are new as a whole. Of the tests those of the same maker are: a measurement
-    without a model leaves those of models, one without questions (None) leaves all.
-    """
-    known = (read_value(documents, CALIBRATION, Calibration) or Calibration()).tests
-    if tests is not None:
-        kept = {kind: one for kind, one in known.items() if kind.startswith(MODEL) is not is_model}
-        known = {**kept, **tests}
-    after = Calibration(measured_at=now, tests=known, people=people)
-    SingleDocument(documents, CALIBRATION).update(after.model_dump(mode="json"))
-    return after

@@ -1,9 +1,7 @@
 """Trains the weights of the scorer: logistic regression by stochastic gradient descent, without any library.
 
-Pure and deterministic: the same examples give the same weights. The shipped weights are trained by `python -m training`
-in the repository; a team trains its own on what its people said of messages, starting from the shipped ones, which
-an n-gram leaves only as far as the team's examples push it. Own code, since numpy or scikit-learn would be larger than
-the whole bot and the data is small: see docs/decisions/learned-scorer.md.
+Pure and deterministic: the same examples give the same weights. Own code, since numpy or scikit-learn would be larger
+than the whole bot and the data is small: see docs/decisions/learned-scorer.md.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ _RATE: Final = 0.5  # AdaGrad's first step
 _PENALTY: Final = 0.4  # pulls every weight back to where it began
 _FIRST_SQUARE: Final = 1e-3
 _DIGITS: Final = 3
-FOLDS: Final = 5
 
 
 class Example(NamedTuple):
@@ -42,7 +39,6 @@ def train(
     smallest: float = 0.0,
     penalty: float = _PENALTY,
     is_fixed: bool = False,
-    has_fixed_bias: bool = False,
 ) -> Weights:
     """Return weights fitted to examples.
 
@@ -54,7 +50,6 @@ def train(
         smallest: weights nearer to 0 are left out.
         penalty: how strongly weights are held back; higher means more cautious.
         is_fixed: whether the weights of `start` and its bias stay as they are, so that only new n-grams are learned.
-        has_fixed_bias: whether the bias of `start` stays as it is.
 
     Raises:
         ValueError: there are no examples.
@@ -66,40 +61,12 @@ def train(
     fixed = before.keys() & counts.keys() if is_fixed and start else set[str]()
     weights = dict.fromkeys(sorted(ngram for ngram, count in counts.items() if count >= least), 0.0)
     weights.update({ngram: before[ngram] for ngram in counts.keys() & before.keys()})
-    model = _Model(weights=weights, bias=start.bias if start else 0.0, has_fixed_bias=is_fixed or has_fixed_bias)
+    model = _Model(weights=weights, bias=start.bias if start else 0.0, has_fixed_bias=is_fixed)
     pulls = {ngram: penalty / counts[ngram] for ngram in weights}
     model.descend(_rows(examples, weights, fixed), pulls)
     fitted = {ngram: round(weight, _DIGITS) for ngram, weight in weights.items()}
     table = {ngram: weight for ngram, weight in (before | fitted).items() if abs(weight) > smallest}
     return Weights(threshold=threshold, bias=round(model.bias, _DIGITS), table=table)
-
-
-def refit(examples: Sequence[Example], start: Weights) -> Weights:
-    """Return weights moved from `start` by what a team's people said of messages; one message is enough to count.
-
-    The bias stays: people mostly judge messages of one kind, and a bias learned from these would decide all others.
-    """
-    return train(examples, threshold=start.threshold, start=start, least=1, has_fixed_bias=True)
-
-
-def held_out_right(examples: Sequence[Example], start: Weights) -> int:
-    """Return how many messages are right by weights that were refitted without them, in FOLDS folds."""
-    right = 0
-    for fold in range(min(FOLDS, len(examples))):
-        rest = [example for number, example in enumerate(examples) if number % FOLDS != fold]
-        weights = refit(rest, start) if rest else start
-        right += count_right(examples[fold::FOLDS], weights)
-    return right
-
-
-def count_right(examples: Iterable[Example], weights: Weights) -> int:
-    """Return how many messages the weights put on the right side of their threshold.
-
-    >>> weights = Weights(threshold=0.5, bias=-1.0, table={"help": 3.0})
-    >>> count_right([Example(frozenset(["help"]), True), Example(frozenset(["help"]), False)], weights)
-    1
-    """
-    return sum((weights.probability(each.ngrams) >= weights.threshold) == each.asks for each in examples)
 
 
 class _Row(NamedTuple):
@@ -135,7 +102,7 @@ class _Model:
 
     def descend(self, rows: list[_Row], pulls: Mapping[str, float]) -> None:
         """Fit the weights to rows in EPOCHS passes, each in an order that is the same on every run."""
-        dice = random.Random(0)  # noqa: S311 - no secret
+        dice = random.Random(0)
         weights, anchor = self.weights, dict(self.weights)
         squares, bias_square = dict.fromkeys(weights, _FIRST_SQUARE), _FIRST_SQUARE
         for _ in range(EPOCHS):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.intake.classifier.scorer import Weights, features, shipped_weights
-from bot.intake.classifier.training import Example, count_right, held_out_right, refit, train
-from tests.tables import each_row
+from bot.intake.classifier.scorer import Weights, features
+from training.regression import Example, train
 
 ASKS = ("please unlock the moon", "unlock the harbour please", "unlock it please", "please unlock the attic")
 SAYS = ("the moon is up", "the harbour is calm", "it is calm", "the attic is clean")
@@ -38,30 +37,7 @@ def test_fixed_weights_stay() -> None:
     assert done.table["unlock"] > 0
 
 
-def test_refitting_moves_only_what_the_examples_hold() -> None:
-    """A team's few judgements change their own n-grams; everything else keeps the shipped weight."""
-    start = shipped_weights()
-    shown = [Example(each.ngrams, each.asks, 3.0) for each in examples()]
-    done = refit(shown, start)
-    seen = {ngram for each in shown for ngram in each.ngrams}
-    assert {ngram for ngram, weight in start.table.items() if done.table.get(ngram) != weight} <= seen
-    assert count_right(shown, done) == len(shown)
-    assert 0 <= held_out_right(shown, start) <= len(shown)
-
-
 def test_nothing_to_learn_from_is_refused() -> None:
     """Weights from no examples would be none."""
     with pytest.raises(ValueError, match="nothing to learn from"):
         train([], threshold=0.5)
-
-
-@each_row("asks", [True, False])
-def test_judgements_of_one_kind_do_not_decide_other_messages(asks: bool) -> None:
-    """People mostly judge ignored messages; ten of these leave a plain question one, and a plain statement none."""
-    start = shipped_weights()
-    judged = [Example(features(f"{word} was merged {word}".split()), asks, 3.0) for word in "abcdefghij"]
-    trained = refit(judged, start)
-    question, statement = (
-        features(text.split()) for text in ("i cannot connect to the database", "lunch is at noon today")
-    )
-    assert trained.probability(question) > start.threshold > trained.probability(statement)
