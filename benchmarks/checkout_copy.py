@@ -91,7 +91,7 @@ class CheckoutCopy:
 
     def pytest(self, arguments: Sequence[str], *, timeout_s: float, log: Path) -> int | None:
         """Run pytest on the copy with its output in a file; return its exit code, None where time ran out."""
-        command = [self._python, "-m", "pytest", *arguments]
+        command = [str(self._python), "-m", "pytest", *arguments]
         env = {name: value for name, value in os.environ.items() if name not in _DROPPED}
         env["PATH"] = f"{self._python.parent}{os.pathsep}{env.get('PATH', os.defpath)}"
         with log.open("wb") as out:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 from xml.etree import ElementTree
 
 import yaml
@@ -29,6 +30,10 @@ from benchmarks.checkout_copy import ROOT, CheckoutCopy
 DEFECTS: Final = Path(__file__).parent / "planted_defects.yml"
 TIMEOUT_S: Final = 15 * 60.0
 """How long all tests of one defect may take."""
+
+LOG: Final = "pytest.log"
+SHOWN_CHARS: Final = 4_000
+"""Of what pytest printed, where the tests fail without a defect."""
 
 OWN_TESTS: Final = "tests/benchmarks"
 """They compare planted_defects.yml with the code, so they would fail for each defect."""
@@ -98,7 +103,7 @@ def misfits(defects: Iterable[Defect], root: Path = ROOT) -> list[str]:
 
 
 def read_report(path: Path, exit_code: int | None) -> Outcome:
-    """Return what a run of pytest came to, by its JUnit report (family xunit1)."""
+    """Return what a run of pytest came to, by its JUnit report."""
     if exit_code is None:
         return Outcome(Verdict.TIMEOUT)
     if exit_code == 0:
@@ -119,13 +124,15 @@ def is_of_a_test(message: str) -> bool:
 def node_id(case: ElementTree.Element) -> str:
     """Return by what name pytest runs a test of its report again.
 
-    >>> node_id(ElementTree.fromstring('<testcase file="tests/test_a.py" classname="tests.test_a.TestB" name="test_c"/>'))
-    'tests/test_a.py::TestB::test_c'
+    >>> node_id(ElementTree.Element("testcase", classname="tests.intake.test_a.TestB", name="test_c"))
+    'tests/intake/test_a.py::TestB::test_c'
     """
-    file, owner = case.get("file", ""), case.get("classname", "")
-    module = file.removesuffix(".py").replace("/", ".")
-    classes = owner.removeprefix(module).strip(".") if owner.startswith(module) else ""
-    return "::".join(filter(None, [file or owner, *classes.split("."), case.get("name")]))
+    parts, name = case.get("classname", "").split("."), case.get("name", "")
+    modules = [at for at, part in enumerate(parts) if part.startswith("test_")]
+    if not modules:
+        return name
+    end = modules[-1] + 1
+    return "::".join(["/".join(parts[:end]) + ".py", *parts[end:], name])
 
 
 class DefectRun:
@@ -149,6 +156,10 @@ class DefectRun:
             self._copy.write(defect.file, before)
         return found._replace(seconds=time.monotonic() - began_s)
 
+    def end_of_log(self) -> str:
+        """Return the end of what pytest printed last."""
+        return (self._folder / LOG).read_text(encoding="utf-8", errors="replace")[-SHOWN_CHARS:]
+
     def _judge(self, defect: Defect, *, first_only: bool) -> Outcome:
         until_s = time.monotonic() + TIMEOUT_S
         found = self._tests(defect.first, TIMEOUT_S)
@@ -164,9 +175,9 @@ class DefectRun:
     def _tests(self, arguments: Sequence[str], timeout_s: float) -> Outcome:
         report = self._folder / "report.xml"
         report.unlink(missing_ok=True)
-        settings = ["-x", f"--numprocesses={self._workers}", "--dist=worksteal", "-o", "junit_family=xunit1"]
+        settings = ["-x", f"--numprocesses={self._workers}", "--dist=worksteal"]
         code = self._copy.pytest(
-            [*settings, f"--junitxml={report}", *arguments], timeout_s=timeout_s, log=self._folder / "pytest.log"
+            [*settings, f"--junitxml={report}", *arguments], timeout_s=timeout_s, log=self._folder / LOG
         )
         return read_report(report, code)
 
@@ -193,6 +204,26 @@ def summary(outcomes: dict[str, Outcome]) -> dict[str, Any]:
     return {"caught": caught, "of": len(outcomes), "share": caught / len(outcomes), "defects": found}
 
 
+def measure(defects: Sequence[Defect], *, first_only: bool, workers: int, progress: TextIO) -> dict[str, Outcome]:
+    """Return what became of each defect, and say it as soon as it is known.
+
+    Raises:
+        RuntimeError: the tests fail without any defect, or the copy's code is not what is run.
+    """
+    outcomes = {}
+    with tempfile.TemporaryDirectory(prefix="triage-defects-") as name:
+        copy = CheckoutCopy(Path(name))
+        run = DefectRun(copy, Path(name), workers=workers)
+        print(f"the code under test: {copy.prove()}", file=progress, flush=True)
+        control = run.control(defects)
+        if control.verdict is not Verdict.MISSED:
+            raise RuntimeError(f"{run.end_of_log()}\nwithout a defect the tests must pass: {control.words()}")
+        for one in defects:
+            outcomes[one.name] = run.judge(one, first_only=first_only)
+            print(f"{one.name}: {outcomes[one.name].words()}", file=progress, flush=True)
+    return outcomes
+
+
 def main(argv: Sequence[str] = ()) -> int:
     """Plant the defects, print what became of each and the share that was caught; return the exit code."""
     args = parse(argv)
@@ -203,21 +234,13 @@ def main(argv: Sequence[str] = ()) -> int:
     if wrong := misfits(defects):
         print("\n".join(wrong), file=sys.stderr)
         return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the tests, removes the copy
     progress = sys.stderr if args.json else sys.stdout
-    with tempfile.TemporaryDirectory(prefix="triage-defects-") as name:
-        copy = CheckoutCopy(Path(name))
-        run = DefectRun(copy, Path(name), workers=args.workers)
-        print(f"the code under test: {copy.prove()}", file=progress, flush=True)
-        control = run.control(defects)
-        if control.verdict is not Verdict.MISSED:
-            why = (Path(name) / "pytest.log").read_text(encoding="utf-8", errors="replace")[-4000:]
-            print(f"{why}\nwithout a defect the tests must pass: {control.by or control.verdict}", file=sys.stderr)
-            return 1
-        outcomes = {}
-        for one in defects:
-            outcomes[one.name] = run.judge(one, first_only=args.first_only)
-            print(f"{one.name}: {outcomes[one.name].words()}", file=progress, flush=True)
-    found = summary(outcomes)
+    try:
+        found = summary(measure(defects, first_only=args.first_only, workers=args.workers, progress=progress))
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
     print(f"caught: {found['caught']} of {found['of']} ({found['share']:.0%})", file=progress)
     if args.json:
         print(json.dumps(found, indent=2))
