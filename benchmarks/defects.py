@@ -35,6 +35,12 @@ LOG: Final = "pytest.log"
 SHOWN_CHARS: Final = 4_000
 """Of what pytest printed, where the tests fail without a defect."""
 
+LIKELY_TEST_S: Final = 180.0
+"""How long one of the first tests may take: a defect may have it wait for ever."""
+
+ALONE: Final = "--numprocesses=0"
+"""One test after the other, so that the first failure ends the run while no other test hangs."""
+
 OWN_TESTS: Final = "tests/benchmarks"
 """They compare planted_defects.yml with the code, so they would fail for each defect."""
 
@@ -110,15 +116,16 @@ def read_report(path: Path, exit_code: int | None) -> Outcome:
         return Outcome(Verdict.MISSED)
     cases = ElementTree.parse(path).iter("testcase") if path.is_file() else ()
     bad = [(case, problem) for case in cases for problem in case if problem.tag in ("failure", "error")]
-    for case, problem in bad:
-        if is_of_a_test(problem.get("message", "")):
-            return Outcome(Verdict.CAUGHT, node_id(case))
-    return Outcome(Verdict.BROKEN, node_id(bad[0][0]) if bad else "")
+    found = [Outcome(verdict_of(problem.get("message", "")), node_id(case)) for case, problem in bad]
+    return min(found, key=lambda one: list(Verdict).index(one.verdict), default=Outcome(Verdict.BROKEN))
 
 
-def is_of_a_test(message: str) -> bool:
-    """Whether a failure is one of a test itself: not of its collection, its time or the process that ran it."""
-    return not message.startswith(("collection failure", "Failed: Timeout")) and " crashed while running" not in message
+def verdict_of(message: str) -> Verdict:
+    """Return what a failure says of a defect: nothing where it is of the collection, of time or of a process."""
+    if message.startswith("Failed: Timeout"):
+        return Verdict.TIMEOUT
+    is_broken = message.startswith("collection failure") or " crashed while running" in message
+    return Verdict.BROKEN if is_broken else Verdict.CAUGHT
 
 
 def node_id(case: ElementTree.Element) -> str:
@@ -162,14 +169,15 @@ class DefectRun:
 
     def _judge(self, defect: Defect, *, first_only: bool) -> Outcome:
         until_s = time.monotonic() + TIMEOUT_S
-        found = self._tests(defect.first, TIMEOUT_S)
+        found = self._tests([ALONE, f"--timeout={LIKELY_TEST_S:g}", *defect.first], TIMEOUT_S)
         if first_only or found.verdict is not Verdict.MISSED:
             return found
         rest = [f"--ignore={path}" for path in (*defect.first, OWN_TESTS)]
         found = self._tests(rest, max(1.0, until_s - time.monotonic()))
         if found.verdict is not Verdict.CAUGHT:
             return found
-        again = self._tests([found.by], TIMEOUT_S)  # among all tests one may fail because the machine is busy
+        # beside all others a test may fail because the machine is busy
+        again = self._tests([ALONE, found.by], TIMEOUT_S)
         return found if again.verdict is Verdict.CAUGHT else Outcome(Verdict.UNSTEADY, found.by)
 
     def _tests(self, arguments: Sequence[str], timeout_s: float) -> Outcome:
@@ -201,7 +209,8 @@ def summary(outcomes: dict[str, Outcome]) -> dict[str, Any]:
     """Return the result as JSON has it."""
     caught = sum(one.verdict is Verdict.CAUGHT for one in outcomes.values())
     found = [{"name": name, **one._asdict()} for name, one in outcomes.items()]
-    return {"caught": caught, "of": len(outcomes), "share": caught / len(outcomes), "defects": found}
+    late = sum(one.verdict is Verdict.TIMEOUT for one in outcomes.values())
+    return {"caught": caught, "timeouts": late, "of": len(outcomes), "share": caught / len(outcomes), "defects": found}
 
 
 def measure(defects: Sequence[Defect], *, first_only: bool, workers: int, progress: TextIO) -> dict[str, Outcome]:
@@ -241,7 +250,8 @@ def main(argv: Sequence[str] = ()) -> int:
     except RuntimeError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"caught: {found['caught']} of {found['of']} ({found['share']:.0%})", file=progress)
+    late = f", and {found['timeouts']} in which time ran out" if found["timeouts"] else ""
+    print(f"caught: {found['caught']} of {found['of']} ({found['share']:.0%}){late}", file=progress)
     if args.json:
         print(json.dumps(found, indent=2))
     return 0

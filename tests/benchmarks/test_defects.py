@@ -55,7 +55,7 @@ def test_a_defect_that_fits_no_more_is_named_with_what_to_do(tmp_path: Path, tex
         (FAILED, 1, Outcome(Verdict.CAUGHT, NODE)),
         ('<error message="failed on setup with &quot;KeyError&quot;"/>', 1, Outcome(Verdict.CAUGHT, NODE)),
         ('<error message="collection failure"/>', 2, Outcome(Verdict.BROKEN, NODE)),
-        ('<failure message="Failed: Timeout (&gt;600.0s) from pytest-timeout."/>', 1, Outcome(Verdict.BROKEN, NODE)),
+        ('<failure message="Failed: Timeout (&gt;600.0s) from pytest-timeout."/>', 1, Outcome(Verdict.TIMEOUT, NODE)),
         ('<failure message="worker &apos;gw0&apos; crashed while running"/>', 1, Outcome(Verdict.BROKEN, NODE)),
         ("", 1, Outcome(Verdict.BROKEN)),
         ("", 0, Outcome(Verdict.MISSED)),
