@@ -31,7 +31,11 @@ TEAMS = {
 }
 HTTP = {"slack": {"mode": "http", "http": {"port": 0}}}
 INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.LESSON)
-REFUSALS = ("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you")
+REFUSALS = (
+    *("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you"),
+    "no longer",
+)
+"""The last is of removed buttons, which tell everybody the same."""
 OUR_TEAM = {"id": DEMO.team_id, "domain": "demo"}
 THEIRS = ("session cook", "sessions.py", "ledger")
 
