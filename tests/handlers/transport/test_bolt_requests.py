@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
@@ -70,13 +69,18 @@ def edge() -> Edge:
 
 def test_over_a_socket(edge: Edge) -> None:
     """The answer is a message of the same socket."""
-    new_client = partial(socket_client, edge.app, "xapp-1", WebClient())
     clock = FakeClock()
     presence = PresenceRecord(MemorySingle(), clock)
-    line = SlackConnection(edge.app, new_client, presence=presence, clock=clock, on_session=lambda _: None)
+    line = SlackConnection(
+        edge.app,
+        socket_client(edge.app, "xapp-1", WebClient()),
+        presence=presence,
+        clock=clock,
+        on_session=lambda _: None,
+    )
     client = SimpleNamespace(send_socket_mode_response=lambda _: edge.answered(), logger=logging.getLogger("slack"))
     request = SocketModeRequest(type="interactive", envelope_id="1", payload=edge.body)
-    line._take(line._lines[0], client, request)  # type: ignore[arg-type]
+    line._take(client, request)  # type: ignore[arg-type]
     assert edge.order == ["answered", "updated"]
 
 
