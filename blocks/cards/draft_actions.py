@@ -98,10 +98,10 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     )
 
 
-def waiting_actions(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> ActionsBlock:
+def waiting_actions(state: ThreadState, *, can_approve: bool) -> ActionsBlock:
     """Return what a waiting thread offers; the way out comes first where the asker needs no answer any more."""
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
-    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
+    dismiss, more = _dismiss(state), _overflow(state)
     return _row(state, [dismiss, *offered, more] if state.is_settled else [*offered, dismiss, more])
 
 
@@ -159,7 +159,7 @@ def _dismiss(state: ThreadState) -> ButtonElement:
     return button("Dismiss", ids.DISMISS, click, style="primary" if state.is_settled else None)
 
 
-def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
+def _overflow(state: ThreadState) -> OverflowMenuElement:
     click = click_of(state)
     names = {
         ids.REINVESTIGATE: "Re-investigate",
@@ -168,7 +168,7 @@ def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
         ids.SHOW_EVIDENCE: "Show evidence",
     }
     ret = state.investigator_return
-    if offers_notes and ret and ret.proposed_triage_file and not state.triage_file_path:
+    if ret and ret.proposed_triage_file and not state.triage_file_path:
         names[ids.SAVE_NOTE] = "Save note"
     return OverflowMenuElement(
         action_id=ids.MORE,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings
@@ -38,8 +38,9 @@ from bot.config.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
+from bot.config.removed_keys import drop_removed
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
-from bot.config.strict_yaml import load_strict
+from bot.config.strict_yaml import compose_strict, construct_strict
 from bot.config.team_settings import (
     DEFAULT_TEAM,
     INHERITED,
@@ -67,16 +68,12 @@ class HttpSettings(SettingsBlock):
 
 
 class SlackSettings(SettingsBlock):
-    """How Slack reaches the bot, and how fast the bot speaks."""
+    """How Slack reaches the bot."""
 
     mode: Literal["socket", "http"] = "socket"
     """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
     http: HttpSettings = HttpSettings()
     """Used in `http` mode only."""
-    posts_per_second: Annotated[float, Field(gt=0, le=20)] = 1.0
-    """Posts a second to each channel, after a burst of three; Slack allows about one."""
-    connections: Annotated[int, Field(ge=1, le=2)] = 1
-    """Socket Mode connections at once; with two, one goes on while the other is made anew."""
 
 
 def _regular_expression(pattern: str) -> str:
@@ -128,7 +125,7 @@ class ClassifierSettings(SettingsBlock):
 
 
 class Settings(TeamMatters):
-    """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
+    """The whole of triage.yml; an absent key takes its default, an unknown one is refused, a removed one is ignored."""
 
     codebase: Annotated[Folder | None, InheritedValue()] = None
     """The git checkout whose committed files are the evidence; of several, see `codebases`."""
@@ -164,6 +161,18 @@ class Settings(TeamMatters):
     draft PRs that ended and of votes on replies; null: for ever. Journals, closed threads and memory are never
     removed."""
     fixes: FixSettings = FixSettings()
+    _removed_keys: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def removed_keys(self) -> tuple[str, ...]:
+        """A sentence for each key of the file that is ignored, because this version has it no more."""
+        return self._removed_keys
+
+    def with_removed_keys(self, sentences: tuple[str, ...]) -> Settings:
+        """Return these settings with what is said of removed keys."""
+        copy = self.model_copy()
+        copy._removed_keys = sentences
+        return copy
 
     def by_team(self) -> dict[str, Settings]:
         """Return the settings of each team, in the file's order; without `teams` these, under the name `default`."""
@@ -212,12 +221,12 @@ def find_config(given: Path | None, home: Path) -> Path:
 
 
 def load_settings(path: Path) -> Settings:
-    """Return the checked settings of one triage.yml.
+    """Return the checked settings of one triage.yml, without the keys that were removed.
 
     Raises:
         ConfigError: listing every problem found, each with its key.
     """
-    config = _read_yaml(path)
+    config, removed = read_config(path)
     problems = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     try:
         settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
@@ -225,7 +234,7 @@ def load_settings(path: Path) -> Settings:
         raise ConfigError(*_said_once(error.errors(), config), *problems) from error
     if problems:
         raise ConfigError(*problems)
-    return settings
+    return settings.with_removed_keys(removed)
 
 
 def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any]) -> Iterator[str]:
@@ -242,7 +251,7 @@ def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any]) -> It
 
 def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
-    block = _read_yaml(path).get("classifier")
+    block = read_config(path)[0].get("classifier")
     try:
         return (
             ClassifierSettings()
@@ -255,9 +264,16 @@ def load_classifier(path: Path) -> ClassifierSettings:
         ) from error
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def read_config(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return what a triage.yml says, unchecked, and a sentence for each removed key, which is left out.
+
+    Raises:
+        ConfigError: it cannot be read, or is no YAML that holds keys and values.
+    """
     try:
-        data = load_strict(path.read_text(encoding="utf-8"))
+        document = compose_strict(path.read_text(encoding="utf-8"))
+        removed = drop_removed(document)
+        data = construct_strict(document)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
         raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error
     except OSError as error:
@@ -271,7 +287,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
     if data is None:
-        return {}
+        return {}, ()
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return data
+    return data, removed

@@ -23,21 +23,36 @@ _MERGE: Final = "tag:yaml.org,2002:merge"
 
 
 def load_strict(text: str) -> Any:
-    """Return what a YAML document says.
+    """Return what a YAML document says; raises as `compose_strict` and `construct_strict` do."""
+    return construct_strict(compose_strict(text))
+
+
+def compose_strict(text: str) -> Node | None:
+    """Return the nodes of a YAML document, each with its line; None for an empty one.
 
     Raises:
-        yaml.YAMLError: it is no YAML, gives a key twice, merges keys, or is too large with its aliases written out;
-            `problem` says which and `problem_mark` where.
+        yaml.YAMLError: it is no YAML, or is too large with its aliases written out; `problem` says which and
+            `problem_mark` where.
         RecursionError: it is nested too deeply.
     """
     try:
-        return yaml.load(text, _StrictLoader)  # noqa: S506 - a SafeLoader
+        return yaml.compose(text, _StrictLoader)
     except ReaderError as error:
         at = error.position
         begins = text.rfind("\n", 0, at) + 1
         mark = yaml.Mark("triage.yml", at, text.count("\n", 0, at), at - begins, None, 0)
         problem = f"a character that no text may hold stands there (U+{ord(text[at]):04X}); delete it"
         raise ScannerError(None, None, problem, mark) from error
+
+
+def construct_strict(node: Node | None) -> Any:
+    """Return what the nodes of a document say.
+
+    Raises:
+        yaml.YAMLError: they give a key twice, merge keys, or hold a tag or a value that is not read.
+        RecursionError: they are nested too deeply.
+    """
+    return None if node is None else _StrictLoader("").construct_document(node)
 
 
 class _StrictLoader(yaml.SafeLoader):

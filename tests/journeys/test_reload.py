@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from blocks import ids
 from bot.config.settings import load_settings
 from demo.control import Control, Json
@@ -37,6 +39,25 @@ def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
         office.click(office.draft(waiting), ids.APPROVE)
         office.reply(waiting)
         assert office.cards(unheard) == []
+    finally:
+        office.bot.stop()
+
+
+def test_removed_keys_are_named_at_the_start_and_at_a_reload(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the log and in the ops channel; the bot works as without them."""
+    home = tmp_path / "home"
+    office = Office(slack, control, home, shop, save_notes="never")
+    office.bot.start()
+    try:
+        _told(control, "save_notes was removed: a note is saved by a click on its card")
+        _reload(office, home, shop, fixes={"max_lines": 5})
+        _told(control, "fixes.max_lines was removed: a patch may add and remove 500 lines")
+        assert [record.levelname for record in caplog.records if " was removed: " in record.getMessage()] == [
+            "WARNING",
+            "WARNING",
+        ]
     finally:
         office.bot.stop()
 

@@ -39,7 +39,7 @@ def release(context: DoctorContext) -> HealthCheck:
 
 
 def config(context: DoctorContext) -> HealthCheck:
-    """Whether triage.yml can be used."""
+    """Whether triage.yml can be used, and which of its keys are ignored because they were removed."""
     try:
         settings = context.settings()
     except NotReady as error:
@@ -49,7 +49,8 @@ def config(context: DoctorContext) -> HealthCheck:
     chats, sessions = sum(len(team.watched_chats) for team in by_team), len(settings.sessions)
     teams = f"{counted(len(by_team), 'team')}, " if settings.teams else ""
     path = find_config(context.config, process_home(context.home))
-    return well(f"{path}: {teams}{counted(chats, 'watched chat')}, {counted(sessions, 'session')}")
+    found = f"{path}: {teams}{counted(chats, 'watched chat')}, {counted(sessions, 'session')}"
+    return well("; ".join([found, *settings.removed_keys]))
 
 
 def secrets(path: Path) -> HealthCheck:
