@@ -46,7 +46,8 @@ CLOCK_CHECK_S = 300
 class App:
     """The whole bot over one data directory and one workspace.
 
-    Intervals, and pauses after a failure, are `time_scale` times as long as they say; tests use less than 1.
+    Intervals, and pauses between posts and after a failure, are `time_scale` times as long as they say; tests use less
+    than 1.
 
     Raises:
         ConfigError: tokens, config or codebase cannot be used, or another triage runs on this home.

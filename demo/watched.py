@@ -99,7 +99,6 @@ def _session(cwd: Path) -> dict[str, Any]:
         "heartbeat": {
             "every": "1m",
             "active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"},
-            "suggestions_per_day": 0,
             "commands": [
                 _CHECK,
                 *map(list, DEFAULT_COMMANDS),

@@ -98,10 +98,10 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     )
 
 
-def waiting_actions(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> ActionsBlock:
+def waiting_actions(state: ThreadState, *, can_approve: bool) -> ActionsBlock:
     """Return what a waiting thread offers."""
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
-    return _row(state, [*offered, _dismiss(state), _overflow(state, offers_notes)])
+    return _row(state, [*offered, _dismiss(state), _overflow(state)])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
@@ -158,7 +158,7 @@ def _dismiss(state: ThreadState) -> ButtonElement:
     return button("Dismiss", ids.DISMISS, click)
 
 
-def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
+def _overflow(state: ThreadState) -> OverflowMenuElement:
     click = click_of(state)
     names = {
         ids.REINVESTIGATE: "Re-investigate",
@@ -167,7 +167,7 @@ def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
         ids.SHOW_EVIDENCE: "Show evidence",
     }
     ret = state.investigator_return
-    if offers_notes and ret and ret.proposed_triage_file and not state.triage_file_path:
+    if ret and ret.proposed_triage_file and not state.triage_file_path:
         names[ids.SAVE_NOTE] = "Save note"
     return OverflowMenuElement(
         action_id=ids.MORE,

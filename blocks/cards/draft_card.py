@@ -59,13 +59,11 @@ BEGINNING_CHARS = 600
 class CardFacts:
     """What a card shows besides its thread's record; what may change is asked each time a card is shown.
 
-    `paused` says who stopped all work. With `offers_notes` the overflow menu has an entry to save the note that the
-    investigation proposes. `pages` are the users and groups that the card of an alarm mentions.
+    `paused` says who stopped all work. `pages` are the users and groups that the card of an alarm mentions.
     """
 
     link_to: LinkTo
     team_language: str = "en"
-    offers_notes: bool = False
     paused: Callable[[], str | None] = lambda: None
     lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
@@ -105,7 +103,7 @@ def card_blocks(
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         patches = fix_blocks(state, fixes, reinvestigate_button(state))
-        buttons = waiting_actions(state, facts.offers_notes, can_approve=can_approve)
+        buttons = waiting_actions(state, can_approve=can_approve)
         parts += [*_waiting(state, draft, facts.link_to, patches), buttons]
     elif state.is_open:
         parts += [*_doubts(state), *_watch(state), running_actions(state)]

@@ -18,6 +18,9 @@ from typing import Any, Final
 from bot.agent.model_run import SpendLimitReached
 from bot.domain.returns import Usage, total_usage
 
+CACHE_WRITE_FACTOR: Final = 1.25
+"""What writing a token to the cache for five minutes costs, in prices of an ordinary one."""
+
 _PER_TOKEN: Final = 1_000_000
 _BARE_ID: Final = re.compile(r"claude-[a-z0-9-]{1,60}")
 _DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
@@ -30,7 +33,7 @@ _MARGIN: Final = 1.3
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars per million tokens; `cache_write_5m` is for entries that live five minutes.
+    """Dollars per million tokens.
 
     A call whose prompt has more than `long_above` tokens costs `long` for all its tokens, where that is set.
     """
@@ -38,16 +41,15 @@ class Price:
     input: float
     output: float
     cache_read: float
-    cache_write_5m: float
     long: Price | None = None
     long_above: int = 100_000
 
     def cost_usd(self, usage: Usage) -> float:
         """Return what one call with these tokens costs.
 
-        >>> Price(4, 20, 0.2, 5).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
+        >>> Price(4, 20, 0.2).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
         6.0
-        >>> Price(4, 20, 0.2, 5, long=Price(8, 30, 0.4, 10)).cost_usd(Usage(input_tokens=1_000_000))
+        >>> Price(4, 20, 0.2, long=Price(8, 30, 0.4)).cost_usd(Usage(input_tokens=1_000_000))
         8.0
         """
         price = self._for(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
@@ -55,7 +57,7 @@ class Price:
             usage.input_tokens * price.input
             + usage.output_tokens * price.output
             + usage.cache_read_tokens * price.cache_read
-            + usage.cache_write_tokens * price.cache_write_5m
+            + usage.cache_write_tokens * price.input * CACHE_WRITE_FACTOR
         ) / _PER_TOKEN
 
     def _for(self, prompt_tokens: int) -> Price:
@@ -64,23 +66,22 @@ class Price:
     def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
         price = self._for(input_tokens)
-        dearest = max(price.input, price.cache_write_5m)
-        return (input_tokens * dearest + output_tokens * price.output) / _PER_TOKEN
+        return (input_tokens * price.input * CACHE_WRITE_FACTOR + output_tokens * price.output) / _PER_TOKEN
 
 
 Prices = Mapping[str, Price]
 
 DEFAULT_PRICES: Final[Prices] = MappingProxyType(
     {
-        "claude-opus-5-5": Price(4, 20, 0.2, 5),
-        "claude-sonnet-5-5": Price(2, 10, 0.1, 2.5),
-        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125),
-        "claude-fable-5-2": Price(8, 40, 0.2, 10),
-        "claude-opus-5": Price(5, 25, 0.5, 6.25),
-        "claude-opus-4-8": Price(5, 25, 0.5, 6.25),
-        "claude-sonnet-5": Price(2, 10, 0.2, 2.5),
-        "claude-sonnet-4-6": Price(3, 15, 0.3, 3.75),
-        "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
+        "claude-opus-5-5": Price(4, 20, 0.2),
+        "claude-sonnet-5-5": Price(2, 10, 0.1),
+        "claude-haiku-5-5": Price(0.1, 0.5, 0.01),
+        "claude-fable-5-2": Price(8, 40, 0.2),
+        "claude-opus-5": Price(5, 25, 0.5),
+        "claude-opus-4-8": Price(5, 25, 0.5),
+        "claude-sonnet-5": Price(2, 10, 0.2),
+        "claude-sonnet-4-6": Price(3, 15, 0.3),
+        "claude-haiku-4-5": Price(1, 5, 0.1),
     }
 )
 """As they were read on 2026-11-20."""

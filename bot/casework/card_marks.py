@@ -63,15 +63,15 @@ class LessonMark(NamedTuple):
 NO_LESSON: Final = LessonMark()
 
 
-def lesson_offers(notes: NoteStore, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
-    """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
+def lesson_offers(notes: NoteStore) -> Callable[[ThreadState], LessonMark]:
+    """Return what tells how the lesson of a thread stands."""
 
     def mark(state: ThreadState) -> LessonMark:
         lesson = None if state.is_open else build_lesson(state)
         if lesson is None:
             return NO_LESSON
         ref = notes.find(lesson.name)
-        return LessonMark(is_offered=switched_on and ref is None, remembered_as=ref)
+        return LessonMark(is_offered=ref is None, remembered_as=ref)
 
     return mark
 

@@ -163,8 +163,6 @@ class Decisions:
 
     def save_note(self, click: DraftClick, *, by: str) -> str:
         """Keep the note that the investigation proposes in memory/, where the next one finds it."""
-        if self._service.settings.save_notes == "never":
-            raise InputError("Notes are switched off (`save_notes: never`).")
         with self._saving:  # the file comes before the state, so a second click would make a second one
             state = self._bound(click)
             saved = self._put(state.evolve(triage_file_path=save_note(self._service, state, by=by)))

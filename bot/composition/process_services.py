@@ -32,7 +32,7 @@ from bot.ports.migrations import refuse_newer
 from bot.ports.names import NameBook
 from handlers.cards.publisher import CardPublisher
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import RateLimits
+from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimits
 from handlers.transport.slack_clients import (
     header_of,
     history_client,
@@ -114,7 +114,7 @@ class ProcessServices:
     """What all teams of one process share; `storage` is that of the process's own data directory.
 
     `noted` takes lines about the process itself, for every team's ops channel; `jobs_changed` is notified of every
-    new job of any team; `time_scale` is that of all its tickers.
+    new job of any team; `time_scale` is that of all its tickers, and of the pauses between posts.
 
     Raises:
         ConfigError: the codebase is none, or holds no commit or no text file.
@@ -142,7 +142,7 @@ class ProcessServices:
         for team in settings.by_team().values():
             for chat in team.watched_chats:
                 names.learn(chat.chat_id, chat.name)
-        pacing = RateLimits(posts_per_second=settings.slack.posts_per_second, shared=engine.pace)
+        pacing = RateLimits(posts_per_second=POSTS_PER_SECOND / time_scale, shared=engine.pace)
         self.slack = SlackAccess(environment, bot_token, names, pacing, self.clock, self.noted.append)
         self.jobs_changed = threading.Condition()
 

@@ -138,9 +138,8 @@ class SharedServices:
         return CardFacts(
             link_to=self.code.link_to,
             team_language=settings.team_language,
-            offers_notes=settings.save_notes == "ask",
             paused=self.pausing.words,
-            lesson=lesson_offers(self.storage.notes, switched_on=settings.save_notes != "never"),
+            lesson=lesson_offers(self.storage.notes),
             pages=lambda: self.approvers.paged,
             fixes=self.fixes.marks(),
             votes=FeedbackCounts(self.feedback),

@@ -56,7 +56,7 @@ from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
 from handlers.transport.presence_record import NoConnection, PresenceRecord
-from handlers.transport.socket_connection import SlackConnection, others_line, socket_client
+from handlers.transport.socket_connection import SlackConnection, socket_client
 from handlers.transport.tls import tls_context
 from handlers.transport.workspace import SlackHistory
 
@@ -260,20 +260,11 @@ def _over_socket(
     web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url, ssl=tls_context())
     return SlackConnection(
         bolt,
-        partial(socket_client, bolt, app_token, web_client),
+        socket_client(bolt, app_token, web_client),
         presence=_presence(process),
         clock=process.clock,
         on_session=on_session,
-        on_others=_tell_of_others(process),
-        connections=process.settings.slack.connections,
     )
-
-
-def _tell_of_others(process: ProcessServices) -> Callable[[int], None]:
-    """Return what is done about connections of other processes: nothing where replicas are meant to have some."""
-    if process.engine.is_shared:
-        return lambda _: None
-    return lambda count: process.noted.append(others_line(count))
 
 
 def _over_http(

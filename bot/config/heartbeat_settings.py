@@ -184,5 +184,3 @@ class BeatSettings(SettingsBlock):
     """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
-    suggestions_per_day: Annotated[int, Field(ge=0, le=50)] = 3
-    """How many tasks of other sessions a session is offered in a UTC day; 0: none."""

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from bot.config.field_types import PerhapsFolder, SettingsBlock, described_as
+from bot.config.field_types import SettingsBlock, described_as
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -73,7 +73,7 @@ class ValidatorSettings(SettingsBlock):
 
 
 class TokenPrices(SettingsBlock):
-    """What tokens cost, in US dollars per million."""
+    """What tokens cost, in US dollars per million; what is written to the cache costs 1.25 times `input`."""
 
     input: UsdPerMillionTokens
     """What it reads."""
@@ -81,8 +81,6 @@ class TokenPrices(SettingsBlock):
     """What it writes, thinking included."""
     cache_read: UsdPerMillionTokens
     """What it reads from the provider's cache."""
-    cache_write_5m: UsdPerMillionTokens
-    """What is put there for five minutes."""
 
 
 class PriceSettings(TokenPrices):
@@ -108,8 +106,6 @@ class McpServerSettings(SettingsBlock):
 
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""
-    cwd: PerhapsFolder | None = None
-    """The folder the process starts in; absent: the bot's own."""
     env: tuple[_EnvName, ...] = ()
     """Names of variables the process may see, besides PATH, HOME and the like; absent ones are left out."""
     url: _Url | None = None
@@ -118,8 +114,6 @@ class McpServerSettings(SettingsBlock):
     """Values name a variable of the environment: `Authorization: Bearer ${GRAFANA_TOKEN}`."""
     tools: tuple[str, ...] | None = None
     """The tools that are offered; absent: those the server itself declares read-only."""
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """Seconds that connecting, listing and each call may take."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -129,8 +123,8 @@ class McpServerSettings(SettingsBlock):
             raise ValueError("command is empty; give the program and its arguments as a list")
         if self.url is None and self.headers:
             raise ValueError("headers belong to a url; a command takes its secrets from env")
-        if self.command is None and (self.env or self.cwd):
-            raise ValueError("env and cwd belong to a command; a url takes its secrets from headers")
+        if self.command is None and self.env:
+            raise ValueError("env belongs to a command; a url takes its secrets from headers")
         if literal := [name for name, value in self.headers.items() if not VARIABLE.search(value)]:
             raise ValueError(f"the header {literal[0]} must take its value from the environment, as in ${{NAME}}")
         return self

@@ -20,7 +20,6 @@ from bot.config.field_types import (
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
-from bot.config.removed_rota import is_rota
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
@@ -37,8 +36,8 @@ SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
 def _owner(value: object) -> object:
-    """Return the owner as it is checked: a rota, which earlier versions had, is nobody."""
-    return None if is_rota(value) else value
+    """Return the owner as it is checked: a rota, as earlier versions stored it with a long run, is nobody."""
+    return None if isinstance(value, Mapping) and "rota" in value else value
 
 
 class SessionSettings(SettingsBlock):

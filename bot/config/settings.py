@@ -37,7 +37,7 @@ from bot.config.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
-from bot.config.removed_rota import removed_rotas
+from bot.config.removed_keys import drop_removed
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import compose_strict, construct_strict
 from bot.config.team_settings import (
@@ -67,16 +67,12 @@ class HttpSettings(SettingsBlock):
 
 
 class SlackSettings(SettingsBlock):
-    """How Slack reaches the bot, and how fast the bot speaks."""
+    """How Slack reaches the bot."""
 
     mode: Literal["socket", "http"] = "socket"
     """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
     http: HttpSettings = HttpSettings()
     """Used in `http` mode only."""
-    posts_per_second: Annotated[float, Field(gt=0, le=20)] = 1.0
-    """Posts a second to each channel, after a burst of three; Slack allows about one."""
-    connections: Annotated[int, Field(ge=1, le=2)] = 1
-    """Socket Mode connections at once; with two, one goes on while the other is made anew."""
 
 
 def _regular_expression(pattern: str) -> str:
@@ -126,7 +122,7 @@ class ClassifierSettings(SettingsBlock):
 
 
 class Settings(TeamMatters):
-    """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
+    """The whole of triage.yml; an absent key takes its default, an unknown one is refused, a removed one is ignored."""
 
     codebase: Annotated[Folder | None, InheritedValue()] = None
     """The git checkout whose committed files are the evidence; of several, see `codebases`."""
@@ -273,7 +269,7 @@ def read_config(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     """
     try:
         document = compose_strict(path.read_text(encoding="utf-8"))
-        removed = removed_rotas(document)
+        removed = drop_removed(document)
         data = construct_strict(document)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
         raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error

@@ -20,7 +20,6 @@ from bot.config.casework_settings import (
     BriefSettings,
     EscalationSettings,
     PageSettings,
-    SaveNotes,
 )
 from bot.config.codebase_settings import Picked
 from bot.config.field_types import (
@@ -97,9 +96,6 @@ class TeamMatters(SettingsBlock):
     """Two buttons under each posted reply, Helpful and Not helpful: anyone in the channel has one vote. Votes are
     counted, and a reply that did not help comes back to its card's thread, once."""
     pages: PageSettings = PageSettings()
-    save_notes: SaveNotes = "ask"
-    """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
-    unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
     brief: BriefSettings = BriefSettings()
     working_hours: WorkingHoursSettings | None = None
     """When reminders and briefs may be said; null: at any hour."""

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.text.humanize import WRONG_CLOCK, clock_words, counted, duration, time_ago, utc_text
-from bot.ports import Documents, Store
+from bot.ports import Documents
 from bot.ports.collections import PRESENCE, read_value
 
 OUTDATED = timedelta(seconds=45)
@@ -37,8 +37,6 @@ class Presence(BaseModel):
     last_event_at: AwareDatetime | None = None
     """When Slack last sent anything: a message, a click, a command."""
     reconnects_today: int = 0
-    other_connections: int = 0
-    """How many connections of the app Slack counted beside this process's, when it last connected."""
     clock_ahead_s: int = 0
     """How far this machine's clock is ahead of Slack's, as last compared; negative where it is behind."""
     hears: bool = True
@@ -51,15 +49,6 @@ class Presence(BaseModel):
 def read_presence(documents: Documents) -> Presence | None:
     """Return what the bot of this data directory wrote last, or None; raises StoreError where it cannot be read."""
     return read_value(documents, PRESENCE, Presence)
-
-
-def own_presence(store: Store) -> Presence | None:
-    """Return what the bot of this data directory wrote last, not another replica; raises StoreError.
-
-    Connections that Slack counts beside its own are then those of the other replicas.
-    """
-    seen = read_presence(store.machine)
-    return seen if seen is None or store.shared is None else seen.model_copy(update={"other_connections": 0})
 
 
 def connection_state(seen: Presence | None, now: datetime) -> State:
@@ -96,13 +85,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"
     assert seen.connected_since is not None
     times = f" · {counted(seen.reconnects_today, 'reconnect')} today" if seen.reconnects_today else ""
-    others = f" · {_others_words(seen.other_connections)}" if seen.other_connections else ""
-    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}{skew}"
-
-
-def _others_words(count: int) -> str:
-    """Return what is said of connections that another process opened."""
-    return f"Slack counts {counted(count, 'connection')} of another process with the same tokens"
+    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{skew}"
 
 
 def _lives(seen: Presence) -> bool:

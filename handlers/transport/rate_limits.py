@@ -1,9 +1,9 @@
 """Keeps the bot's posts, card updates and reactions within Slack's rates, so that a refusal (429) is rare.
 
-The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace,
-and so do reactions. Several processes share their rates through their database; if it does not answer, each keeps to
-the rate by itself, which is logged when it begins and ends. Who would wait longer than their patience is refused at
-once, with the time it would have taken.
+Each channel has a rate of posts; card updates share one rate for the whole workspace, and so do reactions. Several
+processes share their rates through their database; if it does not answer, each keeps to the rate by itself, which is
+logged when it begins and ends. Who would wait longer than their patience is refused at once, with the time it would
+have taken.
 Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
 bursts).
 """
@@ -32,6 +32,9 @@ ASK_AGAIN_S: Final = 5.0
 
 REPLY, CARD, LINE = 0, 1, 2
 """Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
+
+POSTS_PER_SECOND: Final = 1.0
+"""Slack's own limit, for each channel."""
 
 POST_BURST: Final = 3
 UPDATES_PER_SECOND: Final = 50 / 60
@@ -215,7 +218,7 @@ class RateLimiter:
 class RateLimits:
     """The rates the bot keeps, for itself or with others."""
 
-    def __init__(self, *, posts_per_second: float, shared: SharedPace | None = None) -> None:
+    def __init__(self, *, posts_per_second: float = POSTS_PER_SECOND, shared: SharedPace | None = None) -> None:
         pace = PaceIfAnswered(shared) if shared is not None else None
         self.posts = RateLimiter(Rate("posts", posts_per_second, POST_BURST), pace)
         self.updates = RateLimiter(Rate("updates", UPDATES_PER_SECOND, UPDATE_BURST), pace)

@@ -40,7 +40,7 @@ def test_a_model_without_a_price_has_tokens_and_no_cost() -> None:
 
 def test_a_teams_prices_win_over_the_defaults() -> None:
     """And leave the others as they are."""
-    own = Price(1, 2, 0, 0)
+    own = Price(1, 2, 0)
     prices = with_overrides({MODEL: own, "house-model": own})
     assert prices[MODEL] == prices["house-model"] == own
     assert price_of("claude-haiku-5-5", prices) == DEFAULT_PRICES["claude-haiku-5-5"]
@@ -48,13 +48,13 @@ def test_a_teams_prices_win_over_the_defaults() -> None:
 
 def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
     """Two calls of 60,000 tokens are none of 120,000; one of 120,000 costs the long price, all of it."""
-    prices = with_overrides({MODEL: Price(1, 0, 0, 0, long=Price(10, 0, 0, 0), long_above=100_000)})
+    prices = with_overrides({MODEL: Price(1, 0, 0, long=Price(10, 0, 0), long_above=100_000)})
     short = {"input_tokens": 60_000, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
     long = {"input_tokens": 20_000, "cache_read_input_tokens": 50_000, "cache_creation_input_tokens": 50_000}
     with playing(look(usage=short), Turn(answer={"text": "done"}, usage=short)) as server:
         assert bench(server, prices=prices).run().usage.cost_usd == pytest.approx(0.12)
     with playing(Turn(answer={"text": "done"}, usage=long)) as server:
-        assert bench(server, prices=prices).run().usage.cost_usd == pytest.approx(0.2)
+        assert bench(server, prices=prices).run().usage.cost_usd == pytest.approx(0.2 + 0.5 * 1.25)
 
 
 @each_row(
@@ -64,7 +64,7 @@ def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
 def test_a_clouds_id_has_the_price_of_the_model(model: str) -> None:
     """Region, vendor, date and revision are no other model; a team's price for the very id wins."""
     assert price_of(model, DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
-    own = Price(1, 2, 0, 0)
+    own = Price(1, 2, 0)
     assert price_of(model, with_overrides({model: own})) == own
 
 

@@ -157,7 +157,7 @@ def test_a_session_whose_folder_is_missing_does_not_stop_the_others(folder: Path
     [
         ("{shop: {}}", "sessions.shop.cwd: is required; see triage.example.yml"),
         ("{shop: {cwd: shop, owner: ann}}", "sessions.shop.owner: 'ann' is no user or user-group id"),
-        ("{shop: {cwd: shop, owner: {rota: [U01], turns: 7d}}}", "sessions.shop.owner: "),
+        ("{shop: {cwd: shop, owner: {turns: [U01], every: 7d}}}", "sessions.shop.owner: "),
         ("{shop: {cwd: shop, owner: {user: U01}}}", "sessions.shop.owner: "),
         ("{shop: {cwd: shop, heartbeat: {severity: loud}}}", "sessions.shop.heartbeat.severity: "),
         (

@@ -23,7 +23,7 @@ from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel, DemoWo
 from tests import fork_server
 from tests.fork_server import ForkedProcess
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import POSTS, environment_of
+from tests.journeys.office import environment_of
 
 PAY_OPS = DemoChannel(channel_id="C0PAYOPS", name="pay-ops", members=(ANA.user_id,), is_private=True)
 PLAT_OPS = DemoChannel(channel_id="C0PLATOPS", name="plat-ops", members=(BEN.user_id,), is_private=True)
@@ -39,8 +39,7 @@ def write_company(home: Path, codebase: Path, teams: dict[str, Any], **more: Any
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = home / "triage.yml"
     code = {} if "codebases" in more else {"codebase": str(codebase)}
-    pace = {"slack": {**POSTS, **more.pop("slack", {})}}
-    path.write_text(yaml.safe_dump({**code, "teams": teams, **pace, **more}, sort_keys=False))
+    path.write_text(yaml.safe_dump({**code, "teams": teams, **more}, sort_keys=False))
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 
@@ -19,9 +19,6 @@ from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.hasty import HASTE
-
-POSTS: Final = {"posts_per_second": 20}
-"""The most that a config may name: local-slack refuses nobody."""
 
 
 def environment_of(slack: LocalSlack, home: Path) -> dict[str, str]:
@@ -43,7 +40,6 @@ def write_config(home: Path, codebase: Path, **more: Any) -> Path:
         **code,
         "ops_channel": OPS.channel_id,
         "watched_chats": chats,
-        "slack": {**POSTS, **more.pop("slack", {})},
         **more,
     }
     path = home / "triage.yml"

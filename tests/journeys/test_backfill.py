@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
@@ -173,28 +172,6 @@ def test_a_peer_that_only_keeps_silent_is_noticed(
         office.draft(missed)  # what the start looks back for may bring it before the silence is noticed
         control.wait_for(lambda: over.connections() >= 2, "another connection")
         assert heard(office.home) == [missed]
-
-
-def test_two_connections_hear_everything_once(
-    control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
-) -> None:
-    """local-slack delivers each envelope to both: one event, one card, one command answered, one reply."""
-    with connected(RemoteOffice(control, slack, tmp_path / "home", shop, over, slack={"connections": 2})) as office:
-        assert over.connections() >= 2
-        ts = office.ask(SESSIONS)
-        card = office.draft(ts)
-        office.click(card, ids.APPROVE)
-        office.reply(ts)
-        control.command(CHLOE.user_id, HELP.channel_id, "status")
-        assert len(control.wait_for(lambda: answers(control), "the answer")) == 1
-        assert len(office.posted(ts)) == 1
-        assert heard(office.home) == [ts]
-
-
-def answers(control: Control) -> list[str]:
-    """Return what Chloe alone was told in the help channel, but for the word that it takes longer."""
-    private = [m["text"] for m in control.messages(HELP.channel_id) if m.get("ephemeral_to") == CHLOE.user_id]
-    return [text for text in private if not text.startswith("Working")]
 
 
 def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:

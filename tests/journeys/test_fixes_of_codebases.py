@@ -105,11 +105,11 @@ def test_the_other_codebase_has_its_own_host_and_check(open_office: Open, hosts:
 
 
 @pytest.mark.full
-def test_a_codebase_has_limits_of_its_own(open_office: Open, hosts: dict[str, CodeHost]) -> None:
-    """One line at most, in the machines only."""
-    office = open_office(WORKERS.format("deploy/workers.py"), BOTH, infra={"max_lines": 1})
+def test_a_codebase_has_a_check_of_its_own(open_office: Open, hosts: dict[str, CodeHost]) -> None:
+    """One that always fails, in the machines only."""
+    office = open_office(WORKERS.format("deploy/workers.py"), BOTH, infra={"check": ["false"]})
     ts, _ = office.ask_and_open(hosts["infra"], QUESTION)
-    assert "at most 20 files (`fixes.max_files`) and 1 lines" in shown_text(office.card(ts, "No draft PR"))
+    assert "The check `false` did not pass" in shown_text(office.card(ts, "No draft PR"))
     assert hosts["infra"].branches() == {}
 
 

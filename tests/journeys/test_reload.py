@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from blocks import ids
 from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, ENG, HELP, OPS
+from demo.workspace import ENG, HELP, OPS
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import TIMEOUTS
 
@@ -41,15 +43,21 @@ def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
         office.bot.stop()
 
 
-def test_a_key_that_is_ignored_is_named_at_the_start(
-    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+def test_removed_keys_are_named_at_the_start_and_at_a_reload(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The bot works, and the ops channel reads what to write instead."""
-    rota = {"rota": [ANA.user_id], "since": "2026-01-05"}
-    office = Office(slack, control, tmp_path / "home", shop, sessions={"shop": {"cwd": str(shop), "owner": rota}})
+    """In the log and in the ops channel; the bot works as without them."""
+    home = tmp_path / "home"
+    office = Office(slack, control, home, shop, save_notes="never")
     office.bot.start()
     try:
-        _told(control, "sessions.shop.owner: an owner is a user or a user group")
+        _told(control, "save_notes was removed: a note is saved by a click on its card")
+        _reload(office, home, shop, fixes={"max_lines": 5})
+        _told(control, "fixes.max_lines was removed: a patch may add and remove 500 lines")
+        assert [record.levelname for record in caplog.records if " was removed: " in record.getMessage()] == [
+            "WARNING",
+            "WARNING",
+        ]
     finally:
         office.bot.stop()
 

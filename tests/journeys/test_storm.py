@@ -31,6 +31,7 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.fault_proxy import DROPPED, REFUSED, FaultProxy, Faults, fault_proxy
+from tests.journeys.hasty import HASTE
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.kept import Kept
@@ -183,11 +184,11 @@ class StormyOffice(Office):
         self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: FaultProxy, url: str | None
     ) -> None:
         self.control, self.home, self.kept, self._url = control, home, Kept(home, url), url
-        config = write_config(home, codebase, slack={"posts_per_second": 20}, max_concurrent_sessions=4)
+        config = write_config(home, codebase, max_concurrent_sessions=4)
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
         if url is not None:
             environment["TRIAGE_DATABASE_URL"] = url
-        self.bot = App(load_settings(config), read_environment(environment))
+        self.bot = App(load_settings(config), read_environment(environment), time_scale=HASTE)
 
     def cut_database(self) -> None:
         """End every connection to the database, if there is one."""

@@ -181,7 +181,7 @@ def test_a_rota_is_named_when_the_file_is_read_again(bench: Bench) -> None:
     """Everything else is taken over."""
     bench.write("shop: {cwd: shop, owner: {rota: [U0ANN], since: 2026-01-05}}, api: {cwd: api}")
     assert bench.again() == ["shop", "api"]
-    assert bench.said[-1].startswith("triage.yml, line 3: sessions.shop.owner: ")
+    assert bench.said[-1].startswith("triage.yml, line 3: sessions.shop.owner.rota was removed: ")
 
 
 @pytest.mark.parametrize("broken", ["api: {cwd: nowhere, ownr: x}", "shop: ["])

@@ -19,7 +19,7 @@ from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
-from bot.domain.fixes.patch_limits import FileChange, PatchLimits, refuse_changes
+from bot.domain.fixes.patch_limits import FileChange, refuse_changes
 from bot.domain.playbook import Playbook, parse
 from bot.domain.search.definitions import definitions_in
 from bot.domain.search.stack_frames import StackFrame
@@ -445,7 +445,7 @@ def _definitions(path: str, text: str) -> Any:
 
 def _refused(text: str) -> Any:
     change = FileChange(text, "100644", "100644", 1, 1)
-    return refuse_changes([change], text, PatchLimits(max_files=20, max_lines=500), ())
+    return refuse_changes([change], text, ())
 
 
 def _classified(text: str) -> Any:

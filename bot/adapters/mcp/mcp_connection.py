@@ -50,10 +50,15 @@ class Refused(ProviderError):
 
 
 class McpConnection:
-    """A connection to the server of `settings`; open it before use, close it when it is down or done with."""
+    """A connection to the server of `settings`; open it before use, close it when it is down or done with.
 
-    def __init__(self, portal: BlockingPortal, settings: McpServerSettings, environ: Mapping[str, str]) -> None:
-        self._portal = portal
+    Connecting, listing and each call may take `timeout_s`.
+    """
+
+    def __init__(
+        self, portal: BlockingPortal, settings: McpServerSettings, environ: Mapping[str, str], *, timeout_s: float
+    ) -> None:
+        self._portal, self._timeout_s = portal, timeout_s
         self._settings = settings
         self._environ = environ
         self._waiting: set[anyio.CancelScope] = set()
@@ -66,7 +71,7 @@ class McpConnection:
         self._held = self._portal.start_task_soon(self._hold)
         self._held.add_done_callback(self._release)
         either: set[Future[Any]] = {self._held, self._client}
-        wait(either, timeout=self._settings.timeout_s, return_when=FIRST_COMPLETED)
+        wait(either, timeout=self._timeout_s, return_when=FIRST_COMPLETED)
         if self.is_down or not self._client.done():
             self._held.cancel()
             raise ConnectionLost("it cannot be started or reached" if self._held.done() else self._slow())
@@ -90,7 +95,7 @@ class McpConnection:
             self._held.cancel()
 
     async def _hold(self) -> None:
-        async with Client(self._transport(), read_timeout_seconds=self._settings.timeout_s) as client:
+        async with Client(self._transport(), read_timeout_seconds=self._timeout_s) as client:
             self._client.set_result(client)
             await self._done.wait()
 
@@ -103,7 +108,7 @@ class McpConnection:
             scope.cancel()
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
-        with anyio.move_on_after(self._settings.timeout_s) as scope:
+        with anyio.move_on_after(self._timeout_s) as scope:
             self._waiting.add(scope)
             try:
                 return await question(self._client.result())
@@ -123,12 +128,12 @@ class McpConnection:
         return ConnectionTimeout(self._slow()) if error.code == REQUEST_TIMEOUT else Refused(error.message)
 
     def _slow(self) -> str:
-        return f"no answer within {self._settings.timeout_s:g} s"
+        return f"no answer within {self._timeout_s:g} s"
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
         if self._settings.url is not None:
-            limits = httpx2.Timeout(self._settings.timeout_s, read=_EVENTS_S)
+            limits = httpx2.Timeout(self._timeout_s, read=_EVENTS_S)
             async with (
                 httpx2.AsyncClient(headers=headers(self._settings, self._environ), timeout=limits) as web,
                 streamable_http_client(self._settings.url, http_client=web) as streams,
@@ -152,7 +157,7 @@ def _process(settings: McpServerSettings, environ: Mapping[str, str]) -> StdioSe
     assert settings.command is not None
     program, *args = settings.command
     named = {name: environ[name] for name in settings.env if name in environ}
-    return StdioServerParameters(command=program, args=args, env=named, cwd=settings.cwd)
+    return StdioServerParameters(command=program, args=args, env=named)
 
 
 class McpServer:

@@ -32,6 +32,7 @@ from bot.config.model_settings import McpServerSettings
 from bot.domain.secrets import redact
 from bot.errors import ConfigError, ProviderError
 
+TIMEOUT_S: Final = 60.0
 MAX_NAME_CHARS: Final = 128
 SEPARATOR: Final = "__"
 
@@ -115,6 +116,8 @@ def _block(block: ContentBlock) -> str:
 class McpServers:
     """The servers of `config` by name, their secrets taken from `environ`; safe to use from any thread.
 
+    Connecting to a server, listing its tools and each call may take `timeout_s`.
+
     Raises:
         ConfigError: a header names a variable that is not set (at construction).
     """
@@ -125,8 +128,9 @@ class McpServers:
         environ: Mapping[str, str] | None = None,
         *,
         known_secrets: Collection[str] = (),
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._config = config
+        self._config, self._timeout_s = config, timeout_s
         self._environ = os.environ if environ is None else environ
         _check_variables(config, self._environ)
         self._known_secrets = frozenset(known_secrets) | self.secrets()
@@ -164,7 +168,7 @@ class McpServers:
                 raise ConnectionLost("the bot is shutting down")
             if self._portal is None:
                 self._portal = self._stack.enter_context(start_blocking_portal(name="mcp"))
-            return McpConnection(self._portal, settings, self._environ)
+            return McpConnection(self._portal, settings, self._environ, timeout_s=self._timeout_s)
 
     def _tools_of(self, server: McpServer, ledger: Ledger) -> Iterator[Tool]:
         try:

@@ -71,6 +71,9 @@ class CheckLimits(NamedTuple):
     spare_mb: int = 256
 
 
+LIMITS: Final = CheckLimits(seconds=600, memory_mb=4096)
+
+
 class CheckRun(NamedTuple):
     """How a check ended: `exit_code` None where it was stopped or never began, `problem` says why."""
 

@@ -18,14 +18,13 @@ from typing import Final, NamedTuple
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
-from bot.casework.fixes.check_run import ISOLATION_WORDS, TEMPORARY, CheckLimits, CheckRun, Isolation, run_check
+from bot.casework.fixes.check_run import ISOLATION_WORDS, LIMITS, TEMPORARY, CheckRun, Isolation, run_check
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
 from bot.domain.fixes.patch_limits import (
     FileChange,
     FixCode,
-    PatchLimits,
     PatchRefusal,
     refuse_changes,
     refuse_diff,
@@ -96,9 +95,8 @@ class PatchChecks:
         except DoesNotApply as error:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
             raise FixRefused(PatchRefusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
-        limits = PatchLimits(self._settings.max_files, self._settings.max_lines, self._settings.allow)
         changes = repo.changes(commit, tree)
-        refused = refuse_changes(changes, repo.added(commit, tree), limits, self._secrets)
+        refused = refuse_changes(changes, repo.added(commit, tree), self._secrets)
         refused = refused or refuse_twins(changes, repo.paths(tree))
         if refused is not None:
             raise FixRefused(refused)
@@ -146,8 +144,7 @@ class PatchChecks:
         for used in (folder, self._workshop / TEMPORARY):
             sweep(used)
         repo.check_out(tree, folder)
-        limits = CheckLimits(self._settings.check_limit_min * 60, self._settings.check_memory_mb)
-        return run_check(self._settings.check, folder, limits=limits, hidden=self._hidden, stop=self._stop)
+        return run_check(self._settings.check, folder, limits=LIMITS, hidden=self._hidden, stop=self._stop)
 
     def _failed(self, name: str, run: CheckRun) -> FixRefused:
         tail = redact(run.tail, self._secrets).rstrip("\n").split("\n")[-LOG_LINES:]

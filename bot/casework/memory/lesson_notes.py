@@ -40,11 +40,9 @@ class LessonNotes:
         """Return the thread and the note it proposes; reads the disk only.
 
         Raises:
-            InputError: there is no such lesson, or notes are switched off.
+            InputError: there is no such lesson.
             Conflict: it was remembered already.
         """
-        if self._service.settings.save_notes == "never":
-            raise InputError("Notes are switched off (`save_notes: never`).")
         state = self._service.store.last_closed(click.thread_id)
         if state is None or (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             raise InputError(GONE)

@@ -7,7 +7,6 @@ when that was retired or is no longer shared.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -16,10 +15,8 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.memory.notes import CITES, SHARED, NoteKind, cites_of, note_text, safe_name
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
-from bot.errors import InputError, TriageError
+from bot.errors import InputError
 from bot.ports import NoteStore
-
-log = logging.getLogger(__name__)
 
 
 def save_note(service: ThreadService, state: ThreadState, *, by: str) -> str:
@@ -36,8 +33,7 @@ def save_note(service: ThreadService, state: ThreadState, *, by: str) -> str:
         raise InputError(f"The note is saved already, as {state.triage_file_path}.")
     if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", service.known_secrets):
         raise InputError(f"The note contains what looks like a secret ({', '.join(kinds)}); nothing was saved.")
-    saved_at = state.user_approved_at or service.clock.now()
-    head = note_head(service, state, NoteKind.NOTE, by=by, at=saved_at)
+    head = note_head(service, state, NoteKind.NOTE, by=by, at=service.clock.now())
     return service.memory.add(safe_name(proposed.filename), note_text(proposed.content, head))
 
 
@@ -58,18 +54,6 @@ def note_head(
         **more,
         CITES: [cite.model_dump() for cite in cites_of(proved, service.known_secrets)],
     }
-
-
-def note_with_approval(service: ThreadService, state: ThreadState) -> dict[str, Any]:
-    """Return what saving the note with an approval changes in the thread; a note that cannot be kept stops no reply."""
-    proposed = state.investigator_return.proposed_triage_file if state.investigator_return else None
-    if service.settings.save_notes != "always" or proposed is None or state.triage_file_path:
-        return {}
-    try:
-        return {"triage_file_path": save_note(service, state, by=state.approved_by or "")}
-    except TriageError:
-        log.warning("note not saved", extra={"action": "note_refused", "thread_id": state.thread_id}, exc_info=True)
-        return {}
 
 
 def copy_shared_notes(notes: NoteStore, sharing: Mapping[str, NoteStore]) -> None:

@@ -25,7 +25,6 @@ from bot.domain.questions.auto_reply import AutoReply, judge_draft
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable
-from bot.intake.presence import read_presence
 from bot.ports import AuditChat, Store
 from bot.ports.collections import CLASSIFIED, REPLIES, Collection, SingleDocument
 from bot.ports.replicas import Replicas
@@ -139,10 +138,9 @@ class ArmingService:
         )
 
     def _others(self) -> int:
-        """Return how many other processes there are: connected to the app, or at work on the same database."""
-        seen = read_presence(self._store.documents)
+        """Return how many other processes are at work on the same database."""
         living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
-        return max(seen.other_connections if seen else 0, len(living) - 1)
+        return max(0, len(living) - 1)
 
 
 def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:

@@ -16,7 +16,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.memory.note_saving import note_with_approval
 from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
@@ -281,9 +280,6 @@ class Replies:
                 return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
-        is_own = state.twin_of is None and not state.has_edited_draft and not is_auto(state)
-        if is_own and (kept := note_with_approval(self._service, state)):
-            state = self._must_amend(state, **kept)
         if not is_logged(self._service.replies, state):
             self._service.replies.append(reply_record(state, at=self._service.clock.now()))
         twins = self._claim_twins(state)

@@ -23,7 +23,7 @@ from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.intake.presence import describe_presence, own_presence
+from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
 from bot.ports.code import clone_lines, read_index_standing
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SESSIONS, SPEND, THREADS, Collection
@@ -196,7 +196,7 @@ def overview(
         queued=jobs.waiting,
         failed=jobs.failed,
         posted_today=len(_of_day(store, REPLIES, "posted_at", now)),
-        connection=describe_presence(own_presence(store), now, heard_at=last),
+        connection=describe_presence(read_presence(store.machine), now, heard_at=last),
         last_event_at=last,
         last_event=f"Last message seen {time_ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
 
-PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
+PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1}"
 _CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
 
 MANY: Final = 0.8
@@ -85,9 +85,8 @@ def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSet
     from bot.adapters.mcp.mcp_tools import McpServers
     from bot.agent.ledger import Ledger
 
-    brief = one.model_copy(update={"timeout_s": min(one.timeout_s, limit_s)})
     environment = context.environment
-    servers = McpServers({name: brief}, environment.variables, known_secrets=environment.secrets())
+    servers = McpServers({name: one}, environment.variables, known_secrets=environment.secrets(), timeout_s=limit_s)
     try:
         tools = servers.tools(Ledger())
     finally:

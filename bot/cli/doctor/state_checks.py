@@ -16,7 +16,7 @@ from bot.casework.reports.status_overview import tail
 from bot.cli.doctor.context import HealthCheck, well, wrong
 from bot.domain.events import record_key
 from bot.domain.text.humanize import time_ago
-from bot.intake.presence import connection_state, describe_presence, own_presence
+from bot.intake.presence import connection_state, describe_presence, read_presence
 from bot.ports import Store
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
@@ -59,7 +59,7 @@ _SINGLE: Final = sorted({*ALL_COLLECTIONS} - {one.name for one in _OF_A_MODEL})
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
     """Whether a bot runs on this data directory."""
-    seen = own_presence(store)
+    seen = read_presence(store.machine)
     match connection_state(seen, now):
         case "up" | "down":
             assert seen is not None
@@ -72,12 +72,10 @@ def process_check(store: Store, now: datetime) -> HealthCheck:
 
 def connection_check(store: Store, now: datetime) -> HealthCheck:
     """Whether Slack is heard; only a living process can say."""
-    seen = own_presence(store)
+    seen = read_presence(store.machine)
     match connection_state(seen, now):
         case "up":
-            fix = "stop the other triage, or give it an app of its own: each receives only part of the messages"
-            alone = seen is None or not seen.other_connections
-            return HealthCheck(ok=alone, says=describe_presence(seen, now), fix="" if alone else fix)
+            return well(describe_presence(seen, now))
         case "down":
             fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
             return wrong(describe_presence(seen, now), fix)

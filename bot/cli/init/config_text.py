@@ -15,8 +15,7 @@ from bot.cli.init.interview import Texts
 from bot.cli.init.questions import OF_ALL, OF_SESSIONS, OF_TEAM, InitQuestion
 from bot.config.codebase_settings import SHORT_FORM, CodebaseSettings
 from bot.config.session_settings import SessionSettings
-from bot.config.settings import Settings, load_settings
-from bot.config.strict_yaml import load_strict
+from bot.config.settings import Settings, load_settings, read_config
 from bot.domain.tables import read_table
 from bot.errors import ConfigError, InputError
 
@@ -173,9 +172,9 @@ def read_proposals(path: Path) -> Proposals:
     """
     try:
         settings = load_settings(path)
-        config = load_strict(path.read_text(encoding="utf-8"))
-    except (ConfigError, OSError) as error:
-        problems = "; ".join(error.problems) if isinstance(error, ConfigError) else str(error)
+        config, _ = read_config(path)
+    except ConfigError as error:
+        problems = "; ".join(error.problems)
         raise InputError(
             f"{path} is there and cannot be used: {problems}. Mend it, or give another --folder. Nothing was written."
         ) from error

@@ -28,7 +28,7 @@ from bot.cli.output import to_json, wrapped
 from bot.composition.storage_engine import open_replicas
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
-from bot.intake.presence import connection_state, own_presence
+from bot.intake.presence import connection_state, read_presence
 from bot.ports.replicas import Replica
 from bot.release import program_version
 
@@ -53,12 +53,12 @@ def status_command(scope: Scope, as_json: bool, check: bool) -> int:
                 store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
             )
             if as_json:
-                return status_json(seen, of_team, connection_state(own_presence(store), now))
+                return status_json(seen, of_team, connection_state(read_presence(store.machine), now))
             return render(seen, of_team, now)
 
     scope.print_each(report, as_json=as_json)
     with reading(home_of(scope.home)) as store:
-        return 1 if check and connection_state(own_presence(store), now) != "up" else 0
+        return 1 if check and connection_state(read_presence(store.machine), now) != "up" else 0
 
 
 def status_json(seen: Overview, home: Path, state: str) -> str:

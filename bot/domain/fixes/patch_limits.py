@@ -20,6 +20,10 @@ from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import one_line, strip_hidden
 
+MAX_FILES: Final = 20
+MAX_LINES: Final = 500
+"""Added and removed together."""
+
 MAX_PATH_CHARS: Final = 500
 MAX_NAME_BYTES: Final = 255
 SHOWN_PATH_CHARS: Final = 120
@@ -85,14 +89,6 @@ class FileChange(NamedTuple):
     removed: int | None
 
 
-class PatchLimits(NamedTuple):
-    """How much a patch may change, and the patterns of protected files that it may touch."""
-
-    max_files: int
-    max_lines: int
-    allow: tuple[str, ...] = ()
-
-
 class _Protected(NamedTuple):
     ci: Words
     lock: Words
@@ -118,18 +114,15 @@ def refuse_diff(diff: str) -> PatchRefusal | None:
     return next(filter(None, (_refuse_place(file.path) for file in diff_files(diff, ()))), None)
 
 
-def refuse_changes(
-    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str]
-) -> PatchRefusal | None:
+def refuse_changes(changes: Sequence[FileChange], added: str, known_secrets: Collection[str]) -> PatchRefusal | None:
     """Return why what git made of a patch is not taken, the first reason; None where it may be proposed.
 
     Args:
         changes: Every file that differs.
         added: All lines that the patch adds, as text.
-        limits: What the settings allow.
         known_secrets: The process's own secret values.
     """
-    return next(_refusals(changes, added, limits, known_secrets), None)
+    return next(_refusals(changes, added, known_secrets), None)
 
 
 def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> PatchRefusal | None:
@@ -148,34 +141,30 @@ def refuse_twins(changes: Iterable[FileChange], paths: Iterable[str]) -> PatchRe
     return None
 
 
-def is_protected(path: str, allow: Iterable[str] = ()) -> str | None:
-    """Return why a file is not touched without leave, in words; None where it may be.
+def is_protected(path: str) -> str | None:
+    """Return why a patch may not touch a file, in words; None where it may.
 
-    >>> is_protected(".github/workflows/ci.yml"), is_protected("uv.lock", allow=("uv.lock",)), is_protected("app/x.py")
-    ('runs the checks themselves', None, None)
+    >>> is_protected(".github/workflows/ci.yml"), is_protected("uv.lock"), is_protected("app/x.py")
+    ('runs the checks themselves', 'is a lock file', None)
     """
-    if _fits(path, allow):
-        return None
     read = _as_read(path)
     kinds = (_WHAT[kind] for kind, patterns in _PROTECTED._asdict().items() if _fits(read, patterns))
     return next(kinds, _MIXED if _mixes_alphabets(path) else None)
 
 
-def _refusals(
-    changes: Sequence[FileChange], added: str, limits: PatchLimits, known_secrets: Collection[str]
-) -> Iterator[PatchRefusal]:
+def _refusals(changes: Sequence[FileChange], added: str, known_secrets: Collection[str]) -> Iterator[PatchRefusal]:
     if not changes:
         yield PatchRefusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
     for change in changes:
-        yield from filter(None, (_refuse_place(change.path), _refuse_kind(change), _refuse_name(change.path, limits)))
+        yield from filter(None, (_refuse_place(change.path), _refuse_kind(change), _refuse_name(change.path)))
         if change.mode_before == ABSENT and any(map(_is_unportable, change.path.split("/"))):
             said = f"The patch adds {_shown(change.path)}, a name that not every system or program takes as it is."
             yield PatchRefusal(code=FixCode.OUTSIDE, text=said)
     lines = sum((change.added or 0) + (change.removed or 0) for change in changes)
-    if len(changes) > limits.max_files or lines > limits.max_lines:
+    if len(changes) > MAX_FILES or lines > MAX_LINES:
         said = (
-            f"The patch changes {len(changes):,} files and {lines:,} lines; at most {limits.max_files:,} files "
-            f"(`fixes.max_files`) and {limits.max_lines:,} lines (`fixes.max_lines`) are taken."
+            f"The patch changes {len(changes):,} files and {lines:,} lines; at most {MAX_FILES} files "
+            f"and {MAX_LINES} lines are taken. Ask for a smaller one."
         )
         yield PatchRefusal(code=FixCode.TOO_LARGE, text=said)
     if strip_hidden(added)[1]:
@@ -214,14 +203,14 @@ def _refuse_kind(change: FileChange) -> PatchRefusal | None:
     return None
 
 
-def _refuse_name(path: str, limits: PatchLimits) -> PatchRefusal | None:
+def _refuse_name(path: str) -> PatchRefusal | None:
     if is_secret_file(path):
         said = f"The patch changes {_shown(path)}, whose name says that it holds credentials."
         return PatchRefusal(code=FixCode.SECRET, text=said)
-    why = is_protected(path, limits.allow)
+    why = is_protected(path)
     if why is None:
         return None
-    said = f"The patch changes {_shown(path)}, which {why}; `fixes.allow` can name it."
+    said = f"The patch changes {_shown(path)}, which {why}; only people change it."
     return PatchRefusal(code=FixCode.PROTECTED, text=said)
 
 

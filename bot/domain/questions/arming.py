@@ -63,7 +63,7 @@ class Look:
         places: How far each journal was counted.
         newest: The latest time on record.
         chat_ahead: How far this clock is ahead of the chat's.
-        others: How many processes besides this one are connected to the app.
+        others: How many processes besides this one work on the same database.
     """
 
     now: datetime

@@ -34,6 +34,9 @@ from bot.ports.collections import Collection
 TRIAGE: Final = "triage"
 """Who speaks where there is no master session."""
 
+SUGGESTIONS_PER_DAY: Final = 3
+"""How many tasks of other sessions a session is offered in a UTC day."""
+
 MAX_SET_ASIDE: Final = 3
 """How many suspicious lines a run shows to humans."""
 
@@ -122,7 +125,7 @@ class Pollination:
         ]
         held: list[Suggestion] = []
         for each in found:
-            why = self._suspicious(each) if self._sessions.get(each.to).beat.suggestions_per_day else None
+            why = self._suspicious(each)
             if why and not is_any_alike(each.task, known) and len(held) < MAX_SET_ASIDE:
                 held.append(self._stored(each, each.reason, quarantine=why))
                 known.append(each.task)
@@ -173,7 +176,7 @@ class Pollination:
         """Return how many more a session may be offered in this UTC day."""
         today = f"{self._clock.now():%Y-%m-%d}"
         had = [one for one in self._suggestions.all() if one.to == session_id and f"{one.at:%Y-%m-%d}" == today]
-        return self._sessions.get(session_id).beat.suggestions_per_day - len([one for one in had if not one.quarantine])
+        return SUGGESTIONS_PER_DAY - len([one for one in had if not one.quarantine])
 
     def _suspicious(self, candidate: Candidate) -> str | None:
         """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""

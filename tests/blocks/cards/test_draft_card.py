@@ -361,20 +361,19 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
     assert "*Posted*" in shown(card(approved))
 
 
-def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
-    """The entry comes last, only for a note, only if asked for, and goes once the note is saved; five fit at most."""
+def test_a_proposed_note_can_be_saved_once() -> None:
+    """The entry comes last, only for a note, and goes once the note is saved; five fit at most."""
     noted = a_return(proposed_triage_file=TriageFile(filename="retries.md", content="# Retries"))
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
 
-    def entries(state: ThreadState, offers_notes: bool) -> list[str]:
-        return actions(card_blocks(state, CardFacts(link_to=code_links(None), offers_notes=offers_notes)))[3:]
+    def entries(state: ThreadState) -> list[str]:
+        return actions(card(state))[3:]
 
-    assert entries(state, True)[-1] == "Save note"
-    assert len(entries(state, True)) <= 5
-    assert "Save note" not in entries(state, False)
-    assert "Save note" not in entries(state.evolve(investigator_return=a_return()), True)
+    assert entries(state)[-1] == "Save note"
+    assert len(entries(state)) <= 5
+    assert "Save note" not in entries(state.evolve(investigator_return=a_return()))
     saved = state.evolve(triage_file_path="memory/retries.md")
-    assert "Save note" not in entries(saved, True)
+    assert "Save note" not in entries(saved)
     assert "note saved as `memory/retries.md`" in shown(card(saved))
 
 

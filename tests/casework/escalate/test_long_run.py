@@ -81,7 +81,7 @@ EVERYTHING: dict[str, Any] = {
         "active_hours": {"start": "06:00", "timezone": "Europe/Berlin"},
     },
     "sessions": {"shop": {"cwd": "/", "owner": "S0ONCALL"}},
-    "pricing": {"a-model": {"input": 1, "output": 2, "cache_read": 0.1, "cache_write_5m": 1.25}},
+    "pricing": {"a-model": {"input": 1, "output": 2, "cache_read": 0.1}},
     "mcp_servers": SERVERS,
 }
 

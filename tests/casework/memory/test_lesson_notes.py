@@ -59,7 +59,7 @@ def test_what_must_not_be_kept_is_refused(tmp_path: Path, typed: str) -> None:
     with pytest.raises(InputError):
         office.lessons.remember(click, typed, by=BEN)
     assert kept(office) == []
-    assert lesson_offers(office.shelf, switched_on=True)(office.ended) == LessonMark(is_offered=True)
+    assert lesson_offers(office.shelf)(office.ended) == LessonMark(is_offered=True)
 
 
 def test_a_click_is_bound_to_the_ending_it_was_offered_for(tmp_path: Path) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bot.domain.memory.notes import NoteHeader, NoteKind, cites_of
 from bot.domain.returns import TriageFile
-from bot.domain.threads import Resolution
 from bot.errors import Conflict, InputError, StoreError
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office, crash_everywhere
@@ -21,11 +19,9 @@ from tests.tables import each_row
 SECRET = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
 
 
-def office_with(
-    folder: Path, content: str = "# Retries\n\nFive.", name: str = "../Retries.md", **settings: Any
-) -> Office:
+def office_with(folder: Path, content: str = "# Retries\n\nFive.", name: str = "../Retries.md") -> Office:
     note = TriageFile(filename=name, content=content)
-    return Office(folder, a_return(proposed_triage_file=note), **settings).asked()
+    return Office(folder, a_return(proposed_triage_file=note)).asked()
 
 
 def test_a_saved_note_says_who_when_and_for_which_thread(tmp_path: Path) -> None:
@@ -117,39 +113,17 @@ def test_without_a_note_there_is_nothing_to_save(tmp_path: Path) -> None:
         office.decisions.save_note(office.click(), by=BEN)
 
 
-def test_notes_that_are_switched_off_stay_off(tmp_path: Path) -> None:
-    """An entry of a card from before the setting changed."""
-    office = office_with(tmp_path, save_notes="never")
-    with pytest.raises(InputError, match="switched off"):
-        office.decisions.save_note(office.click(), by=BEN)
-    office.decisions.approve(office.click(), by=BEN)
-    assert office.memory.notes == {}
-
-
-def test_always_saves_with_an_approval_and_with_nothing_else(tmp_path: Path) -> None:
-    """A human who changed the words, or wanted none, has not approved the note."""
-    office = office_with(tmp_path, save_notes="always")
-    office.decisions.approve(office.click(), by=BEN)
-    assert office.ended.triage_file_path == "memory/retries.md"
-    [record] = office.log.records()
-    assert record["triage_file"] == "memory/retries.md"
+def test_no_decision_saves_a_note_by_itself(tmp_path: Path) -> None:
+    """Not even the approval of the draft that came with it."""
     for decide in (
+        lambda o: o.decisions.approve(o.click(), by=BEN),
         lambda o: o.decisions.dismiss(o.click(), by=BEN, reason=None),
         lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No."), by=BEN),
     ):
-        office = office_with(tmp_path, save_notes="always")
+        office = office_with(tmp_path)
         decide(office)
         assert office.memory.notes == {}
-
-
-@each_row("full", [True, False])
-def test_a_note_that_cannot_be_kept_stops_no_reply(tmp_path: Path, full: bool) -> None:
-    """The reply was approved; the note only came along."""
-    office = office_with(tmp_path, "# Retries" if full else f"use {SECRET}", save_notes="always")
-    office.memory.full = full
-    office.decisions.approve(office.click(), by=BEN)
-    assert office.ended.resolution is Resolution.APPROVED
-    assert office.ended.triage_file_path is None
+        assert office.ended.triage_file_path is None
 
 
 def test_a_full_disk_is_told_to_whoever_asked(tmp_path: Path) -> None:
@@ -166,11 +140,12 @@ def test_wherever_the_process_dies_one_note_is_kept(tmp_path: Path) -> None:
 
     def story(office: Office) -> None:
         office.asked()
+        office.decisions.save_note(office.click(), by=BEN)
         office.decisions.approve(office.click(), by=BEN)
 
     def build(faults: Faults) -> Office:
         note = TriageFile(filename="retries.md", content="# Retries")
-        return Office(tmp_path, a_return(proposed_triage_file=note), faults=faults, save_notes="always")
+        return Office(tmp_path, a_return(proposed_triage_file=note), faults=faults)
 
     for crash, office in crash_everywhere(build, story):
         office.restart()

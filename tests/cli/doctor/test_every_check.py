@@ -165,12 +165,12 @@ def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     assert found["disk"].ok
 
 
-def test_keys_that_are_ignored_are_named(tmp_path: Path) -> None:
-    """The settings can be used; who looks at them learns what to write instead."""
-    sessions = {"shop": {"cwd": str(tmp_path), "owner": {"rota": ["U0ANN"], "since": "2026-01-05"}}}
-    found = machine_checks.config(patient(tmp_path, sessions=sessions))
+def test_removed_keys_are_named_and_are_no_fault(tmp_path: Path) -> None:
+    """With their line and what to do, as the log has it."""
+    found = machine_checks.config(patient(tmp_path, slack={"connections": 2}))
     assert found.ok
-    assert "sessions.shop.owner: an owner is a user or a user group" in found.says
+    assert "triage.yml, line 4: slack.connections was removed: the connection is made again by itself" in found.says
+    assert found.says.endswith("Delete the key.")
 
 
 def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Pat
     assert found() == HealthCheck(
         ok=False,
         says="new-model-1 has no price: pre-screen of shop cannot use it",
-        fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
+        fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1}"
         ", in USD per million tokens",
     )
     assert "new-model-1" in found(model="new-model-1").says
@@ -419,7 +419,6 @@ def test_mcp_servers_are_started(tmp_path: Path) -> None:
     good = {
         "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
         "tools": ["get_current_time"],
-        "timeout_s": 300,
     }
     here = patient(tmp_path, mcp_servers={"time": good})
     assert service_checks.mcp_servers(here, limit_s=300).says == "time (1 tools)"

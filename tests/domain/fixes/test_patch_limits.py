@@ -9,14 +9,12 @@ from bot.domain.fixes.patch_files import MAX_DIFF_CHARS
 from bot.domain.fixes.patch_limits import (
     FileChange,
     FixCode,
-    PatchLimits,
     is_protected,
     refuse_changes,
     refuse_diff,
 )
 from tests.tables import each_row
 
-LIMITS = PatchLimits(max_files=20, max_lines=500)
 PATHS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
 ORDINARY = st.from_regex(r"(app|src|tests)/[a-z]{1,8}\.(py|go|js)", fullmatch=True)
 
@@ -25,8 +23,8 @@ def changed(path: str, before: str = "100644", mode: str = "100644", lines: int 
     return FileChange(path, before, mode, lines, lines)
 
 
-def code_of(change: FileChange, added: str = "x = 1", limits: PatchLimits = LIMITS) -> FixCode | None:
-    refusal = refuse_changes([change], added, limits, ())
+def code_of(change: FileChange, added: str = "x = 1") -> FixCode | None:
+    refusal = refuse_changes([change], added, ())
     return refusal.code if refusal else None
 
 
@@ -63,11 +61,10 @@ def test_nothing_outside_the_tree(path: str) -> None:
         (".gitignore", "git"),
     ],
 )
-def test_protected_files_need_leave(path: str, word: str) -> None:
-    """And get it by name."""
+def test_protected_files_are_not_changed(path: str, word: str) -> None:
+    """And the refusal says what they are."""
     assert code_of(changed(path)) is FixCode.PROTECTED
     assert word in str(is_protected(path))
-    assert code_of(changed(path), limits=LIMITS._replace(allow=(path.rpartition("/")[2],))) is None
 
 
 @each_row(
@@ -86,10 +83,8 @@ def test_protected_files_need_leave(path: str, word: str) -> None:
     ],
 )
 def test_a_folder_that_reads_like_github_is_protected_however_it_is_written(name: str) -> None:
-    """With look-alike letters, in either normal form; leave for the plain name is none for this one."""
-    change = changed(f"{name}/workflows/ci.yml")
-    assert code_of(change) is FixCode.PROTECTED
-    assert code_of(change, limits=LIMITS._replace(allow=(".github/*",))) is FixCode.PROTECTED
+    """With look-alike letters, in either normal form."""
+    assert code_of(changed(f"{name}/workflows/ci.yml")) is FixCode.PROTECTED
 
 
 @each_row("name", [".g\u0131t", ".gi\u0307t", ".\uff47it", ".g\u00eft"])
@@ -113,24 +108,23 @@ def test_names_in_other_languages_pass(path: str) -> None:
     assert code_of(changed(path)) is None
 
 
-def test_leave_is_for_protected_files_only() -> None:
-    """No pattern opens the way out of the tree, to a link, a binary file or a file of credentials."""
-    limits = LIMITS._replace(allow=("*", "*/*"))
-    assert code_of(changed("../x"), limits=limits) is FixCode.OUTSIDE
-    assert code_of(changed("x", mode="120000"), limits=limits) is FixCode.NO_FILE
-    assert code_of(changed("x", before="160000"), limits=limits) is FixCode.NO_FILE
-    assert code_of(changed("x", lines=None), limits=limits) is FixCode.BINARY
-    assert code_of(changed("deploy/.env"), limits=limits) is FixCode.SECRET
-    assert code_of(changed("x"), added="x = 1\u202e", limits=limits) is FixCode.HIDDEN
-    assert code_of(changed("x"), added='password = "hG7$kq2Lz9pW"', limits=limits) is FixCode.SECRET
+def test_other_files_are_refused_for_what_they_are() -> None:
+    """A way out of the tree, a link, a binary file, a file of credentials, hidden characters, a secret."""
+    assert code_of(changed("../x")) is FixCode.OUTSIDE
+    assert code_of(changed("x", mode="120000")) is FixCode.NO_FILE
+    assert code_of(changed("x", before="160000")) is FixCode.NO_FILE
+    assert code_of(changed("x", lines=None)) is FixCode.BINARY
+    assert code_of(changed("deploy/.env")) is FixCode.SECRET
+    assert code_of(changed("x"), added="x = 1\u202e") is FixCode.HIDDEN
+    assert code_of(changed("x"), added='password = "hG7$kq2Lz9pW"') is FixCode.SECRET
 
 
 def test_size_is_limited() -> None:
     """By files, by lines, by characters; and something must change."""
     assert code_of(changed("x", lines=251)) is FixCode.TOO_LARGE
     many = [changed(f"f{n}.py") for n in range(21)]
-    assert refuse_changes(many, "", LIMITS, ()).code is FixCode.TOO_LARGE  # type: ignore[union-attr]
-    assert refuse_changes([], "", LIMITS, ()).code is FixCode.NO_CHANGE  # type: ignore[union-attr]
+    assert refuse_changes(many, "", ()).code is FixCode.TOO_LARGE  # type: ignore[union-attr]
+    assert refuse_changes([], "", ()).code is FixCode.NO_CHANGE  # type: ignore[union-attr]
     for diff, code in {
         " \n": FixCode.NO_CHANGE,
         "+" * (MAX_DIFF_CHARS + 1): FixCode.TOO_LARGE,
@@ -167,6 +161,6 @@ def test_what_passes_is_an_ordinary_file_in_the_tree(path: str, mode: str) -> No
 def test_one_bad_file_spoils_any_patch(paths: list[str], bad: str) -> None:
     """Wherever it stands among good ones; without it they pass."""
     good = [changed(path) for path in paths]
-    assert refuse_changes(good, "x", LIMITS, ()) is None
+    assert refuse_changes(good, "x", ()) is None
     for at in (0, len(good) // 2, len(good)):
-        assert refuse_changes([*good[:at], changed(bad), *good[at:]], "x", LIMITS, ()) is not None
+        assert refuse_changes([*good[:at], changed(bad), *good[at:]], "x", ()) is not None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +20,7 @@ from handlers.transport.socket_connection import LONG_DOWN, SlackConnection, soc
 from tests.builders import NOW
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.slack_stub import SlackStub, refusal
+from tests.tables import each_row
 
 
 class Counting(MemorySingle):
@@ -42,16 +41,15 @@ class Ear:
         self.away: list[datetime | None] = []
         self.monotonic = 0.0
         self.full = False
-        self.others: list[int] = []
         nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
         app = App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer)
+        self.client = socket_client(app, "xapp-1", WebClient(token="xapp-1", base_url=url))
         self.connection = SlackConnection(
             app,
-            partial(socket_client, app, "xapp-1", WebClient(token="xapp-1", base_url=url)),
+            self.client,
             presence=PresenceRecord(stored, self.clock),
             clock=self.clock,
             on_session=self._missed,
-            on_others=self.others.append,
             monotonic=lambda: self.monotonic,
         )
 
@@ -73,12 +71,8 @@ class Ear:
         event = {"type": "message", "channel": "C1", "user": "U1", "text": "why?", "ts": "1.1"}
         payload = {"type": "event_callback", "team_id": "T1", "event": event}
         request = SocketModeRequest(type="events_api", envelope_id=envelope, payload=payload)
-        self.connection._take(self.connection._lines[0], client, request)  # type: ignore[arg-type]
+        self.connection._take(client, request)  # type: ignore[arg-type]
         return acknowledged == [envelope]
-
-    def hello(self, count: int) -> None:
-        """Begin a session as Slack does, with how many connections of the app it counts."""
-        self.connection._look_for_others(json.dumps({"type": "hello", "num_connections": count}))
 
     def after(self, seconds: float) -> str:
         """Let time pass, look after the connection, and return what `triage status` says."""
@@ -117,16 +111,6 @@ def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> N
     assert ear.stored.written == before
     ear.after(1)
     assert ear.stored.written == before + 1
-
-
-def test_another_process_on_the_same_tokens_is_in_the_file_at_the_next_look(ear: Ear) -> None:
-    """Not ten seconds later: `triage doctor` called all well until then."""
-    ear.connection.open()
-    ear.after(10)
-    ear.after(1)
-    ear.hello(2)
-    ear.after(1)
-    assert ear.stored.document["other_connections"] == 1
 
 
 def test_the_file_is_written_on_by_a_clock_that_went_back(ear: Ear) -> None:
@@ -206,27 +190,21 @@ def test_what_the_very_first_session_could_not_note_is_read_back_from_the_start(
     ear.connection.close()
 
 
-def test_connections_of_another_process_are_told_once(ear: Ear) -> None:
-    """Two triages on one app: each would hear only part of what is said."""
-    ear.hello(3)
-    ear.hello(3)
-    assert ear.others == [2]
-    assert ear.after(0)
-    assert Presence.model_validate(ear.stored.document).other_connections > 0
-
-
-def test_a_session_made_anew_may_be_counted_beside_the_one_that_was_lost(ear: Ear) -> None:
-    """Slack may take a while to notice; that is no other process."""
-    ear.hello(1)
-    ear.clock.advance(3600)
-    ear.hello(2)
-    ear.clock.advance(60)
-    ear.hello(3)
-    assert ear.others == []
-
-
-@pytest.mark.parametrize("message", ['{"type": "hello"', '["hello"]', '{"type": "hello", "num_connections": "2"}'])
-def test_what_is_no_greeting_counts_nothing(ear: Ear, message: str) -> None:
-    """Nothing is believed that is not whole."""
-    ear.connection._look_for_others(message)
-    assert ear.others == []
+@each_row(
+    "message, logged",
+    [
+        ('{"type": "hello", "num_connections": 2}', ["Slack counts 2 connections of this app"]),
+        ('{"type": "hello", "num_connections": 1}', []),
+        ('{"type": "hello", "num_connections": "2"}', []),
+        ('{"type": "hello"', []),
+        ('["hello"]', []),
+    ],
+)
+def test_more_connections_than_one_are_in_the_log(
+    ear: Ear, caplog: pytest.LogCaptureFixture, message: str, logged: list[str]
+) -> None:
+    """With two processes each hears only part of what is said; nothing is made of a greeting that is not whole."""
+    [tell] = ear.client.on_message_listeners
+    with caplog.at_level(logging.INFO, "handlers.transport.socket_connection"):
+        tell(message)
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == logged

@@ -17,6 +17,7 @@ from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
+from bot.heartbeat.sharing.pollination import SUGGESTIONS_PER_DAY
 from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
 from tests.heartbeat.garden import ANA, BASICS, Garden, with_task
 from tests.tables import each_row
@@ -142,20 +143,11 @@ def test_a_day_holds_so_many_suggestions_and_no_more(tmp_path: Path) -> None:
     """For each session by itself; the next day goes on where this one stopped."""
     tasks = [f"`check {number}`" for number in range(5)]
     garden = Garden(tmp_path, shop=with_task("hourly", *tasks), api=BASICS, web=BASICS)
-    garden.set("web", suggestions_per_day=0)
-    assert len(garden.pollination.run()) == 3
+    assert len(garden.pollination.run()) == 2 * SUGGESTIONS_PER_DAY
     assert garden.pollination.run() == []
-    assert len(garden.inbox("api")) == 3
-    assert garden.inbox("web") == []
+    assert len(garden.inbox("api")) == len(garden.inbox("web")) == SUGGESTIONS_PER_DAY
     garden.clock.advance(24 * 3600)
-    assert len(garden.pollination.run()) == 2
-
-
-def test_a_session_that_is_offered_none_has_none_set_aside(tmp_path: Path) -> None:
-    """A line that waits for a human is one for a session that wants suggestions."""
-    garden = Garden(tmp_path, shop=with_task("hourly", "Refund queue is short"), api=BASICS, web=BASICS)
-    garden.set("api", suggestions_per_day=0)
-    assert [held.to for held in garden.pollination.run()] == ["web"]
+    assert len(garden.pollination.run()) == 2 * (len(tasks) - SUGGESTIONS_PER_DAY)
 
 
 def test_what_was_rejected_is_never_offered_again_in_any_words(tmp_path: Path) -> None:
@@ -275,22 +267,19 @@ TASKS = st.lists(st.integers(0, 12).map(lambda number: f"`check {number}`"), max
 @given(
     tasks=st.fixed_dictionaries(dict.fromkeys(("alpha", "beta", "gamma"), TASKS)),
     verdicts=st.lists(st.booleans(), min_size=1),
-    cap=st.integers(0, 4),
 )
 def test_over_many_days_nothing_is_offered_twice_or_to_its_source_or_beyond_the_cap(
-    tasks: dict[str, list[str]], verdicts: list[bool], cap: int
+    tasks: dict[str, list[str]], verdicts: list[bool]
 ) -> None:
     """Whatever stands in the playbooks and whatever is decided."""
     with TemporaryDirectory() as folder:
         playbooks = {name: with_task("hourly", *lines) for name, lines in tasks.items()}
         garden = Garden(Path(folder), **playbooks)
-        for name in tasks:
-            garden.set(name, suggestions_per_day=cap)
         offered: set[tuple[str, str]] = set()
         for day in range(3):
             sent = garden.pollination.run()
             for name in tasks:
-                assert sum(one.to == name for one in sent) <= cap
+                assert sum(one.to == name for one in sent) <= SUGGESTIONS_PER_DAY
             for number, one in enumerate(sent):
                 assert one.to != one.from_
                 assert (one.to, one.task) not in offered
