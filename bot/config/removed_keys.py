@@ -90,7 +90,7 @@ def _dropped(node: Node | None, path: KeyPath) -> Iterator[str]:
             yield from _dropped(value, here)
         else:
             line = key.start_mark.line + 1
-            yield f"triage.yml, line {line}: {'.'.join(here)} was removed: {instead} Delete the line."
+            yield f"triage.yml, line {line}: {'.'.join(here)} was removed: {instead} Delete the key."
     node.value = kept
 
 

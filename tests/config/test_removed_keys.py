@@ -72,7 +72,7 @@ def test_a_removed_key_is_named_with_its_line_and_ignored(folder: Path, place: s
         after = path.read_text().splitlines()
         line = next(number for number, text in enumerate(after, 1) if before[number - 1 : number] != [text])
         settings = load_settings(path)
-        assert settings.removed_keys == (f"triage.yml, line {line}: {key} was removed: {instead} Delete the line.",)
+        assert settings.removed_keys == (f"triage.yml, line {line}: {key} was removed: {instead} Delete the key.",)
         assert settings.model_dump() == plain.model_dump()
 
 

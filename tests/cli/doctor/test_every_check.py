@@ -170,7 +170,7 @@ def test_removed_keys_are_named_and_are_no_fault(tmp_path: Path) -> None:
     found = machine_checks.config(patient(tmp_path, slack={"connections": 2}))
     assert found.ok
     assert "triage.yml, line 4: slack.connections was removed: the connection is made again by itself" in found.says
-    assert found.says.endswith("Delete the line.")
+    assert found.says.endswith("Delete the key.")
 
 
 def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
