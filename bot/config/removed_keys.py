@@ -5,91 +5,48 @@ A key that no version had is refused as ever. Pure; bot/config/settings.py reads
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 from yaml.nodes import MappingNode, Node
 
 KeyPath = tuple[str, ...]
 
-
-class RemovedKey(NamedTuple):
-    """One key that is gone: every place it stood at, `*` for any id, and what is so instead.
-
-    `takes_block`: the block that it stood in goes with it.
-    """
-
-    places: Sequence[str]
-    instead: str
-    takes_block: bool = False
-
-
-_OF_FIXES: Final = ("fixes", "codebases.*.fixes")
-
-REMOVED: Final = (
-    RemovedKey(
-        ("save_notes", "teams.*.save_notes"),
-        "a note is saved by a click on its card, and by nothing else.",
-    ),
-    RemovedKey(
-        ("slack.posts_per_second",),
-        "posts keep to Slack's own limit: one a second to each channel, after a burst of three.",
-    ),
-    RemovedKey(
-        ("slack.connections",),
-        "the connection is made again by itself, and what was said meanwhile is read back.",
-    ),
-    RemovedKey(
-        ("mcp_servers.*.cwd",),
-        "a server starts in the bot's folder; `command: [env, -C, FOLDER, PROGRAM]` starts it in another one.",
-    ),
-    RemovedKey(
-        ("mcp_servers.*.timeout_s",),
-        "connecting, listing and each call may take 60 seconds.",
-    ),
-    RemovedKey(
-        ("pricing.*.cache_write_5m", "pricing.*.long.cache_write_5m"),
-        "writing to the cache costs 1.25 times `input`.",
-    ),
-    RemovedKey(
-        [f"{block}.allow" for block in _OF_FIXES],
-        "CI, lock files and git's own settings are changed by people; *View diff* shows such a patch.",
-    ),
-    RemovedKey(
-        [f"{block}.check_limit_min" for block in _OF_FIXES],
-        "a check may take 10 minutes.",
-    ),
-    RemovedKey(
-        [f"{block}.check_memory_mb" for block in _OF_FIXES],
-        "each process of a check may take 4096 MB.",
-    ),
-    RemovedKey(
-        [f"{block}.max_files" for block in _OF_FIXES],
-        "a patch may change 20 files.",
-    ),
-    RemovedKey(
-        [f"{block}.max_lines" for block in _OF_FIXES],
-        "a patch may add and remove 500 lines.",
-    ),
-    RemovedKey(
-        ("heartbeat.suggestions_per_day", "sessions.*.heartbeat.suggestions_per_day"),
-        "a session is offered three tasks of other sessions a day at most.",
-    ),
-    RemovedKey(
-        ("review", "teams.*.review"),
-        "`triage metrics --days 7` shows a week.",
-    ),
-    RemovedKey(
-        ("classifier.weights",),
-        "the shipped weights are used; `classifier.threshold` says how much is heard.",
-    ),
-    RemovedKey(
-        ("sessions.*.owner.rota",),
-        "an owner is a user or a user group. Without `owner: U0123ANN` or `owner: S0123ONCALL` the session has none, "
-        "and does not beat where its alerts would go to one.",
-        takes_block=True,
-    ),
+_FIX_LIMITS: Final = (
+    "a check may take 10 minutes and 4096 MB; a patch may change 20 files and 500 lines. CI, lock files and git's own "
+    "settings are changed by people; *View diff* shows such a patch."
 )
+
+REMOVED: Final = {
+    "save_notes": "a note is saved by a click on its card, and by nothing else.",
+    "review": "`triage metrics --days 7` shows a week.",
+    "slack.posts_per_second": "posts keep to Slack's own limit: one a second to each channel, after a burst of three.",
+    "slack.connections": "the connection is made again by itself, and what was said meanwhile is read back.",
+    "classifier.weights": "the shipped weights are used; `classifier.threshold` says how much is heard.",
+    "mcp_servers.*.cwd": "a server starts in the bot's folder; `command: [env, -C, FOLDER, PROGRAM]` does it elsewhere.",
+    "mcp_servers.*.timeout_s": "connecting, listing and each call may take 60 seconds.",
+    "pricing.*.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
+    "pricing.*.long.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
+    **dict.fromkeys(
+        [f"fixes.{key}" for key in ("allow", "check_limit_min", "check_memory_mb", "max_files", "max_lines")],
+        _FIX_LIMITS,
+    ),
+    "heartbeat.suggestions_per_day": "a session is offered three tasks of other sessions a day at most.",
+    "sessions.*.owner.rota": "an owner is a user or a user group. Without `owner: U0123ANN` or `owner: S0123ONCALL` "
+    "the session has none, and does not beat where its alerts would go to one.",
+}
+"""What is so instead, by the key's path; `*` is any id."""
+
+_COPIES: Final = {"save_notes": "teams.*.", "review": "teams.*.", "fixes": "codebases.*.", "heartbeat": "sessions.*."}
+"""Where a block or a key of the top level could stand once more."""
+
+PLACES: Final = REMOVED | {
+    _COPIES[top] + key: said for key, said in REMOVED.items() if (top := key.split(".")[0]) in _COPIES
+}
+"""What is said of a removed key, by each place that it could stand at."""
+
+TAKES_ITS_BLOCK: Final = "sessions.*.owner.rota"
+"""The key whose whole block goes with it."""
 
 
 def drop_removed(document: Node | None) -> tuple[str, ...]:
@@ -103,28 +60,21 @@ def _dropped(node: Node | None, path: KeyPath) -> Iterator[str]:
     kept = []
     for key, value in node.value:
         here = (*path, str(key.value))
-        if (said := _said(key, here) or _said_inside(value, here)) is not None:
-            yield said
-        else:
+        if (found := _removed(here, value)) is None:
             kept.append((key, value))
             yield from _dropped(value, here)
+        else:
+            place, said = found
+            yield f"triage.yml, line {key.start_mark.line + 1}: {place} was removed: {said} Delete the key."
     node.value = kept
 
 
-def _said(key: Node, path: KeyPath, *, of_blocks: bool = False) -> str | None:
-    """Return what is said of a removed key; None for any other. `of_blocks`: only of one that takes its block along."""
-    for one in REMOVED:
-        if (one.takes_block or not of_blocks) and any(_fits(path, place) for place in one.places):
-            line = key.start_mark.line + 1
-            return f"triage.yml, line {line}: {'.'.join(path)} was removed: {one.instead} Delete the key."
-    return None
-
-
-def _said_inside(node: Node, path: KeyPath) -> str | None:
-    """Return what is said of a block that goes with a key in it."""
-    keys = [key for key, _ in node.value] if isinstance(node, MappingNode) else []
-    found = (_said(key, (*path, str(key.value)), of_blocks=True) for key in keys)
-    return next((said for said in found if said is not None), None)
+def _removed(path: KeyPath, value: Node) -> tuple[str, str] | None:
+    """Return which removed key this is, or takes this block along, and what is said of it; None for any other."""
+    inside = [str(key.value) for key, _ in value.value] if isinstance(value, MappingNode) else []
+    if any(_fits((*path, key), TAKES_ITS_BLOCK) for key in inside):
+        return ".".join((*path, TAKES_ITS_BLOCK.rpartition(".")[2])), PLACES[TAKES_ITS_BLOCK]
+    return next(((".".join(path), said) for place, said in PLACES.items() if _fits(path, place)), None)
 
 
 def _fits(path: KeyPath, place: str) -> bool:

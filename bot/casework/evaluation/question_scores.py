@@ -1,4 +1,4 @@
-"""How many questions were answered with the right file, and how many drafts of each kind named one.
+"""How many questions were answered with the right file.
 
 What a question cost is counted whether its draft was right or not. A right file does not prove that the quoted lines
 answer.
@@ -6,17 +6,14 @@ answer.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
 
-from bot.casework.evaluation.decided_drafts import kind_of_draft
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.casework.evaluation.question_set import KnownQuestion
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.threads import ThreadState
 from bot.errors import TriageError
@@ -39,7 +36,7 @@ class Hits(NamedTuple):
 class Answer:
     """One question and what came of it; without `run_id` it failed, and `problem` says why.
 
-    `is_right`: the draft cites a file that answers; where nothing does, there is no draft. `kind` is the draft's.
+    `is_right`: the draft cites a file that answers; where nothing does, there is no draft.
     """
 
     ask: str
@@ -51,7 +48,6 @@ class Answer:
     is_right: bool = False
     has_draft: bool = False
     passed: bool = False
-    kind: str | None = None
     cost_usd: float | None = None
     """US dollars; None where a price is not known."""
 
@@ -71,13 +67,6 @@ class QuestionScores:
             "no_draft": Hits.of_marks(one.is_right for one in self.answers if not one.files),
             "passed": Hits.of_marks(one.passed for one in self.answers if one.has_draft),
         }
-
-    @property
-    def kinds(self) -> Mapping[str, Hits]:
-        """How often drafts of each kind named a right file; one where nothing answers is wrong."""
-        marks = Counter((one.kind, one.is_right and bool(one.files)) for one in self.answers if one.has_draft)
-        kinds = sorted({kind for kind, _ in marks if kind})
-        return {kind: Hits(marks[kind, True], marks[kind, True] + marks[kind, False]) for kind in kinds}
 
 
 def ask_questions(questions: Sequence[KnownQuestion], runner: QuestionRunner, *, say: Say) -> QuestionScores:
@@ -111,7 +100,6 @@ def _answer_of(question: KnownQuestion, run: QuestionRun, seconds: float) -> Ans
         is_right=has_draft and not files.isdisjoint(cited) if files else not has_draft,
         has_draft=has_draft,
         passed=run.validation.passed,
-        kind=kind_of_draft(ret, is_search=run.found.investigator == OFFLINE),
         cost_usd=run.usage.cost_usd,
     )
 

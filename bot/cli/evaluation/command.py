@@ -1,4 +1,4 @@
-"""`triage eval`: how good drafts, checks and validator are, on questions, planted errors and what people decided.
+"""`triage eval`: how good drafts, checks and validator are, on questions and planted errors.
 
 Nothing is posted. Without `--model` no model is asked, whatever keys there are. Each question leaves its record under
 runs/, as `triage investigate` does.
@@ -14,7 +14,6 @@ from typing import Final
 
 import click
 
-from bot.casework.evaluation.decided_drafts import ENOUGH, Decided, read_history
 from bot.casework.evaluation.planted_errors import PlantedKind
 from bot.casework.evaluation.planted_scores import Outcome, PlantedScores
 from bot.casework.evaluation.question_scores import Answer, Hits, QuestionScores, ask_questions
@@ -31,7 +30,6 @@ from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
 
 SHOWN: Final = 10
-_FEW: Final = f"  * fewer than {ENOUGH} drafts: not enough data"
 _NO_QUESTIONS: Final = (
     "  none were given, so this part was not measured. Write a file like this:",
     '    - {ask: "where are sessions signed?", files: [src/sessions.py]}',
@@ -56,7 +54,6 @@ class Evaluation:
     codebases: Mapping[str, str]
     questions: QuestionScores | None
     planted: PlantedScores
-    history: Mapping[str, Decided]
 
 
 def render(done: Evaluation) -> str:
@@ -65,7 +62,6 @@ def render(done: Evaluation) -> str:
     lines = [wrapped(f"Measured: {done.investigator}; {code}", indent="  "), "", "Questions"]
     lines += _questions(done.questions) if done.questions else _NO_QUESTIONS
     lines += ["", "Planted errors", *_planted(done)]
-    lines += ["", "What people decided", *_history(done.history)]
     return "\n".join(lines)
 
 
@@ -77,9 +73,6 @@ def _questions(found: QuestionScores) -> Iterator[str]:
     yield _figure("drafts that passed all checks", _share(shares["passed"]))
     yield _figure("time of a question, the median", seconds(middle(one.seconds for one in found.answers)))
     yield _figure("cost of all", dollars(cost) if cost is not None else "unknown")
-    for kind, one in found.kinds.items():
-        yield _figure(f"{kind}: right file", f"{_share(one)}{_few(one.of)}")
-    yield from [_FEW] if any(one.of < ENOUGH for one in found.kinds.values()) else []
     yield from _list("Not right:", [(one.ask, _wrong(one)) for one in found.answers if not one.is_right])
 
 
@@ -112,21 +105,6 @@ def _planted(done: Evaluation) -> Iterator[str]:
         yield "  Code compares places and quotes, not meaning: --model asks a second model."
 
 
-def _history(found: Mapping[str, Decided]) -> Iterator[str]:
-    if not found:
-        yield "  no draft was decided yet: not enough data"
-        return
-    yield f"  {'':<24}{'as it was':>10}{'edited':>8}{'dismissed':>11}{'helpful':>9}{'not helpful':>13}"
-    for kind, one in found.items():
-        counts = f"{one.approved:>10}{one.edited:>8}{one.dismissed:>11}{one.helpful:>9}{one.not_helpful:>13}"
-        yield f"  {kind.replace('_', ' '):<24}{counts}{_few(one.drafts)}"
-    yield from [_FEW] if any(one.drafts < ENOUGH for one in found.values()) else []
-
-
-def _few(drafts: int) -> str:
-    return " *" if drafts < ENOUGH else ""
-
-
 def _figure(name: str, said: str) -> str:
     return f"  {name.replace('_', ' '):<36}{said}"
 
@@ -149,7 +127,6 @@ def evaluation_json(done: Evaluation) -> str:
     asked, planted = done.questions, done.planted
     questions = asked and {
         **{name: one._asdict() for name, one in asked.shares.items()},
-        "kinds": {kind: {"right": one.hits, "drafts": one.of} for kind, one in asked.kinds.items()},
         "answers": [asdict(one) for one in asked.answers],
     }
     facts = {
@@ -163,7 +140,6 @@ def evaluation_json(done: Evaluation) -> str:
             "refused_unharmed": planted.unharmed._asdict(),
             "judged": [one._asdict() for one in planted.judged],
         },
-        "history": {kind: one.model_dump() for kind, one in done.history.items()},
     }
     return to_json(facts)
 
@@ -203,7 +179,7 @@ def command(
 def _measure(
     sources: InvestigationInputs, asked: Sequence[KnownQuestion] | None, *, drafts: int, is_model_asked: bool
 ) -> Evaluation:
-    """Return all three parts; where no questions were given, errors are planted in `drafts` searches about a file."""
+    """Return both parts; where no questions were given, errors are planted in `drafts` searches about a file."""
     code = sources.code.codebases
     for one in code:
         one.index.refresh()
@@ -227,7 +203,6 @@ def _measure(
         codebases={one.name: one.repo.head() for one in code},
         questions=scores,
         planted=planted,
-        history=read_history(sources.storage),
     )
 
 

@@ -1,4 +1,4 @@
-"""`triage eval` as somebody types it: offline, with a model, with a history, and where something is missing."""
+"""`triage eval` as somebody types it: offline, with a model, and where something is missing."""
 
 from __future__ import annotations
 
