@@ -5,6 +5,8 @@ A hook of `sys.setprofile` sees each call that its thread makes just before it i
 
 from __future__ import annotations
 
+import io
+import posix
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -14,7 +16,7 @@ from typing import Any, Final
 CHANGES: Final = frozenset(
     {"write", "fsync", "rename", "replace", "link", "unlink", "remove", "mkdir", "rmdir", "truncate", "ftruncate"}
 )
-"""The functions of `os` that change a disk. What a buffered file was given is there before its fsync."""
+"""Functions of `os`, and methods of open files, that change a disk."""
 
 
 class EffectCounter:
@@ -29,11 +31,17 @@ class EffectCounter:
         sys.setprofile(None)
 
     def _look(self, frame: FrameType, event: str, arg: Any) -> None:
-        is_change = event == "c_call" and getattr(arg, "__module__", "") == "posix" and arg.__name__ in CHANGES
+        is_change = event == "c_call" and _changes_disk(arg)
         if is_change or (event == "call" and frame.f_code in self._round_trips):
             self._left -= 1
             if self._left == 0:
                 self._deed()
+
+
+def _changes_disk(function: Any) -> bool:
+    owner = getattr(function, "__self__", None)
+    is_file = isinstance(owner, io.IOBase) and owner not in (sys.stdout, sys.stderr)
+    return function.__name__ in CHANGES and (owner is posix or is_file)
 
 
 def _round_trips() -> frozenset[CodeType]:
