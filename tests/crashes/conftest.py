@@ -1,13 +1,10 @@
-"""Where the bot of a crash test keeps its state: in files, or in a database behind a proxy that can kill it."""
+"""Where the bot of a crash test keeps its state: in files, or in a database."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 
 from tests.postgres import new_database
-from tests.replicas.database_proxy import DatabaseProxy
 
 
 @pytest.fixture
@@ -17,11 +14,6 @@ def engine() -> str:
 
 
 @pytest.fixture
-def database(engine: str) -> Iterator[DatabaseProxy | None]:
-    """The way to an empty database, None for files."""
-    if engine == "files":
-        yield None
-        return
-    proxy = DatabaseProxy(new_database())
-    yield proxy
-    proxy.close()
+def database(engine: str) -> str | None:
+    """The address of an empty database, None for files."""
+    return None if engine == "files" else new_database()

@@ -18,12 +18,11 @@ from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests import fork_server
+from tests.crashes.moments import Moment
 from tests.crashes.proxy import WithholdingProxy
-from tests.crashes.steps import Moment
 from tests.fork_server import ForkedProcess
 from tests.journeys.office import environment_of
 from tests.kept import Kept
-from tests.replicas.database_proxy import DatabaseProxy
 
 OWN_WORDS = "HMAC-SHA256, see `shop/sessions.py`."
 
@@ -40,16 +39,15 @@ class Life:
         *,
         log: Path | None = None,
         environment: Mapping[str, str] | None = None,
-        database: DatabaseProxy | None = None,
+        database: str | None = None,
     ) -> None:
         self.control, self.proxy, self.config, self.home = control, proxy, config, config.parent
-        self._database = database
-        self.kept = Kept(self.home, database.direct if database else None)
+        self.kept = Kept(self.home, database)
         self._env = {
             **os.environ,
             **environment_of(slack, self.home),
             "SLACK_API_URL": proxy.url,
-            **({"TRIAGE_DATABASE_URL": database.url} if database else {}),
+            **({"TRIAGE_DATABASE_URL": database} if database else {}),
             **(environment or {}),
         }
         self._log = log or self.home.parent / "bot.log"
@@ -63,12 +61,10 @@ class Life:
 
     def launch(self, kill: Moment | None = None, withheld: str | None = None) -> None:
         """Start the bot and return at once."""
-        module = ["tests.crashes.victim", str(self.home), kill.as_argument()] if kill else ["bot"]
-        argv = [*module, "run", "--config", str(self.config)]
+        victim = ["tests.crashes.victim", kill.as_argument()] if kill else []
+        argv = [*victim, "bot", "run", "--config", str(self.config)]
         with self._log.open("ab") as log:
             self.process = process = fork_server.start(*argv, env=self._env, stdout=log, stderr=log)
-        if self._database is not None:
-            self._database.arm(kill, lambda: self._execute(process))
         if withheld is not None:
             self.proxy.withhold(withheld, lambda: self._execute(process))
 
@@ -154,6 +150,39 @@ class Life:
             self.control.wait_for(reached, what, channel=OPS.channel_id)
         except ProviderError as error:
             raise AssertionError(f"{error}\n{self.left()}\n{self.log[-4000:]}") from error
+
+    def dies(self, step: str, *, decision: str) -> None:
+        """Go on until the bot is killed at a step."""
+        self.carry_on(lambda: self.is_dead, f"the step {step!r}, which was never reached", decision=decision)
+        assert self.process is not None
+        assert self.process.returncode == -signal.SIGKILL, self.log[-4000:]
+
+    def carry_on_to_the_end(self, *, decision: str) -> None:
+        """Go on until the thread is settled and its asker told, stop the bot and check what it leaves."""
+        self.carry_on(
+            lambda: self.is_settled() and not self.kept.documents("acknowledgements"),
+            "the thread to be settled, and its asker to be told",
+            decision=decision,
+        )
+        self.stop()
+        self.ended_well(decision)
+
+    def ended_well(self, decision: str) -> None:
+        """Check that there is one of everything, and nothing is left to do."""
+        posted = 0 if decision == "dismiss" else 1
+        left = self.left()
+        assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, posted, posted, 1)
+        assert (left["events"], left["classified"], left["jobs"], left["corrupt"]) == (1, 1, 0, [])
+        assert not self.kept.documents("threads")
+        assert left["reactions"] == (["white_check_mark"] if posted else [])
+        assert not self.kept.documents("acknowledgements")
+        closed = self.archived()[0]
+        resolution = {"approve": "approved", "edit": "edited", "dismiss": "dismissed"}[decision]
+        assert (closed["resolution"], closed["rounds"][0]["round"], len(closed["rounds"])) == (resolution, 1, 1)
+        if decision == "edit":
+            assert self.replies()[0]["text"] == OWN_WORDS
+        if posted:
+            assert closed["posted_message_id"] == self.replies()[0]["ts"]
 
     def cards(self) -> list[Json]:
         """Return the thread's cards; there should be one."""

@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import requests
 
+from tests.crashes.outside import slack_call
+
 Deed = Callable[[], None]
 
 
@@ -37,14 +39,14 @@ class WithholdingProxy(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/api/"
 
     def withhold(self, pattern: str, deed: Deed) -> None:
-        """Do `deed` instead of answering the next call that `call <method> <body>` in `pattern` matches."""
+        """Do `deed` instead of answering the next call that `pattern` matches (see tests/crashes/outside.py)."""
         with self._lock:
             self._trap = (re.compile(pattern, re.DOTALL), deed)
 
-    def sprung(self, described: str) -> Deed | None:
+    def sprung(self, what: str) -> Deed | None:
         """Return the deed if this call is the one, once."""
         with self._lock:
-            if self._trap is None or not self._trap[0].match(described):
+            if self._trap is None or not self._trap[0].match(what):
                 return None
             deed, self._trap = self._trap[1], None
             return deed
@@ -59,10 +61,10 @@ class WithholdingProxy(ThreadingHTTPServer):
         with self._lock:
             self._cut = re.compile(pattern, re.DOTALL)
 
-    def is_cut(self, described: str) -> bool:
+    def is_cut(self, what: str) -> bool:
         """Return whether this call is the one to hang up on, once."""
         with self._lock:
-            if self._cut is None or not self._cut.match(described):
+            if self._cut is None or not self._cut.match(what):
                 return False
             self._cut = None
             return True
@@ -71,10 +73,10 @@ class WithholdingProxy(ThreadingHTTPServer):
         """Let through what is held."""
         self._released.set()
 
-    def delay(self, described: str) -> None:
+    def delay(self, what: str) -> None:
         """Return at once, or if this call is the one to hold, when it was released."""
         with self._lock:
-            if self._held is None or not self._held[0].match(described):
+            if self._held is None or not self._held[0].match(what):
                 return
             deed, self._held = self._held[1], None
         deed()
@@ -91,12 +93,13 @@ class _Handler(BaseHTTPRequestHandler):
         method = self.path.rpartition("/")[2]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
-        if self.server.is_cut(f"call {method} {body.decode()}"):
+        what = slack_call(method, body.decode())
+        if self.server.is_cut(what):
             self.close_connection = True
             return
-        self.server.delay(f"call {method} {body.decode()}")
+        self.server.delay(what)
         answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=120)
-        deed = self.server.sprung(f"call {method} {body.decode()}")
+        deed = self.server.sprung(what)
         if deed is not None:
             deed()
             self.close_connection = True

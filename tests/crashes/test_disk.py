@@ -22,8 +22,9 @@ from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.crashes.life import Life
+from tests.crashes.moments import after
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import SORTED, after
+from tests.crashes.steps import SORTED
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP

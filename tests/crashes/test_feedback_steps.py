@@ -14,27 +14,27 @@ from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from tests.crashes.life import Life
+from tests.crashes.moments import after, before
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import Step, after, before, met
+from tests.crashes.steps import Step, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SHOP
-from tests.replicas.database_proxy import DatabaseProxy
 
-SAVED = r"rename feedback/\S+ -> feedback/\S+\n.*"
+SAVED = r"put feedback \S+ .*"
 VOTED, MEANT, TOLD = SAVED + '"is_helpful": false', SAVED + '"telling_at": "', SAVED + '"is_told": true'
 STEPS = (
     Step(name="vote: before it is on file", kill=before(VOTED)),
     Step(name="vote: on file", kill=after(VOTED)),
     Step(name="vote: about to be told", kill=after(MEANT)),
-    Step(name="vote: told, not answered", withheld=r"call chat.postMessage .*triage_feedback:"),
+    Step(name="vote: told, not answered", withheld=r"post .*triage_feedback:"),
     Step(name="vote: told, not on file", kill=before(TOLD)),
 )
 SAMPLE = ("vote: told, not answered",)
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
     """A fresh home, behind the proxy."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
     with withholding_proxy(slack.api_url) as proxy:
@@ -72,7 +72,7 @@ def test_a_vote_counts_once_and_is_told_once_wherever_the_bot_dies(
     life.ask(RETRIES)
     life.carry_on(life.is_settled, "the reply", decision="approve")
     press(life)
-    life.control.wait_for(lambda: life.is_dead, f"the step {step.name!r}")
+    life.dies(step.name, decision="none")
     life.start()
     if not votes(life):
         press(life)

@@ -5,7 +5,6 @@ Part of `make test-full`.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,24 +18,23 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.crashes.life import Life
+from tests.crashes.moments import Moment, after, before
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import after, before, met
-from tests.crashes.victim import Moment
+from tests.crashes.steps import met
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
 from tests.journeys.test_fixes import CHECK, DIFF, KEY, QUESTION, script_of
 from tests.model_server import ModelServer, load_script
-from tests.replicas.database_proxy import DatabaseProxy
 
-SAVED = r"rename fixes/\S+ -> fixes/\S+\n.*"
+SAVED = r"put fixes \S+ .*"
 WANTED, INTENT, OPENED = (
     SAVED + '"status": "opening".*"pushed": \\[\\]',
     SAVED + r'"pushed": \[\s*"',
     SAVED + '"status": "open"',
 )
 PUSH, CHECKING, REQUEST = r"run .*git .* push ", r"run .*exec\(test", r"send POST /api/v3/repos/acme/shop/pulls"
-NAMED, SHOWN = r'rename state/\S+ -> state/\S+\n.*"fix_url": "http', SAVED + '"status": "open".*"is_shown": true'
+NAMED, SHOWN = r'put threads \S+ .*"fix_url": "http', SAVED + '"status": "open".*"is_shown": true'
 
 
 class Step(NamedTuple):
@@ -101,7 +99,7 @@ def host(tmp_path: Path) -> Iterator[CodeHost]:
 
 @pytest.fixture
 def life(
-    slack: LocalSlack, control: Control, tmp_path: Path, host: CodeHost, database: DatabaseProxy | None
+    slack: LocalSlack, control: Control, tmp_path: Path, host: CodeHost, database: str | None
 ) -> Iterator[FixLife]:
     """A fresh home, behind the proxy."""
     settings = {"code_host": "github", "fixes": {"check": CHECK}}
@@ -129,13 +127,11 @@ def test_a_bot_killed_at_any_step_of_a_fix_opens_one_request(
         life.control.wait_for(lambda: host.pulls, "the request")
         life.bury()
     else:
-        life.control.wait_for(lambda: life.is_dead, f"the step {step.name!r}")
-        assert life.process is not None
-        assert life.process.returncode == -signal.SIGKILL, life.log[-4000:]
+        life.dies(step.name, decision="none")
     assert (len(host.branches()), len(host.pulls)) == (step.branches, step.pulls)
     if step.then is not None:
         life.start(step.then)
-        life.control.wait_for(lambda: life.is_dead, f"the second death of {step.name!r}")
+        life.dies(f"{step.name}, again", decision="none")
     life.start()
     if not life.fixes():
         life.press()

@@ -15,8 +15,9 @@ from demo.headless import Element, find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, HELP, OPS
 from tests.crashes.life import Life
+from tests.crashes.moments import before
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import POSTED, TRACED, before
+from tests.crashes.steps import POSTED, RUN_ENDED
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -202,7 +203,7 @@ def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: 
 def test_a_question_whose_job_dies_three_times_keeps_its_card(life: Life, control: Control) -> None:
     """Killed in the midst of the same investigation: the card says so, and Re-investigate answers the question."""
     for death in range(3):
-        life.start(before(TRACED))
+        life.start(before(RUN_ENDED))
         if death == 0:
             life.ask(SESSIONS)
         life.carry_on(lambda: life.is_dead, "the bot to die", decision="none")

@@ -14,15 +14,14 @@ from bot.errors import InputError, ProviderError
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
+from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests.crashes.life import Life
+from tests.crashes.moments import Moment, after, before
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, SAVED, after, before, met
-from tests.crashes.victim import Moment
+from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, SAVED, met
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
-from tests.replicas.database_proxy import DatabaseProxy
 
 THREADS = 5
 TWIN_POSTED_SAVED = SAVED + r'"status": "investigating".*"posted_message_id": "'
@@ -109,7 +108,7 @@ class Five:
 
 
 @pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: DatabaseProxy | None) -> Iterator[Life]:
+def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
     """A fresh home and a small codebase, behind the proxy."""
     config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
     with withholding_proxy(slack.api_url) as proxy:
@@ -125,10 +124,6 @@ def five(life: Life) -> Five:
     return Five(life, [life.beside(SESSIONS, user=asker.user_id) for asker in (BEN, CHLOE) * 2])
 
 
-def _dies(life: Life, what: str) -> None:
-    life.control.wait_for(lambda: life.is_dead, what, channel=HELP.channel_id)
-
-
 @pytest.mark.parametrize(("engine", "step"), CHOSEN)
 def test_a_bot_killed_while_it_answers_five_threads_answers_each_once(
     life: Life, engine: str, step: TwinStep, record_property: Record
@@ -138,11 +133,11 @@ def test_a_bot_killed_while_it_answers_five_threads_answers_each_once(
     life.start(step.kill)
     threads = five(life)
     threads.approve()
-    _dies(life, step.name)
+    life.dies(step.name, decision="none")
     assert (sum(threads.posted()), len(threads.logged())) == (step.posted, step.logged)
     if step.then is not None:
         life.start(step.then)
-        _dies(life, f"{step.name}: {step.then}")
+        life.dies(f"{step.name}: {step.then}", decision="none")
     life.start()
     threads.settle()
     life.stop()
@@ -156,7 +151,7 @@ def test_a_twins_reply_that_slack_took_and_never_confirmed_is_not_posted_twice(l
     life.control.wait_for(threads.offer, "a card with the twins")
     life.dies_without_the_answer(rf'{POSTED}.*"thread_ts": "{threads.others[1].ts}"')
     threads.approve()
-    _dies(life, "the third post")
+    life.dies("the third post", decision="none")
     assert sum(threads.posted()) == 3
     life.start()
     threads.settle()

@@ -1,101 +1,85 @@
-"""`triage run` that is killed at a named moment; no line of the product knows of it.
+"""A program of the bot that is killed at a named moment; no line of the product knows of it.
 
-    python -m tests.crashes.victim <home> <moment as JSON> run --config …
+    python -m tests.crashes.victim <moment as JSON> bot run --config …
 
-An audit event comes just before its effect, so SIGKILL at the event is a death before it. A death after it comes with
-the next step of the same thread, which is profiled from the event on; after an append it comes with the fsync.
-Source: https://docs.python.org/3/library/audit_events.html and sys.setprofile
+It watches the ports of whatever engine the bot opens, and what leaves the process. Death is SIGKILL to itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
+import runpy
 import signal
 import sys
 import threading
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-WRITES = os.O_WRONLY | os.O_RDWR
+import bot.app
+from bot.config.environment import Environment
+from tests.crashes.effects import EffectCounter
+from tests.crashes.moments import Moment
+from tests.crashes.operations import WatchedEngine
+from tests.crashes.outside import outward
 
+TOO_FEW: Final = 99
+"""The exit code where the operation has ended, and had fewer effects inside."""
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Moment:
-    """The `nth` effect whose description `pattern` matches, or just after it."""
-
-    pattern: str
-    nth: int = 1
-    after: bool = False
-
-    def as_argument(self) -> str:
-        """Return what `main` takes on its command line."""
-        return json.dumps(asdict(self))
+OPENS_ENGINE: Final = "open_engine"
+"""The function of `bot.app` that returns the engine: the one place where the bot gets one."""
 
 
 class Executioner:
-    """The audit hook of one process; `home` is what the paths in descriptions are relative to."""
+    """Watches the operations of one process, and what it does outside, for one moment."""
 
-    def __init__(self, home: str, moment: Moment) -> None:
-        self._home, self._moment = home, moment
-        self._pattern = re.compile(moment.pattern, re.DOTALL)
-        self._left = moment.nth
-        self._busy = threading.local()
+    def __init__(self, moment: Moment) -> None:
+        self._moment, self._left, self._lock = moment, moment.nth, threading.Lock()
+        self._thread = threading.local()
 
-    def __call__(self, event: str, args: tuple[Any, ...]) -> None:
-        """Look at one audit event; does not return from the one it was made for."""
-        if getattr(self._busy, "looking", False):
+    def begins(self, *parts: str) -> None:
+        """Die before the operation, or count its effects from now on."""
+        if self._moment.after or not self._is_met(parts):
             return
-        self._busy.looking = True
+        if self._moment.effect is None:
+            die()
+        self._thread.counter = EffectCounter(self._moment.effect, die)
+
+    def ends(self, *parts: str) -> None:
+        """Die after the operation; end otherwise where it had too few effects to die inside."""
+        if self._moment.after and self._is_met(parts):
+            die()
+        if self._stopped_counting():
+            os._exit(TOO_FEW)
+
+    def fails(self) -> None:
+        """Wait for the next such operation."""
+        if self._stopped_counting():
+            self._left += 1
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        """Die before the call to the outside that an audit event announces."""
+        if getattr(self._thread, "is_looking", False):
+            return
+        self._thread.is_looking = True
         try:
-            self._look(event, args)
+            what = outward(event, args)
+            if what is not None:
+                self.begins(what)
         finally:
-            self._busy.looking = False
+            self._thread.is_looking = False
 
-    def _look(self, event: str, args: tuple[Any, ...]) -> None:
-        what = self._described(event, args)
-        if what is None or not self._pattern.match(what):
-            return
-        self._left -= 1
-        if self._left == 0:
-            if not self._moment.after:
-                die()
-            sys.setprofile(_after_fsync if event == "open" else _at_once)
+    def _is_met(self, parts: tuple[str, ...]) -> bool:
+        with self._lock:
+            left = self._left
+            self._left -= sum(map(self._moment.is_of, parts))
+            return left > 0 >= self._left
 
-    def _described(self, event: str, args: tuple[Any, ...]) -> str | None:
-        """Return an effect in words: verb, path or method, and the content that takes its place or goes out."""
-        if event == "os.rename":
-            source, target = self._short(args[0]), self._short(args[1])
-            return f"rename {source} -> {target}\n{_content(args[0])}"
-        if event == "os.remove":
-            return f"remove {self._short(args[0])}"
-        if event == "open" and isinstance(args[0], str) and args[2] & WRITES:
-            return f"{'append' if args[2] & os.O_APPEND else 'write'} {self._short(args[0])}"
-        if event == "subprocess.Popen":
-            return f"run {' '.join(map(str, args[1]))}"
-        if event == "http.client.send":
-            return f"send {bytes(args[1]).split(b' HTTP/')[0].decode(errors='replace')}"
-        if event == "urllib.Request":
-            return f"call {args[0].rpartition('/')[2]} {(args[1] or b'').decode()}"
-        return None
-
-    def _short(self, path: object) -> str:
-        return os.fspath(path).removeprefix(self._home).lstrip("/")  # type: ignore[call-overload, no-any-return]
-
-
-def _at_once(frame: FrameType, _event: str, _arg: object) -> None:
-    """Die as soon as the thread is back from the effect, in code that is not ours."""
-    if frame.f_code.co_filename != __file__:
-        die()
-
-
-def _after_fsync(_frame: FrameType, event: str, arg: object) -> None:
-    """Die when what was opened has been written and is on disk."""
-    if event == "c_return" and arg is os.fsync:
-        die()
+    def _stopped_counting(self) -> bool:
+        counter: EffectCounter | None = getattr(self._thread, "counter", None)
+        self._thread.counter = None
+        if counter is not None:
+            counter.stop()
+        return counter is not None
 
 
 def die() -> NoReturn:
@@ -104,21 +88,25 @@ def die() -> NoReturn:
     raise AssertionError("SIGKILL returned")
 
 
-def _content(path: object) -> str:
-    try:
-        return Path(str(path)).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+def watch(executioner: Executioner) -> None:
+    """Have the bot open its engine under watch, and the process tell of what leaves it."""
+    names = vars(bot.app)
+    open_engine = names[OPENS_ENGINE]
+
+    def opens_watched(environment: Environment) -> WatchedEngine:
+        return WatchedEngine(open_engine(environment), executioner)
+
+    names[OPENS_ENGINE] = opens_watched
+    sys.addaudithook(executioner.audit)
 
 
-def main(arguments: list[str]) -> int:
-    """Arm the hook, then become the bot."""
-    home, moment, *rest = arguments
-    sys.addaudithook(Executioner(home, Moment(**json.loads(moment))))
-    from bot.__main__ import main as triage
-
-    return triage(rest)
+def main(arguments: list[str]) -> None:
+    """Arm the watch, then become the program."""
+    moment, module, *rest = arguments
+    watch(Executioner(Moment(**json.loads(moment))))
+    sys.argv = [module, *rest]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

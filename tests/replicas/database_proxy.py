@@ -8,26 +8,55 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.crashes.statements import Statements, Trap
-from tests.crashes.victim import Moment
+from tests.crashes.moments import Moment
 
 _WRITES: Final = re.compile(rb"(?:INSERT 0|UPDATE|DELETE) [1-9]|COMMIT")
 """How the server names a statement that wrote something; a transaction's are done with its COMMIT."""
 
 
-class DatabaseProxy:
-    """One replica's way to the server; `on_write` gets the number of each write before the replica hears of it.
+@dataclass
+class Trap:
+    """Does `deed` at a moment, once; its pattern matches the SQL of a statement."""
 
-    `direct` is the address behind it.
-    """
+    moment: Moment
+    deed: Callable[[], object]
+    met: int = 0
+
+    def is_met(self, sql: str | None) -> bool:
+        """Return whether this is the statement of the moment."""
+        if sql is None or not self.moment.is_of(sql):
+            return False
+        self.met += 1
+        return self.met == self.moment.nth
+
+
+@dataclass
+class Statements:
+    """The statements of one connection, read from the messages that go to the server."""
+
+    prepared: dict[bytes, str] = field(default_factory=dict)
+
+    def read(self, kind: bytes, body: bytes) -> str | None:
+        """Return the SQL that a message has the server carry out."""
+        if kind == b"P":
+            name, sql, _ = body.split(b"\0", 2)
+            self.prepared[name] = sql.decode()
+        if kind == b"Q":  # what has no parameters: BEGIN, COMMIT
+            return body.rstrip(b"\0").decode()
+        return self.prepared[body.split(b"\0", 2)[1]] if kind == b"B" else None
+
+
+class DatabaseProxy:
+    """One replica's way to the server; `on_write` gets the number of each write before the replica hears of it."""
 
     def __init__(self, url: str, on_write: Callable[[int], object] = lambda _: None) -> None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        self.direct, known = url, conninfo_to_dict(url)
+        known = conninfo_to_dict(url)
         self._upstream = str(known["host"]), int(known.get("port") or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = make_conninfo(

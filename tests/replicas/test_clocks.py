@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,10 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, OPS
 from tests import fork_server
-from tests.crashes.steps import INTENT, after
+from tests.crashes.moments import after
+from tests.crashes.steps import INTENT
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
-from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import LIMIT_S, answered_once
 
@@ -47,12 +46,10 @@ def test_a_reply_that_was_approved_by_a_wrong_clock_is_posted_once_by_another(
 ) -> None:
     """Its owner dies before the post; the next one counts by the same time, so that nobody has to approve again."""
     wrong = ("tests.replicas.wrong_clock", str(ahead_s))
-    proxy = DatabaseProxy(fleet.url)
-    fleet.start(1, environment={"TRIAGE_DATABASE_URL": proxy.url}, program=wrong)
+    fleet.start(1, program=("tests.crashes.victim", after(INTENT).as_argument(), *wrong))
     control.wait_for(lambda: "the database's" in control.transcript(OPS.channel_id), "the line", timeout_s=LIMIT_S)
     first = fleet.ask(SESSIONS, CHLOE.user_id)
     card = fleet.draft(first)
-    proxy.arm(after(INTENT), lambda: fleet.running[1].send_signal(signal.SIGKILL))
     fleet.click(card, ids.APPROVE)
     control.wait_for(lambda: fleet.running[1].poll() is not None, "the death")
     fleet.start(2)

@@ -19,8 +19,7 @@ from bot.ports.collections import EVENTS
 from tests import fork_server
 from tests.builders import an_event
 from tests.composition.test_state_move import files, sorted_all
-from tests.crashes.steps import after, before
-from tests.crashes.victim import Moment
+from tests.crashes.moments import Moment, after, before
 from tests.fork_server import ForkedProcess
 from tests.postgres import driver, new_database
 from tests.replicas.database_proxy import DatabaseProxy

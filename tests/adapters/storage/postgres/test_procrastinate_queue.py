@@ -17,7 +17,7 @@ from bot.domain.jobs import Job, QuestionAsked
 from bot.errors import ConfigError, DiskRefused
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
-from tests.crashes.steps import CLAIMED, after
+from tests.crashes.moments import after
 from tests.fakes import FakeClock
 from tests.postgres import cut_connections, fall_silent, new_namespace, shared_database, until_it_answers
 from tests.replicas.database_proxy import DatabaseProxy
@@ -300,7 +300,7 @@ def test_a_claim_whose_answer_was_lost_is_made_again(namespace: str) -> None:
     queue = ProcrastinateQueue(database, namespace, FakeClock())
     try:
         put = queue.put(some_work("T1.C1.1"))
-        proxy.arm(after(CLAIMED), lambda: None)
+        proxy.arm(after("UPDATE procrastinate_jobs SET status = 'doing'"), lambda: None)
         with pytest.raises(DiskRefused):
             queue.claim()
         claimed = queue.claim()
