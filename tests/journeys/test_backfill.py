@@ -14,18 +14,14 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fakes import FakeClock
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.home_files import Journal, list_files
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running
 from tests.journeys.wire import Wire, wire
@@ -38,7 +34,7 @@ QUESTIONS = ("At which hour does the nightly export of orders run?", RETRIES, TI
 
 def heard(home: Path) -> list[str]:
     """Return the ts of every journaled message, in order."""
-    return [record["message_id"] for record in NdjsonJournal(home / "events.ndjson").records()]
+    return [record["message_id"] for record in Journal(home / "events.ndjson").records()]
 
 
 def lines(control: Control) -> list[str]:
@@ -58,7 +54,7 @@ class RemoteOffice(Office):
         self.bot = App(
             load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
         )
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.replies = Journal(home / "replies.ndjson")
 
 
 @pytest.fixture

@@ -13,9 +13,6 @@ import yaml
 from playwright.sync_api import expect
 
 from blocks import ids
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -25,7 +22,7 @@ from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import commit_files, git, make_repo
 from tests.journeys.browser import SlackPage
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import RETRIES, SHOP
 from tests.model_server import ModelServer, load_script
 

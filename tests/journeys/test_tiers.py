@@ -9,15 +9,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 
 PLAYBOOK = "# Heartbeat\n## Quick\n- [x] Tree: `git status --porcelain`\n## Hourly\n- [ ] Certificates\n## Daily\n"
 
