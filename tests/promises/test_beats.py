@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from demo.control import Control
+from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.cli.typed import typed
@@ -70,7 +71,8 @@ class Garden(BeatOffice):
 
     def __init__(self, slack: Any, control: Control, folder: Path, hook: Receiver) -> None:
         self.places = {
-            name: watched(folder, name) for name in ("well", "tracked", "ticking", "east", "told", "quiet", "nosy")
+            name: watched(folder, name)
+            for name in ("well", "tracked", "ticking", "east", "told", "quiet", "nosy", "gone")
         }
         self.places["hook"] = watched(folder, "hook", state="bad")
         git(self.places["tracked"].cwd, "add", "--force", "HEARTBEAT.md")
@@ -125,6 +127,19 @@ def test_a_playbook_that_git_tracks_is_not_worked_and_its_owner_is_told(garden: 
     line = garden.beat(place, result="skipped")
     assert "allow_tracked_playbook" in line["why"]
     assert "(never)" in place.playbook
+
+
+def test_a_session_without_its_folder_does_not_beat_and_its_owner_is_told_once(garden: Garden) -> None:
+    """It goes on when the folder is back."""
+    place = garden.places["gone"]
+    place.cwd.rename(place.cwd.with_name("elsewhere"))
+    try:
+        garden.control.wait_for(lambda: [a for a in garden.alerts() if "gone" in shown_text(a)], "Ana to be told")
+        assert garden.beat(place)["result"] in ("skipped", "failed")
+    finally:
+        place.cwd.with_name("elsewhere").rename(place.cwd)
+    assert garden.beat(place, result="ok-token")
+    assert len([a for a in garden.alerts() if "gone" in shown_text(a)]) == 1
 
 
 def test_an_output_that_differs_in_clocks_and_durations_alone_is_not_news(garden: Garden) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -237,3 +238,61 @@ def test_one_question_and_one_repository_need_no_config(shell: Shell, tmp_path: 
     (shell.folder / "triage.yml").unlink()
     facts = shell.json("investigate", "--codebase", str(other), "What is MAX_UPLOAD_MB?")
     assert facts["investigator_return"]["evidence_refs"][0]["ref"].startswith("limits.py:1")
+
+
+def test_without_a_key_no_model_is_asked(shell: Shell) -> None:
+    """An address alone sends nothing: the search over the code answers."""
+    with ModelServer(PASS) as models:
+        shell.configure(base_url=models.url)
+        facts = shell.json("investigate", SESSIONS)
+        assert (facts["investigator"], models.requests) == ("offline", [])
+
+
+def test_no_link_leads_out_of_the_checkout_and_no_setting_of_a_repository_runs(shell: Shell) -> None:
+    """A committed link is not followed; a monitor that the repository's config names is never started."""
+    (shell.folder / "outside.py").write_text("OUTSIDE_SECRET_LIMIT = 4711\n")
+    (shell.codebase / "linked.py").symlink_to(shell.folder / "outside.py")
+    git(shell.codebase, "add", "-A")
+    git(shell.codebase, "commit", "--quiet", "-m", "Link")
+    monitor = shell.folder / "monitor.sh"
+    monitor.write_text(f"#!/bin/sh\ntouch {shell.folder}/it-ran\n")
+    monitor.chmod(0o755)
+    git(shell.codebase, "config", "core.fsmonitor", str(monitor))
+    facts = shell.json("investigate", "What is OUTSIDE_SECRET_LIMIT?")
+    assert "4711" not in json.dumps(facts["investigator_return"])
+    shell.json("investigate", "Who changed shop/retry.py last?")
+    assert not (shell.folder / "it-ran").exists()
+
+
+def test_git_for_the_codebase_sees_no_secret_of_the_environment(shell: Shell) -> None:
+    """A git that writes down its environment finds no token in it."""
+    real = shutil.which("git")
+    folder = shell.folder / "bin"
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\nenv >> {shell.folder}/seen\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    shell.env |= {"PATH": f"{folder}:{shell.env['PATH']}", "SLACK_BOT_TOKEN": "xoxb-planted-0000"}
+    shell.types("investigate", RETRIES)
+    seen = (shell.folder / "seen").read_text()
+    assert "PATH=" in seen
+    assert "planted" not in seen
+    assert "TRIAGE_HOME" not in seen
+
+
+def test_a_role_without_a_database_is_refused(shell: Shell) -> None:
+    """`run --only edge` says what it wants."""
+    shell.env |= {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": "http://127.0.0.1:9/api/"}
+    for role in ("edge", "work"):
+        said = shell.types("run", "--only", role)
+        assert said.returncode
+        assert "TRIAGE_DATABASE_URL" in said.stderr
+
+
+def test_an_address_of_a_database_that_leads_nowhere_is_one_sentence_and_not_repeated(shell: Shell) -> None:
+    """Neither password nor host is printed."""
+    shell.env["TRIAGE_DATABASE_URL"] = "postgresql://triage:planted-pw@127.0.0.1:9/nowhere-db"
+    found = shell.doctor("database")
+    assert not found["ok"]
+    assert "planted-pw" not in json.dumps(found)
+    assert "nowhere-db" not in json.dumps(found)
+    assert "Traceback" not in shell.types("status").stderr

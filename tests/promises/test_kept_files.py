@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.errors import StoreError
+from bot.errors import StoreError, TriageError
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -128,3 +128,14 @@ def test_feedback_and_acknowledge_decide_what_the_asker_sees(
         office.click(office.draft(ts), ids.APPROVE)
         assert find_element(office.reply(ts), ids.HELPFUL) is None
         assert control.reactions(HELP.channel_id, ts) == []
+
+
+def test_a_second_bot_on_one_data_directory_is_refused_though_its_lock_was_deleted(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The directory itself is locked, too."""
+    home = tmp_path / "home"
+    with at_work(slack, control, tmp_path):
+        (home / "lock").unlink()
+        with pytest.raises(TriageError, match=r"runs|running|already"):
+            Office(slack, control, home, shop).bot.start()
