@@ -61,11 +61,12 @@ class Office:
         codebase: Path,
         *,
         clock: Clock | None = None,
+        time_scale: float = HASTE,
         **more: Any,
     ) -> None:
         self.control, self.home = control, home
         settings = load_settings(write_config(home, codebase, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=HASTE)
+        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=time_scale)
         self.replies = Journal(home / "replies.ndjson")
 
     def ask(

@@ -18,7 +18,6 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
-from tests.fakes import FakeClock
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
@@ -208,6 +207,13 @@ def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control
         assert "triage is not running (last seen" in status()
 
 
+class DayAhead:
+    """The clock of a machine that is a day ahead."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(hours=24)
+
+
 def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
@@ -218,7 +224,7 @@ def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
     control.wait_for(control.modals.is_bot_connected, "the bot to connect")
     first.bot.stop()
     ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-    ahead = FakeClock(datetime.now(UTC) + timedelta(hours=24))
+    ahead = DayAhead()
     office = Office(slack, control, home, shop, clock=ahead)
     office.bot.start()
     try:

@@ -17,7 +17,7 @@ from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
-from tests.casework.fixes.test_patch_check import HOSTILE
+from tests.casework.fixes.hostile_patches import HOSTILE
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import commit_files, git, make_repo
 from tests.journeys.browser import SlackPage

@@ -106,7 +106,7 @@ def test_records_of_runs_go_after_keep_runs_for_and_those_of_open_threads_stay(
     for run in (old, open_run):
         for path in (*run.rglob("*"), run):
             os.utime(path, (long_ago, long_ago))
-    with at_work(slack, control, tmp_path, keep_runs_for="7d"):
+    with at_work(slack, control, tmp_path, keep_runs_for="7d", time_scale=0.02):
         control.wait_for(lambda: not old.exists(), "the old record to go")
         assert young.exists()
         assert open_run.exists()

@@ -37,7 +37,9 @@ class Later:
 @contextmanager
 def at_work(slack: LocalSlack, control: Control, folder: Path, clock: Later, **more: Any) -> Iterator[Office]:
     """Run the ordinary bot by this clock, with colleagues who always work."""
-    office = Office(slack, control, folder / "home", folder / "shop", clock=clock, working_hours=ALWAYS, **more)
+    office = Office(
+        slack, control, folder / "home", folder / "shop", clock=clock, working_hours=ALWAYS, time_scale=0.02, **more
+    )
     office.bot.start()
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
