@@ -19,8 +19,9 @@ import requests
 class SlackEnd(ThreadingHTTPServer):
     """Forwards POSTs to `upstream`.
 
-    `people` are fields of users by their id, `headers` go with every answer, `refusals` are errors by method,
-    and `calls` are method and arguments of what was asked.
+    `people` and `channels` are fields of users and channels by their id, `headers` go with every answer, `refusals` are
+    errors by method, or by method and channel of a call that only reads; `calls` are method and arguments of what was
+    asked.
     """
 
     daemon_threads = True
@@ -29,6 +30,7 @@ class SlackEnd(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.upstream = api_url
         self.people: dict[str, dict[str, Any]] = {}
+        self.channels: dict[str, dict[str, Any]] = {}
         self.headers: dict[str, str] = {}
         self.refusals: dict[str, str] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -38,14 +40,17 @@ class SlackEnd(ThreadingHTTPServer):
         """What SLACK_API_URL is set to."""
         return f"http://127.0.0.1:{self.server_port}/api/"
 
-    def answer(self, method: str, content: bytes) -> bytes:
+    def answer(self, method: str, channel: str, content: bytes) -> bytes:
         """Return an answer with what this end knows better."""
-        if method in self.refusals:
-            return json.dumps({"ok": False, "error": self.refusals[method]}).encode()
+        refusal = self.refusals.get(method) or self.refusals.get(f"{method} {channel}")
+        if refusal:
+            return json.dumps({"ok": False, "error": refusal}).encode()
         found = json.loads(content)
         for user in [found.get("user"), *(found.get("members") or [])]:
             if isinstance(user, dict):
                 user.update(self.people.get(user.get("id", ""), {}))
+        if isinstance(found.get("channel"), dict):
+            found["channel"].update(self.channels.get(found["channel"].get("id", ""), {}))
         return json.dumps(found).encode()
 
 
@@ -59,8 +64,11 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(body or b"{}") if is_json else dict(parse_qsl(body.decode()))
         self.server.calls.append((method, asked))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
+        if method in self.server.refusals:  # refused before it is carried out
+            self._answer(self.server.answer(method, "", b"{}"))
+            return
         found = requests.post(self.server.upstream + method, data=body, headers=headers, timeout=120)
-        self._answer(self.server.answer(method, found.content))
+        self._answer(self.server.answer(method, str(asked.get("channel")), found.content))
 
     def _answer(self, content: bytes) -> None:
         self.send_response_only(200)

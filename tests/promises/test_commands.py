@@ -296,3 +296,32 @@ def test_an_address_of_a_database_that_leads_nowhere_is_one_sentence_and_not_rep
     assert "planted-pw" not in json.dumps(found)
     assert "nowhere-db" not in json.dumps(found)
     assert "Traceback" not in shell.types("status").stderr
+
+
+def test_an_mcp_server_sees_the_variables_it_names_and_no_secret(shell: Shell) -> None:
+    """Neither the chat's tokens nor the model's key."""
+    seen = shell.folder / "seen"
+    program = f"import os, pathlib; pathlib.Path({str(seen)!r}).write_text(' '.join(os.environ))"
+    shell.env |= {"WANTED": "1", "SLACK_BOT_TOKEN": "xoxb-planted-0000"}
+    spy = {"command": [sys.executable, "-c", program], "env": ["WANTED"]}
+    with ModelServer(PASS) as models:
+        shell.with_models(models.url, mcp_servers={"spy": spy})
+        shell.types("investigate", SESSIONS)
+    names = seen.read_text().split()
+    assert "WANTED" in names
+    assert not [name for name in names if name.startswith(("SLACK", "ANTHROPIC", "TRIAGE"))]
+
+
+def test_git_that_asks_a_remote_sees_no_token_of_ours(shell: Shell) -> None:
+    """What it needs to log in is there, no more."""
+    real = shutil.which("git")
+    folder = shell.folder / "bin"
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\nenv >> {shell.folder}/seen\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    shell.env |= {"PATH": f"{folder}:{shell.env['PATH']}", "SLACK_BOT_TOKEN": "xoxb-planted-0000"}
+    shell.configure(codebases={"shop": {"url": "https://127.0.0.1:9/shop.git"}})
+    shell.types("doctor")
+    seen = (shell.folder / "seen").read_text()
+    assert "HOME=" in seen
+    assert "planted" not in seen

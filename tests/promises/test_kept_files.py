@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import HELP, OPS
+from tests.cli.typed import typed
 from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
@@ -139,3 +141,32 @@ def test_a_second_bot_on_one_data_directory_is_refused_though_its_lock_was_delet
         (home / "lock").unlink()
         with pytest.raises(TriageError, match=r"runs|running|already"):
             Office(slack, control, home, shop).bot.start()
+
+
+def test_files_can_be_led_back_to_an_earlier_schema_and_forth(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """`triage schema --to 1` rewrites them; the next start takes them up as they were."""
+    home = tmp_path / "home"
+    with at_work(slack, control, tmp_path) as office:
+        ts = office.ask(SESSIONS)
+        office.draft(ts)
+    said = typed(["schema", "--to", "1", "--home", str(home)], home, {"PATH": "/usr/bin:/bin"})
+    assert said.returncode == 0, said.stderr
+    (file,) = list_files(home / "state", f"*{ts}.json")
+    assert json.loads(file.read_text()).get("schema_version", 1) == 1
+    with at_work(slack, control, tmp_path) as office:
+        office.click(office.draft(ts), ids.APPROVE)
+        office.reply(ts)
+
+
+def test_another_harness_sees_no_token_of_slack(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """A question that takes long is given to it; its environment is written down here."""
+    seen = tmp_path / "seen"
+    program = f"import os, pathlib; pathlib.Path({str(seen)!r}).write_text(' '.join(os.environ))"
+    with at_work(slack, control, tmp_path, escalation={"command": [sys.executable, "-c", program]}) as office:
+        office.ask(f"Audit every place: {SESSIONS}")
+        control.wait_for(lambda: seen.exists() and seen.read_text(), "the harness to begin")
+    assert [name for name in seen.read_text().split() if name.startswith(("SLACK", "TRIAGE_DATABASE"))] == []

@@ -160,7 +160,7 @@ def _rows(page: str) -> list[str]:
 @pytest.mark.parametrize("page", ["reliability", "security"])
 def test_every_row_of_the_page_has_its_promise(page: str) -> None:
     """A row that is added or changed needs an entry; an entry whose row is gone goes, too."""
-    entries = [entry["row"] for entry in TABLE[page]]
+    entries = [entry["row"] for entry in TABLE[page] if entry["row"] not in TABLE["going"]]
     assert sorted(entries) == sorted(_rows(page))
 
 
