@@ -115,6 +115,30 @@ def test_a_question_that_pages_rings_every_again_after_and_tells_pages_then_once
         assert len(rings(control, control.direct_messages(BEN.user_id))) == 1
 
 
+def test_a_brief_is_said_at_its_time_and_at_most_once_whatever_restarts(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Not before; not again by the next start."""
+    clock = Later()
+    due = datetime.now(UTC) + timedelta(hours=3)
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    with at_work(slack, control, tmp_path, clock, brief=brief) as office:
+        ts = office.ask(SESSIONS)
+        office.draft(ts)
+        assert briefs(control) == []
+        clock.ahead = timedelta(hours=3)
+        control.wait_for(lambda: briefs(control), "the brief")
+    with at_work(slack, control, tmp_path, clock, brief=brief) as office:
+        clock.ahead = timedelta(hours=3, minutes=5)
+        office.draft(office.ask(RETRIES))
+        assert len(briefs(control)) == 1
+
+
+def briefs(control: Control) -> list[str]:
+    """Return the morning briefs."""
+    return [one["text"] for one in control.messages(OPS.channel_id) if one["text"].startswith("Morning brief")]
+
+
 def reminders(control: Control) -> list[str]:
     """Return the messages that name waiting cards."""
     return [
