@@ -23,7 +23,7 @@ REMOVED: Final = {
     "slack.posts_per_second": "posts keep to Slack's own limit: one a second to each channel, after a burst of three.",
     "slack.connections": "the connection is made again by itself, and what was said meanwhile is read back.",
     "classifier.weights": "the shipped weights are used; `classifier.threshold` says how much is heard.",
-    "mcp_servers.*.cwd": "a server starts in the bot's folder; `command: [env, -C, FOLDER, PROGRAM]` does it elsewhere.",
+    "mcp_servers.*.cwd": "a server starts in the bot's folder; `command: [env, -C, FOLDER, PROGRAM]` changes that.",
     "mcp_servers.*.timeout_s": "connecting, listing and each call may take 60 seconds.",
     "pricing.*.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
     "pricing.*.long.cache_write_5m": "writing to the cache costs 1.25 times `input`.",

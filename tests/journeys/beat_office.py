@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -22,6 +21,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO
 from tests.gitrepo import make_repo
 from tests.journeys.hasty import HASTE
+from tests.journeys.home_files import Journal
 from tests.journeys.office import Office, environment_of, write_config
 
 ALWAYS = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
@@ -83,7 +83,7 @@ class BeatOffice(Office):
         self.bot = App(
             load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
         )
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.replies = Journal(home / "replies.ndjson")
         self.beats = self.bot.team.heartbeats
 
     def wake(self, place: Watched, wake: Wake = Wake.ON_DEMAND) -> str:
@@ -109,7 +109,7 @@ class BeatOffice(Office):
 
     def envelopes(self, place: Watched) -> list[Json]:
         """Return the session's lines of heartbeats.ndjson, oldest first."""
-        journal = NdjsonJournal(self.home / "heartbeats.ndjson")
+        journal = Journal(self.home / "heartbeats.ndjson")
         return [line for line in journal.records() if line["session_id"] == place.id]
 
     @property

@@ -8,8 +8,6 @@ from typing import Any
 import yaml
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -19,6 +17,7 @@ from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.hasty import HASTE
+from tests.journeys.home_files import Journal, list_files
 
 
 def environment_of(slack: LocalSlack, home: Path) -> dict[str, str]:
@@ -58,12 +57,13 @@ class Office:
         codebase: Path,
         *,
         clock: Clock | None = None,
+        time_scale: float = HASTE,
         **more: Any,
     ) -> None:
         self.control, self.home = control, home
         settings = load_settings(write_config(home, codebase, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=HASTE)
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=time_scale)
+        self.replies = Journal(home / "replies.ndjson")
 
     def ask(
         self, text: str, *, user: str = CHLOE.user_id, channel: str = HELP.channel_id, thread: str | None = None

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.casework.acknowledgements import LOOKING
 from demo.control import Control, text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, HELP
+from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
+
+LOOKING = "I am looking into this; a person checks the answer before it is posted."
 
 
 def bears(office: Office, ts: str, *reactions: str) -> None:

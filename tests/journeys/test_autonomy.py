@@ -12,12 +12,12 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.journeys.home_files import Journal
 from tests.journeys.test_models import SCRIPTS, ModelOffice
 from tests.model_server import ModelServer, load_script
 
@@ -36,7 +36,7 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path)
             live_four_weeks(FileStore(home), datetime.now(UTC), team=DEMO.team_id, channel=ENG.channel_id)
             server = stack.enter_context(ModelServer(load_script(SCRIPTS / "pass.yml")))
             office = ModelOffice(slack, control, home, shop, server.url, working_hours=AT_WORK, **settings)
-            office.replies = NdjsonJournal(home / "replies.ndjson")
+            office.replies = Journal(home / "replies.ndjson")
             office.bot.start()
             stack.callback(office.bot.stop)
             control.wait_for(control.modals.is_bot_connected, "the bot to connect")

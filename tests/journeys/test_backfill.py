@@ -13,18 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
-from tests.fakes import FakeClock
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.home_files import Journal, list_files
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running
 from tests.journeys.wire import Wire, wire
@@ -37,7 +32,7 @@ QUESTIONS = ("At which hour does the nightly export of orders run?", RETRIES, TI
 
 def heard(home: Path) -> list[str]:
     """Return the ts of every journaled message, in order."""
-    return [record["message_id"] for record in NdjsonJournal(home / "events.ndjson").records()]
+    return [record["message_id"] for record in Journal(home / "events.ndjson").records()]
 
 
 def lines(control: Control) -> list[str]:
@@ -57,7 +52,7 @@ class RemoteOffice(Office):
         self.bot = App(
             load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
         )
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.replies = Journal(home / "replies.ndjson")
 
 
 @pytest.fixture
@@ -189,6 +184,13 @@ def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control
         assert "triage is not running (last seen" in status()
 
 
+class DayAhead:
+    """The clock of a machine that is a day ahead."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(hours=24)
+
+
 def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
@@ -199,7 +201,7 @@ def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
     control.wait_for(control.modals.is_bot_connected, "the bot to connect")
     first.bot.stop()
     ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-    ahead = FakeClock(datetime.now(UTC) + timedelta(hours=24))
+    ahead = DayAhead()
     office = Office(slack, control, home, shop, clock=ahead)
     office.bot.start()
     try:

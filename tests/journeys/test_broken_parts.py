@@ -7,7 +7,6 @@ from pathlib import Path
 from slack_sdk import WebClient
 
 from blocks import ids
-from bot.composition.process_services import REPLACEABLE_FOLDERS
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
@@ -16,6 +15,19 @@ from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 
+REPLACEABLE_FOLDERS = (
+    "acknowledgements",
+    "auto_replies",
+    "cards",
+    "codebases",
+    "fixes",
+    "index",
+    "runs",
+    "sessions",
+    "slack",
+    "suggestions",
+    "wakes",
+)
 LOGS = ("replies", "heartbeats")
 
 

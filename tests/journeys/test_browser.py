@@ -9,13 +9,12 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from bot.domain.heartbeats.beats import Wake
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.watched import SESSION
 from demo.watched import watched as watched_by_the_demo
 from demo.workspace import ANA, CHLOE
-from tests.journeys.beat_office import BeatOffice
+from tests.journeys.beat_office import BeatOffice, Wake
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import TIMEOUTS

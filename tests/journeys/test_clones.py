@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bot.ports.code import read_clones
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
@@ -48,8 +48,8 @@ def test_a_question_waits_for_the_first_clone_and_later_ones_for_a_fetch(
         control.wait_for(lambda: office.bot.process.code.repos["shop"].head() == sha, "the push to arrive")
         assert "shop/reports.py" in shown_text(office.draft(office.ask("what does weekly_turnover return?")))
         server.mood = Mood.GONE
-        documents = office.bot.process.storage.documents
-        control.wait_for(lambda: read_clones(documents)["shop"].problem, "a fetch to fail")
+        standing = office.home / "codebases" / "shop.json"
+        control.wait_for(lambda: json.loads(standing.read_text())["problem"], "a fetch to fail")
         assert "the fetch failed" in shown_text(office.draft(office.ask("where is the retry of the gateway set?")))
         control.wait_for(lambda: told(control, "shop cannot be fetched"), "the ops channel to be told")
         assert len(told(control, "shop cannot be fetched")) == len(told(control, "shop cannot be cloned")) == 1

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.cli.investigate.verify import command as verify
-from bot.cli.reports.status import status_command as status
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, ENG, HELP, OPS
+from tests.cli.typed import typed
 from tests.gitrepo import git, make_repo
-from tests.journeys.office import Office, write_config
+from tests.journeys.home_files import Journal
+from tests.journeys.office import Office, load_settings, write_config
 from tests.journeys.shop import RETRIES, SHOP
 
 INFRA = {
@@ -52,13 +49,13 @@ def several(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Off
     office.bot.stop()
 
 
-def run(command: Callable[..., Any], capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
+def run(office: Office, *words: str) -> tuple[int, str]:
     """Return exit code and output of a command of the terminal."""
-    code = command.main(list(args), standalone_mode=False)  # type: ignore[attr-defined]
-    return int(code or 0), capsys.readouterr().out
+    said = typed([*words, "--home", str(office.home)], office.home, {"PATH": "/usr/bin:/bin"})
+    return said.returncode, said.stdout
 
 
-def test_a_question_is_answered_from_the_right_repository(several: Office, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_is_answered_from_the_right_repository(several: Office) -> None:
     """The card names it and links to its own host; the reply cites it, and `verify` finds it."""
     ts = several.ask(WORKERS)
     card = several.draft(ts)
@@ -66,15 +63,15 @@ def test_a_question_is_answered_from_the_right_repository(several: Office, capsy
     assert "https://gitlab.com/acme/infra/-/blob/" in json.dumps(card)
     several.click(card, ids.APPROVE)
     assert "infra:deploy/workers.py:" in several.reply(ts)["text"]
-    (record,) = NdjsonJournal(several.home / "replies.ndjson").records()
+    (record,) = Journal(several.home / "replies.ndjson").records()
     assert record["evidence_refs"][0]["ref"].startswith("infra:deploy/workers.py:")
-    config = ("--home", str(several.home), "--config", str(several.home / "triage.yml"))
-    code, out = run(verify, capsys, f"{DEMO.team_id}.{HELP.channel_id}.{ts}", *config)
+    config = ("--config", str(several.home / "triage.yml"))
+    code, out = run(several, "verify", f"{DEMO.team_id}.{HELP.channel_id}.{ts}", *config)
     assert (code, "wrong" in out) == (0, False)
     assert "✓ file         infra:deploy/workers.py:" in out
 
 
-def test_each_question_has_its_own_repository(several: Office, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_question_has_its_own_repository(several: Office) -> None:
     """In one channel, by what the passages say, and by the name in the question."""
     ts = several.ask(RETRIES)
     assert "shop · shop/retry.py:" in shown_text(several.draft(ts))
@@ -82,7 +79,7 @@ def test_each_question_has_its_own_repository(several: Office, capsys: pytest.Ca
     assert "infra · deploy/workers.py:" in shown_text(several.draft(named))
 
     def codebases() -> bool:
-        _, out = run(status, capsys, "--home", str(several.home))
+        _, out = run(several, "status")
         return "shop at " in out and "infra at " in out
 
     several.control.wait_for(codebases, "the status of both codebases")

@@ -12,8 +12,6 @@ import pytest
 
 from blocks import ids
 from bot.adapters.process.terminals import choose_terminal
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.config.environment import TEAMS as TEAMS_FOLDER
 from demo.control import Control, text_value
 from demo.headless import shown_text
@@ -21,6 +19,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
+from tests.journeys.home_files import Journal, list_files
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
 from tests.workspaces import empty
@@ -95,7 +94,7 @@ def test_whatever_a_removed_team_had_under_way_ends_with_a_word(company: Company
         control.wait_for(choose_terminal(home).sessions, "the long run to begin")
         for number in range(BURST):
             control.say(ENG.channel_id, CHLOE.user_id, f"How do we sign cookies of kind {number}?")
-        heard = NdjsonJournal(home / "events-classified.ndjson")
+        heard = Journal(home / "events-classified.ndjson")
         control.wait_for(lambda: len(list(heard.records())) == BURST + 2, "all of it to be heard")
         said = company.reload(process, "open threads were closed", {"payments": PAYMENTS}, max_concurrent_sessions=1)
         closed, dropped = int(said.partition(" open threads")[0].rpartition(" ")[2]), _dropped(said)

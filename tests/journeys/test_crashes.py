@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
@@ -90,7 +89,7 @@ def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(
         element = find_element(card, ids.APPROVE)
         assert element is not None
         control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
-        replies = NdjsonJournal(home / "replies.ndjson")
+        replies = Journal(home / "replies.ndjson")
         control.wait_for(lambda: list(replies.records()), "the record")
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
         assert len(list(replies.records())) == 1
@@ -178,7 +177,7 @@ def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control
             first.wait()
     with running(slack, control, home, config):
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
-        assert len(list(NdjsonJournal(home / "replies.ndjson").records())) == 1
+        assert len(list(Journal(home / "replies.ndjson").records())) == 1
 
 
 def test_a_public_ops_channel_is_refused_at_start(
@@ -218,4 +217,4 @@ def test_a_record_torn_by_a_power_cut_is_rebuilt_on_its_card(
         control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
     with running(slack, control, home, config):
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
-    assert len(list(NdjsonJournal(home / "replies.ndjson").records())) == 1
+    assert len(list(Journal(home / "replies.ndjson").records())) == 1

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control, Json, text_value
 from demo.headless import find_element, find_option, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.journeys.home_files import Journal
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, load_script
@@ -144,7 +144,7 @@ def test_a_long_run_outlives_the_bot(place: Place, server: ModelServer, tmp_path
         element = find_element(card, ids.APPROVE)
         assert element is not None
         place.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
-        [record] = place.wait(lambda: list(NdjsonJournal(place.home / "replies.ndjson").records()), "the record")
+        [record] = place.wait(lambda: list(Journal(place.home / "replies.ndjson").records()), "the record")
     assert (record["was_escalated"], record["validator_verdict"]) == (True, "pass")
     place.wait(lambda: place.tmux("has-session", "-t", f"={session}").returncode != 0, "the end of the session")
     assert list(tmp_path.rglob("pwned*")) == []

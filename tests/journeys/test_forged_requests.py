@@ -12,15 +12,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.domain.heartbeats.beats import Wake
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
-from handlers.transport.http_app import EVENTS_PATH
-from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
-from tests.journeys.beat_office import sessions_of, watched
+from tests.journeys.beat_office import Wake, sessions_of, watched
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import SESSIONS
 from tests.payloads import payload
@@ -45,8 +42,7 @@ class Forger:
 
     def __init__(self, company: Company) -> None:
         connection = company.bot.connection
-        assert isinstance(connection, HttpConnection)
-        self._url = f"http://{connection.address}{EVENTS_PATH}"
+        self._url = f"http://{connection.address}/slack/events"
         self._ben = {"id": BEN.user_id, "name": "ben", "team_id": DEMO.team_id}
 
     def ask(self, ts: str, text: str) -> None:

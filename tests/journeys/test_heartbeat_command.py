@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests import fork_server
+from tests.journeys.home_files import Journal
 from tests.journeys.office import environment_of, write_config
 
 PLAYBOOK = "# Quick Tasks\n- [ ] Working tree: `git status --porcelain`\n"
@@ -57,7 +57,7 @@ class Running:
         return self.control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
     def beats(self) -> list[dict[str, Any]]:
-        return list(NdjsonJournal(self.home / "heartbeats.ndjson").records())
+        return list(Journal(self.home / "heartbeats.ndjson").records())
 
 
 @pytest.fixture

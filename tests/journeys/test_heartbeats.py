@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.domain.heartbeats.beats import Wake
-from bot.heartbeat.sessions.session_inbox import WakeBox
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
-from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
+from tests.cli.typed import typed
+from tests.journeys.beat_office import BeatOffice, Wake, Watched, sessions_of, watched
+from tests.journeys.home_files import Journal
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
@@ -222,12 +220,18 @@ def test_commands_run_beside_each_other_and_a_question_waits_for_none(open_offic
 
 def lines(home: Path) -> list[dict[str, Any]]:
     """Return heartbeats.ndjson."""
-    return list(NdjsonJournal(home / "heartbeats.ndjson").records())
+    return list(Journal(home / "heartbeats.ndjson").records())
 
 
 def direct_messages(control: Control) -> list[dict[str, Any]]:
     channel = control.direct_messages(ANA.user_id)
     return control.messages(channel) if channel else []
+
+
+def leave_wake(home: Path, config: Path, place: Watched) -> None:
+    """Ask for a beat in the terminal while no bot runs."""
+    said = typed(["heartbeat", "run", place.id, "--config", str(config)], home, {"TRIAGE_HOME": str(home)})
+    assert said.returncode == 0, said.stderr
 
 
 def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_restart(
@@ -238,7 +242,7 @@ def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_resta
     (place.cwd / "check.py").write_text(HELD)
     (place.cwd / "hold").touch()
     config = write_config(home, shop, sessions=sessions_of(place))
-    WakeBox(FileDocuments(home)).drop(place.id, Wake.ON_DEMAND)
+    leave_wake(home, config, place)
     with running(slack, control, home, config) as process:
         control.wait_for((place.cwd / "begun").exists, "the beat to begin")
         process.kill()
@@ -259,7 +263,7 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
     """The card stands, nobody noted that; the next start finds it, and it works."""
     place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
     config = write_config(home, shop, sessions=sessions_of(place))
-    WakeBox(FileDocuments(home)).drop(place.id, Wake.ON_DEMAND)
+    leave_wake(home, config, place)
     with (
         slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
         running(slack, control, home, config, api_url=proxy.url) as process,

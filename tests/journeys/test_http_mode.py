@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterator
@@ -12,20 +13,14 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
-from bot.ports.collections import GAPS
 from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
-from handlers.transport.http_app import EVENTS_PATH
-from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, write_config
+from tests.journeys.home_files import Journal
+from tests.journeys.office import App, Office, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_acknowledge import bears
 from tests.payloads import payload
@@ -46,10 +41,9 @@ class HttpOffice(Office):
             "SLACK_API_URL": slack.api_url,
         }
         self.bot = App(load_settings(config), read_environment(environment), time_scale=HASTE)
-        self.replies = NdjsonJournal(home / "replies.ndjson")
-        self.events = NdjsonJournal(home / "events.ndjson")
-        assert isinstance(self.bot.connection, HttpConnection)
-        self.url = f"http://{self.bot.connection.address}{EVENTS_PATH}"
+        self.replies = Journal(home / "replies.ndjson")
+        self.events = Journal(home / "events.ndjson")
+        self.url = f"http://{self.bot.connection.address}/slack/events"
 
     def deliver(self, body: bytes, content_type: str, *, at: float = 0, secret: str = SECRET, **headers: str) -> int:
         """Send a body as Slack would (`at`: seconds from now) and return the status of the answer."""
@@ -83,7 +77,8 @@ def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> I
     office = HttpOffice(slack, control, tmp_path / "home", shop)
     office.bot.start()
     control.wait_for(
-        lambda: not office.bot.team.shared.single(GAPS).read().get("gaps"), "the look back of the start to end"
+        lambda: not json.loads((office.home / "slack" / "gaps.json").read_text()).get("gaps"),
+        "the look back of the start to end",
     )
     yield office
     office.bot.stop()

@@ -22,13 +22,13 @@ import pytest
 import yaml
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.journeys.home_files import Journal
 from tests.journeys.shop import SESSIONS
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +146,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_reply(
         assert bot.wait(LIMIT_S) == 0
     assert place.out.read_text().splitlines()[-1] == "stopped; nothing was lost."
     assert "ERROR" not in place.err.read_text()
-    (record,) = NdjsonJournal(place.home / ".triage" / "replies.ndjson").records()
+    (record,) = Journal(place.home / ".triage" / "replies.ndjson").records()
     assert record["posted_message_id"] == reply["ts"]
 
 

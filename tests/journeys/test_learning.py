@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE
+from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.test_models import SCRIPTS, ModelOffice

@@ -11,16 +11,13 @@ import pytest
 import yaml
 
 from blocks import ids
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, OPS
 from tests.journeys.hasty import HASTE
 from tests.journeys.limiting_proxy import LimitingProxy, block_chars, limiting_proxy
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, Script

@@ -7,13 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.ports.chat import IN_FLIGHT
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
+from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.tables import each_row
@@ -34,7 +32,7 @@ def told(office: Office, user: str, text: str, *, channel: str = HELP.channel_id
 
 def all_classified(office: Office, ts: str) -> None:
     """Wait until a message was sorted."""
-    journal = NdjsonJournal(office.home / "events-classified.ndjson")
+    journal = Journal(office.home / "events-classified.ndjson")
     office.control.wait_for(
         lambda: any(record["message_id"] == ts for record in journal.records()), "the message to be sorted"
     )
@@ -79,7 +77,7 @@ def look_into_this_and_again(office: Office, clock: Later) -> None:
     office.reply(root)
     assert len(office.cards(root)) == 1
     office.card(root, "approved")
-    clock.ahead = IN_FLIGHT  # the first card, which is not found as this one's, might be on its way for so long
+    clock.ahead = timedelta(seconds=10)  # so long might the first card, not found as this one's, be on its way
     office.ask(f"{AT_TRIAGE} look again please", user=BEN.user_id, thread=root)
     office.control.wait_for(lambda: len(office.cards(root)) == 2, "a card of its own")
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 
@@ -18,7 +17,7 @@ def test_a_mention_and_its_message_are_one_question(office: Office) -> None:
     """Slack delivers a mention twice, as message and as app_mention: one event, one card."""
     ts = office.ask(f"<@{DEMO.bot_id}> {SESSIONS}")
     office.draft(ts)
-    events = [e for e in NdjsonJournal(office.home / "events.ndjson").records() if e["message_id"] == ts]
+    events = [e for e in Journal(office.home / "events.ndjson").records() if e["message_id"] == ts]
     assert len(events) == 1
     assert len(office.cards(ts)) == 1
 
@@ -37,7 +36,7 @@ def test_chatter_and_thanks_cost_nothing(office: Office, control: Control) -> No
     """Ambient messages are journaled and classified, and never reach the queue or the ops channel."""
     for text in ("thanks, that worked!", ":tada:", "deploying the new build to staging now"):
         office.ask(text)
-    journal = NdjsonJournal(office.home / "events-classified.ndjson")
+    journal = Journal(office.home / "events-classified.ndjson")
     control.wait_for(lambda: len(list(journal.records())) == 3, "three classified events")
     assert [r["classification"] for r in journal.records()] == ["ack", "ack", "ambient"]
     assert control.messages(OPS.channel_id) == []
@@ -100,7 +99,7 @@ def test_an_asker_who_found_it_is_quoted_and_dismiss_comes_first(office: Office,
     (buttons,) = (block["elements"] for block in card["blocks"] if block["type"] == "actions")
     assert [b["text"]["text"] for b in buttons if "text" in b] == ["Dismiss", "Edit", "Post anyway"]
     assert buttons[0]["style"] == "primary"
-    records = NdjsonJournal(office.home / "events-classified.ndjson").records()
+    records = Journal(office.home / "events-classified.ndjson").records()
     assert [r["classification"] for r in records] == ["actionable", "ack"]
     office.click(card, ids.DISMISS)
     control.wait_for(control.modals.current, "the dialogue")

@@ -12,22 +12,19 @@ import pytest
 import yaml
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
-from bot.domain.threads import QuestionType
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, ENG, HELP
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.home_files import list_files
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, load_script
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
+KINDS = ("technical_qa", "status_check", "data_lookup", "api_contract", "other")
 KEY = "sk-scripted-0123456789abcdef"
 
 
@@ -100,9 +97,7 @@ def test_a_validated_draft_is_approved_and_posted(open_office: Open) -> None:
 
 def test_the_models_are_told_the_teams_tone_and_its_points(open_office: Open) -> None:
     """The tone stands behind every rule; the points are what investigator and validator both go by."""
-    office, model = open_office(
-        "pass", tone="Warm, no jargon.", rubrics={str(kind): ["Name the owner."] for kind in QuestionType}
-    )
+    office, model = open_office("pass", tone="Warm, no jargon.", rubrics={kind: ["Name the owner."] for kind in KINDS})
     office.draft(office.ask(SESSIONS))
     systems = [json.dumps(request["body"].get("system")) for request in model.requests]
     told = {request["role"] for request in model.requests if "Also: Name the owner." in json.dumps(request["body"])}

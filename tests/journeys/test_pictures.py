@@ -11,15 +11,12 @@ import pytest
 import requests
 from PIL import Image
 
-from bot.app import App
 from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import LIMIT_S, Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import environment_of, write_config
+from tests.journeys.office import App, environment_of, load_settings, read_environment, write_config
 
 
 @pytest.fixture

@@ -8,18 +8,14 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
 from tests.journeys.hasty import HASTE
+from tests.journeys.home_files import Journal, list_files
 from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 
 
@@ -30,7 +26,7 @@ class LimitedOffice(Office):
         self.control, self.home, self.proxy = control, home, proxy
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
         self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment), time_scale=HASTE)
-        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.replies = Journal(home / "replies.ndjson")
 
     def state_of(self, ts: str) -> str:
         """Return the thread's state file as it is, or nothing yet."""

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG, HELP, OPS
-from tests.journeys.office import Office, write_config
+from tests.journeys.office import Office, load_settings, write_config
 from tests.journeys.shop import TIMEOUTS
 
 QUESTION = "How long are the delays between retries of the payment gateway?"

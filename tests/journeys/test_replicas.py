@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.app import App
 from bot.cli.doctor.command import CHECKS, run_checks
 from bot.cli.doctor.context import DoctorContext
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from bot.errors import Unavailable
 from bot.ports.replicas import Role
 from demo.control import Control, Json
@@ -23,7 +20,7 @@ from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.transport.rate_limits import LINE
 from tests import fork_server
 from tests.builders import NOW
-from tests.journeys.office import environment_of, write_config
+from tests.journeys.office import App, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, load_script

@@ -14,10 +14,6 @@ from typing import IO
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from bot.errors import Unavailable
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element
@@ -26,7 +22,8 @@ from demo.workspace import CHLOE, HELP, OPS
 from handlers.transport.slack_clients import TIMEOUT_S, translate_slack_errors
 from tests import fork_server
 from tests.fork_server import ForkedProcess
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.home_files import list_files
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
 from tests.journeys.test_crashes import _cards, _draft

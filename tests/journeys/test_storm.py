@@ -23,16 +23,13 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from bot.errors import ProviderError
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.fault_proxy import DROPPED, REFUSED, FaultProxy, Faults, fault_proxy
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.kept import Kept
 from tests.postgres import cut_connections, new_database

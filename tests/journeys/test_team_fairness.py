@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, ENG, HELP
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
+from tests.journeys.home_files import list_files
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, Script, Turn, load_script

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.config.settings import load_settings
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
+from tests.journeys.office import load_settings
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 
 TEAMS = {"payments": PAYMENTS, "platform": PLATFORM}

@@ -13,9 +13,6 @@ from blocks import ids
 from blocks.elements import actions, button
 from blocks.text.outgoing_text import section
 from bot.adapters.storage.queued_jobs import encode_job
-from bot.app import App
-from bot.config.environment import read_environment
-from bot.config.settings import load_settings
 from bot.domain.events import Sender, thread_key
 from bot.domain.jobs import Job, JobKind, QuestionAsked
 from demo.control import Control, Json
@@ -24,7 +21,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests.builders import an_event
 from tests.journeys.hasty import HASTE
-from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 
 PLAYBOOK = "# Heartbeat\n## Quick\n- [x] Tree: `git status --porcelain`\n## Hourly\n- [ ] Certificates\n## Daily\n"
 ORDER = "<@U0TRIAGE> check the migrations every hour in shop"

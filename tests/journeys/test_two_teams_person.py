@@ -16,8 +16,6 @@ from demo.headless import shown_text
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel
-from handlers.transport.http_app import EVENTS_PATH
-from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, send, sign
 from tests.handlers.slack_stub import slack_stub
 from tests.journeys.browser import open_page
@@ -100,8 +98,7 @@ def test_the_shortcut_reaches_the_team_of_the_message_and_says_which(
     try:
         with slack_stub() as answers:
             connection = company.bot.connection
-            assert isinstance(connection, HttpConnection)
-            url = f"http://{connection.address}{EVENTS_PATH}"
+            url = f"http://{connection.address}/slack/events"
             for channel, ops, team in ((ENG, PLAT_OPS, "platform"), (HELP, PAY_OPS, "payments")):
                 ts = hands.say(channel.channel_id, CHLOE.user_id, RETRIES)
                 chosen = shortcut_of(ANA.user_id, channel, ts, f"{answers.url}{team}")

@@ -72,7 +72,7 @@ def command_names(command: str) -> tuple[str, ...]:
     """Return the words of a command's subcommands.
 
     >>> command_names("tiers")
-    ('add', 'remove', 'move', 'edit', 'due')
+    ('add', 'remove', 'move', 'due')
     """
     return tuple(entry.path.partition(" ")[2] for entry in subcommands(command))
 
