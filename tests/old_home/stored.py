@@ -15,10 +15,12 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.reports.classifier_samples import Judgement
 from bot.domain.questions.auto_reply import AutoReply
-from bot.ports.collections import AUTO_REPLIES, HANDED_OVER, Collection, SingleDocument
+from bot.ports.collections import AUTO_REPLIES, HANDED_OVER, REVIEWS, Collection, SingleDocument
 
 KEPT_LINES: Final = 12
 """Lines that stay in the live journal of events; the others are in the rotated one."""
+
+SENT_WEEK: Final = "2026-11-16"
 
 
 def write_the_rest(home: Path) -> None:
@@ -30,6 +32,10 @@ def write_the_rest(home: Path) -> None:
     for record in classified[:2]:
         NdjsonJournal(team / "judgements.ndjson").append(_judged(record, now).model_dump(mode="json"))
     Collection(FileDocuments(team), AUTO_REPLIES).add("0011223344556677", _sent(classified[0], now))
+    NdjsonJournal(team / "reminders.ndjson").append(_reminded(FileDocuments(team), now))
+    SingleDocument(store.documents, REVIEWS).update(
+        {"sent": SENT_WEEK, "meant": SENT_WEEK, "meant_at": now.isoformat()}
+    )
     SingleDocument(FileDocuments(home), HANDED_OVER).update({"to": "payments"})
     for name in ("events", "events-classified"):
         rotate(team / f"{name}.ndjson")
@@ -53,10 +59,16 @@ def _sent(record: dict[str, Any], now: datetime) -> AutoReply:
     )
 
 
+def _reminded(documents: FileDocuments, now: datetime) -> dict[str, Any]:
+    thread = documents.list("threads")[0]
+    return {"thread_id": thread.id, "draft_version": (thread.value or {})["draft_version"], "at": now.isoformat()}
+
+
 def rotate(path: Path) -> None:
     """Have the journal rotate by itself: written anew with a limit that only its last lines are above."""
     lines = list(NdjsonJournal(path).records())
-    size = sum(len(line) for line in path.read_bytes().splitlines(keepends=True)[:-KEPT_LINES])
+    sizes = [len(line) for line in path.read_bytes().splitlines(keepends=True)]
+    size = max(sum(sizes[:-KEPT_LINES]), sum(sizes[-KEPT_LINES:]))
     path.unlink()
     journal = NdjsonJournal(path, rotate_bytes=size)
     for line in lines:
