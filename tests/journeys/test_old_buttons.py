@@ -1,7 +1,7 @@
 """Buttons of features that are gone, on cards that an earlier version posted: a click says so, and changes nothing.
 
-The cards stand in the old installation (tests/old_home): a proposal, a note to be looked at again, a lesson of a
-dismissed draft, and the tiers of a playbook in a private answer. So does the job of a spoken order.
+The cards stand in the old installation (tests/old_home): a proposal, a note to be looked at again, and
+the tiers of a playbook in a private answer. So does the job of a spoken order.
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ from tests.journeys.old_office import Reopened, reopened
 from tests.old_home import codebase
 from tests.old_home.restore import messages
 
-pytestmark = pytest.mark.skip(reason="these features still exist; remove this line with the last of them")
-
 BUTTONS: Final = {
     "Accept of a proposal": ("CDN cache", "triage_accept_proposal"),
     "Reject of a proposal": ("CDN cache", "triage_reject_proposal"),
     "Still true of a note": ("Is this note still true?", "triage_still_true"),
     "Retire of a note": ("Is this note still true?", "triage_retire"),
     "Edit of a tier": ("/triage tiers", "triage_edit_tier:hourly"),
-    "Remember of a lesson": ("sessions moved to the gateway", "triage_remember"),
 }
 GONE: Final = re.compile(r"no longer|\bgone\b|removed|any ?more|not known", re.IGNORECASE)
 """How a sentence may say that there is no such thing now."""
