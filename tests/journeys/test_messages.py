@@ -90,28 +90,11 @@ def test_a_newer_message_in_the_thread_is_shown_before_posting(office: Office) -
     office.reply(ts)
 
 
-def test_an_asker_who_found_it_is_quoted_and_dismiss_comes_first(office: Office, control: Control) -> None:
-    """An ack in the rules' eyes, and all the same it reaches the card of its thread; nothing is posted by itself."""
+def test_thanks_in_an_open_thread_say_nothing(office: Office, control: Control) -> None:
+    """Neither the asker's nor somebody else's; a remark does."""
     ts = office.ask(SESSIONS)
     office.draft(ts)
     office.ask("thanks, got it!", thread=ts)
-    card = office.card(ts, "thanks, got it!", offering=ids.APPROVE)
-    (buttons,) = (block["elements"] for block in card["blocks"] if block["type"] == "actions")
-    assert [b["text"]["text"] for b in buttons if "text" in b] == ["Dismiss", "Edit", "Post anyway"]
-    assert buttons[0]["style"] == "primary"
-    records = Journal(office.home / "events-classified.ndjson").records()
-    assert [r["classification"] for r in records] == ["actionable", "ack"]
-    office.click(card, ids.DISMISS)
-    control.wait_for(control.modals.current, "the dialogue")
-    control.modals.submit(ANA.user_id, {})
-    assert find_element(office.card(ts, "dismissed by"), ids.APPROVE) is None
-    assert office.posted(ts) == []
-
-
-def test_thanks_in_an_open_thread_by_somebody_else_say_nothing(office: Office, control: Control) -> None:
-    """Ben is glad, Chloe still waits."""
-    ts = office.ask(SESSIONS)
-    office.draft(ts)
     office.ask("thanks!", user=BEN.user_id, thread=ts)
     office.ask("I fixed it by restarting the worker", user=BEN.user_id, thread=ts)
     card = office.card(ts, "1 thing changed since this draft", offering=ids.APPROVE)
