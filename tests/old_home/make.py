@@ -6,8 +6,9 @@ It runs in a checkout of that version, with that version's own environment, and 
     cp -r <this checkout>/tests/old_home tests/
     .venv/bin/python -m tests.old_home.make <this checkout>/tests/old_home/data
 
-People click real buttons; each step waits for what it caused. Only what needs an earlier month or a second version is
-written with the old version's own store (`_written_by_its_store`). At the end the process is killed amid its work.
+It takes about five minutes and needs tmux. People click real buttons; each step waits for what it caused. Only what
+minutes cannot bring about is written with the old version's own store (stored.py). At the end the process is killed
+amid its work.
 """
 
 from __future__ import annotations
