@@ -54,7 +54,6 @@ LARGE: Final = Size("large", 20_000, 200_000, 10)
 CROWDED: Final = Size("crowded", 200, 2_000, 600)
 COMMANDS: Final = (
     ("metrics",),
-    ("metrics", "--picture", "{home}/week.png"),
     ("status",),
     ("why", "{thread}"),
     ("doctor",),

@@ -1,5 +1,4 @@
-"""Posts to the ops channel what is not a card: reminders, the brief, the week's picture, and what stops the bot at the
-start.
+"""Posts to the ops channel what is not a card: reminders, the brief, and what stops the bot at the start.
 
 Also a question that begins with a button or a command: it is posted there first, so that the thread exists in which it
 is answered, and then handled like any other. If a crash follows, a message without a card is left, which the asker
@@ -19,7 +18,6 @@ from bot.casework.reports.status_overview import ThreadLine
 from bot.config.environment import Environment, require_tokens
 from bot.domain.events import Event, Sender
 from bot.domain.jobs import QuestionAsked
-from bot.domain.questions.week_summary import WeekSummary
 from bot.errors import ProviderError
 from bot.ports import JobQueue
 from handlers.transport.poster import Poster
@@ -67,19 +65,6 @@ class OpsChannelPosts:
         """Post a brief; it names questions, so the channel must be private."""
         blocks = brief_blocks(brief, title, may_see_drafts=True)
         self._poster.post(self._ops_channel, brief_line(brief, title), blocks, what="post the brief", rank=LINE)
-
-    def show(self, week: WeekSummary) -> None:
-        """Draw a week and post it, its numbers in words as alt text."""
-        from bot.casework.reports.week_picture import draw_week  # 12 MB that a bot without briefs does without
-
-        self._poster.upload(
-            self._ops_channel,
-            draw_week(week),
-            filename="week.png",
-            title=f"The last 7 days, to {week.until}",
-            alt_text=week.in_words(),
-            what="post the picture of the week",
-        )
 
 
 def ops_questions(poster: Poster, jobs: JobQueue, *, team_id: str, ops_channel: str) -> Ask:

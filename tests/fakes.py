@@ -22,7 +22,6 @@ from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.note_doubts import StaleCitations
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.auto_reply import AutoReply
-from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import ThreadState
@@ -753,19 +752,6 @@ class FixedMemoryIndex:
         kept = next(name for name in free if self.notes.get(name, text) == text)
         self.notes[kept] = text
         return f"memory/{kept}.md"
-
-
-class RecordingPictures:
-    """Port Pictures that keeps what was shown; `refuse` is raised instead."""
-
-    def __init__(self) -> None:
-        self.shown: list[WeekSummary] = []
-        self.refuse: ProviderError | None = None
-
-    def show(self, week: WeekSummary) -> None:
-        if self.refuse is not None:
-            raise self.refuse
-        self.shown.append(week)
 
 
 class MemorySingle(SingleDocument):

@@ -156,9 +156,7 @@ class CaseworkUpkeep:
         )
         self.pages = QuestionPages(service, pages, is_approver=on.approvers.probably, say=on.ops.say)
         stored, zone = on.single(BRIEFS), on.zone(settings.brief.timezone)
-        self.briefs = BriefSchedule(
-            service, on.storage, settings.brief, stored, posts, say=posts.say, zone=zone, hours=hours
-        )
+        self.briefs = BriefSchedule(service, on.storage, settings.brief, stored, say=posts.say, zone=zone, hours=hours)
         self.feedback = FeedbackVotes(service, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
         self.lessons = LessonNotes(service, on.storage.notes, on.single(LESSON_BACKLOG))
 
@@ -189,7 +187,6 @@ class CaseworkServices:
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.service.cards.show_all_again,
-            show_week=self.upkeep.briefs.show_week,
             ask=on.ask(),
             clock=on.clock,
         )

@@ -33,8 +33,6 @@ class BriefSettings(SettingsBlock):
     """When the brief is said; null: never."""
     evening: ClockTime | None = None
     """When the report of the day is said; null: never."""
-    picture: bool = True
-    """Whether a picture of the last seven days follows each of them."""
     timezone: LocalZone = "local"
     """Whose clock both times are read on; `local` is the machine's."""
 

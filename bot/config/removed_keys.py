@@ -20,6 +20,7 @@ _FIX_LIMITS: Final = (
 REMOVED: Final = {
     "save_notes": "a note is saved by a click on its card, and by nothing else.",
     "review": "`triage metrics --days 7` shows a week.",
+    "brief.picture": "briefs have no picture; `triage metrics --days 7` shows a week.",
     "slack.posts_per_second": "posts keep to Slack's own limit: one a second to each channel, after a burst of three.",
     "slack.connections": "the connection is made again by itself, and what was said meanwhile is read back.",
     "classifier.weights": "the shipped weights are used; `classifier.threshold` says how much is heard.",
@@ -37,7 +38,13 @@ REMOVED: Final = {
 }
 """What is so instead, by the key's path; `*` is any id."""
 
-_COPIES: Final = {"save_notes": "teams.*.", "review": "teams.*.", "fixes": "codebases.*.", "heartbeat": "sessions.*."}
+_COPIES: Final = {
+    "save_notes": "teams.*.",
+    "review": "teams.*.",
+    "brief": "teams.*.",
+    "fixes": "codebases.*.",
+    "heartbeat": "sessions.*.",
+}
 """Where a block or a key of the top level could stand once more."""
 
 PLACES: Final = REMOVED | {

@@ -18,7 +18,6 @@ from bot.ports.chat import (
     PageRing,
     Person,
     Surface,
-    WeekPictures,
     Workspace,
     is_stranger,
 )

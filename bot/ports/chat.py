@@ -14,7 +14,6 @@ from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.feedback import Feedback
-from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.threads import ThreadState
 
 IN_FLIGHT: Final = timedelta(seconds=10)
@@ -162,16 +161,6 @@ class Messenger(Protocol):
 
     def tell_ops(self, text: str) -> None:
         """Say one line of plain text in the ops channel."""
-
-
-class WeekPictures(Protocol):
-    """Where the picture of a week is shown to those who watch over the bot."""
-
-    def show(self, week: WeekSummary) -> None:
-        """Draw a week and post it in the ops channel, its numbers in words beside it for who cannot see it.
-
-        Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
-        """
 
 
 class Surface(Protocol):

@@ -39,15 +39,13 @@ NAME: Final = "autonomy"
 class CaseworkCommands:
     """The commands of casework.
 
-    `show_cards` brings every open card in line, `show_week` posts the picture of the week in the ops channel, and `ask`
-    asks there.
+    `show_cards` brings every open card in line, and `ask` asks in the ops channel.
     """
 
     store: Store
     approvers: Approvers
     pausing: PauseSwitch
     show_cards: Callable[[], object]
-    show_week: Callable[[], object]
     ask: Ask
     clock: Clock
 
@@ -67,13 +65,8 @@ class CaseworkCommands:
         now = self.clock.now()
         return open_blocks(overview(self.store, now), now, may_see_drafts=self._may(typed))
 
-    def brief(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
-        """Sum up the last 24 hours, or post the week as a picture: no answer for one pair of eyes can hold a file."""
-        if typed.line.word(1) == "picture":
-            self._require(typed)
-            reject_extra_words("brief picture", typed.line.words[2:])
-            coming = message_blocks("The picture of the week will be posted in the ops channel.")
-            return DeferredAnswer(blocks=coming, work=self.show_week)
+    def brief(self, typed: TypedCommand) -> list[Block]:
+        """Sum up the last 24 hours."""
         now = self.clock.now()
         return brief_blocks(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 

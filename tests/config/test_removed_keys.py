@@ -23,12 +23,13 @@ PRICES = {"input": 1, "output": 5, "cache_read": 0}
 WHOLE: dict[str, Any] = {
     "codebases": {"shop": {"path": "shop", "fixes": {"check": ["make"]}}},
     "ops_channel": "C0OPS",
-    "teams": {"pay": {"ops_channel": "C0PAY"}},
+    "teams": {"pay": {"ops_channel": "C0PAY", "brief": {"morning": "09:00"}}},
     "slack": {"mode": "http"},
     "classifier": {"skip_chatter": True},
     "mcp_servers": {"logs": {"command": ["x"]}},
     "pricing": {"claude-x.y": {**PRICES, "long": PRICES}},
     "fixes": {"check": ["make"]},
+    "brief": {"morning": "08:30"},
     "heartbeat": {"every": "1h"},
     "sessions": {"shop": {"cwd": "shop", "heartbeat": {"every": "2h"}}},
 }

@@ -382,13 +382,6 @@ SAID = Chapter(
             ),
         ),
         Scene(
-            name="week",
-            title="Seven days in one picture",
-            meaning="Stands under each brief. `/triage brief picture` and `triage metrics --picture` make it, too.",
-            shows=None,
-            picture="week.png",
-        ),
-        Scene(
             name="reminder",
             title="Reminder",
             meaning="Cards that nobody touched; each draft is named once.",

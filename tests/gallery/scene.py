@@ -11,7 +11,7 @@ from slack_sdk.models.views import View
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scene:
-    """One view. `shows` are the blocks of a message, or a dialogue, or App Home; None: a journey takes the picture.
+    """One view. `shows` are the blocks of a message, or a dialogue, or App Home.
 
     `said` are texts of people and models in it: each stands there whole, or ends in "…" where it was cut.
     """
@@ -19,17 +19,15 @@ class Scene:
     name: str
     title: str
     meaning: str
-    shows: Sequence[Block] | View | None
+    shows: Sequence[Block] | View
     said: tuple[str, ...] = ()
     private: bool = False
     """Whether only the one who typed sees it."""
-    picture: str | None = None
-    """The picture in docs/images where that is not `gallery/<name>.png`."""
 
     @property
     def path(self) -> str:
         """Where its picture stands below docs/images."""
-        return self.picture or f"gallery/{self.name}.png"
+        return f"gallery/{self.name}.png"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,7 +29,6 @@ class Stage:
 
     def show(self, scene: Scene) -> Locator:
         """Show a scene and return where it is drawn."""
-        assert scene.shows is not None
         if not isinstance(scene.shows, View):
             return self._message(scene.shows, private=scene.private)
         return self._home(scene.shows) if scene.shows.type == "home" else self._modal(scene.shows)

@@ -52,7 +52,7 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
     """Not before; with what waits; not again by the next start, and again on the next day."""
     clock, home = FakeClock(datetime.now(UTC)), tmp_path / "home"
     due = clock.now() + timedelta(hours=3)
-    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC"}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         office.draft(office.ask(SESSIONS))
         office.bot.team.casework.upkeep.briefs.tick()
@@ -80,7 +80,7 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
         first_at=found_at, last_at=found_at, acknowledged_by=ANA.user_id,
     )  # fmt: skip
     SessionMemory(FileStore(home)).save("shop", lambda state: state.with_findings(page))
-    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC"}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(timedelta(hours=3).total_seconds())
         [said] = told(office)

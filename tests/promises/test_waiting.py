@@ -121,7 +121,7 @@ def test_a_brief_is_said_at_its_time_and_at_most_once_whatever_restarts(
     """Not before; not again by the next start."""
     clock = Later()
     due = datetime.now(UTC) + timedelta(hours=3)
-    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC"}
     with at_work(slack, control, tmp_path, clock, brief=brief) as office:
         ts = office.ask(SESSIONS)
         office.draft(ts)

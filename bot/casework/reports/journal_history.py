@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
 from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
-from bot.casework.reports.rollup_rows import BEATS, MESSAGES, POSTED, SPENT, RollupKind, Row
+from bot.casework.reports.rollup_rows import MESSAGES, POSTED, SPENT, RollupKind, Row
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.questions.feedback import Vote
@@ -123,21 +123,6 @@ class BeatSummary(NamedTuple):
     is_alert: bool
     is_failed: bool
     beside_ok: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BeatHistory:
-    """The beats since a time, oldest first; `recorded_since` is the time of the oldest line, whatever it is about."""
-
-    ran: Sequence[BeatSummary] = ()
-    recorded_since: datetime | None = None
-
-
-def read_beats(rollups: Rollups, since: datetime, now: datetime) -> BeatHistory:
-    """Return the beats since then, refused slots aside, without what they said. Raises StoreError."""
-    rows = _rows(rollups, BEATS, since, now)
-    ran = [BeatSummary(from_us(at), "", "", is_alert, is_failed) for at, is_alert, is_failed in rows]
-    return BeatHistory(ran=ran, recorded_since=rollups.journal_since(BEATS))
 
 
 def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:

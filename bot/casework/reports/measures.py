@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from statistics import median
 from typing import Any, Final, Self
 
@@ -126,11 +125,6 @@ class Window:
         """Return the weeks up to its end, the latest first."""
         ends = [self.end - timedelta(weeks=number) for number in range(count)]
         return [Window(end - timedelta(weeks=1), end) for end in ends]
-
-    def parts(self, count: int) -> list[Window]:
-        """Return it cut into equal parts, the earliest first; each moment of it belongs to one of them."""
-        cuts = [self.start + (self.end - self.start) * number / count for number in range(count + 1)]
-        return [Window(start, end) for start, end in pairwise(cuts)]
 
 
 def share(part: int, whole: int) -> float | None:

@@ -2,8 +2,7 @@
 
 A brief or report is recorded in brief.json before it is posted: a crash in between loses one but never posts two. What
 Slack refuses for certain is tried again at the next tick. A late one says so, and for which day it is; one that is too
-late is skipped, which is logged; one outside working hours comes when they start. The week's picture follows its text
-once.
+late is skipped, which is logged; one outside working hours comes when they start.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from zoneinfo import ZoneInfo
 
 from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
 from bot.casework.reports.measures import time_of
-from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
-from bot.casework.reports.week_report import read_week
 from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import LATE, duration
-from bot.errors import ProviderError, StoreError, Unconfirmed
-from bot.ports import Store, WeekPictures
+from bot.errors import ProviderError, Unconfirmed
+from bot.ports import Store
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
@@ -51,15 +48,13 @@ class BriefSchedule:
         store: Store,
         settings: BriefSettings,
         stored: SingleDocument,
-        pictures: WeekPictures,
         *,
         say: Say,
         zone: str,
         hours: ActiveHours | None,
     ) -> None:
         self._service, self._store, self._stored, self._zone = service, store, stored, ZoneInfo(zone)
-        self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
-        self._say_it = say
+        self._say_it, self._hours = say, hours
         times = {BriefKind.MORNING: settings.morning, BriefKind.EVENING: settings.evening}
         self._times = {str(name): at for name, at in times.items() if at is not None}
 
@@ -77,16 +72,6 @@ class BriefSchedule:
         elif dropped := {name: f"{slot:%Y-%m-%d}" for name, slot in unsaid.items() if name in said}:
             log.warning("too late for the brief, not said: %s", dropped, extra={"action": "brief_dropped"})
             self._stored.update(dropped)
-
-    def show_week(self) -> None:
-        """Post the picture of the last seven days; it holds counts only, and says what is not counted yet.
-
-        Raises:
-            StoreError: the data directory cannot be read.
-            ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
-        """
-        now, rollups = self._service.clock.now(), Rollups(self._store)
-        self._pictures.show(read_week(self._store, rollups, now, self._zone, at_most=THREADS_AT_ONCE))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now."""
@@ -120,20 +105,6 @@ class BriefSchedule:
         except ProviderError:
             self._stored.change(lambda _: before)
             log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
-        else:
-            self._illustrate()
-
-    def _illustrate(self) -> None:
-        if not self._wants_picture:
-            return
-        try:
-            self.show_week()
-        except (StoreError, ProviderError) as error:
-            log.warning(
-                "a brief without its picture: %s (brief: {picture: false} leaves pictures out)",
-                error,
-                extra={"action": "brief_picture"},
-            )
 
 
 def _late_by(slot: datetime, now: datetime, hours: ActiveHours | None) -> timedelta:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot.casework.reports.measures import known_cost, time_of, to_us
 from bot.domain.threads import hash_draft
-from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
+from bot.ports.collections import CLASSIFIED, REPLIES, SPEND
 
 Record = Mapping[str, Any]
 FORMAT: Final = 3
@@ -60,19 +60,10 @@ def _spend_row(record: Record) -> Row | None:
     return [to_us(at), _THREAD_RUN.match(str(record.get("run_id"))) is not None, known_cost(record)]
 
 
-def _beat_row(record: Record) -> Row | None:
-    """[time, is it an alert, has it failed] of a beat that ran."""
-    at, result = time_of(record.get("ts")), record.get("result")
-    if at is None or result == "skipped":
-        return None
-    return [to_us(at), result == "sent" and record.get("indicator") == "alert", result == "failed"]
-
-
 MESSAGES: Final = RollupKind(name="messages", journal=CLASSIFIED, written_key="classified_at", row_of=_message_row)
 POSTED: Final = RollupKind(name="replies", journal=REPLIES, written_key="posted_at", row_of=_reply_row)
 SPENT: Final = RollupKind(name="spend", journal=SPEND, written_key="at", row_of=_spend_row)
-BEATS: Final = RollupKind(name="beats", journal=HEARTBEATS, written_key="ts", row_of=_beat_row)
-KINDS: Final = (MESSAGES, POSTED, SPENT, BEATS)
+KINDS: Final = (MESSAGES, POSTED, SPENT)
 
 
 def utc_day(at: datetime) -> str:

@@ -50,15 +50,14 @@ _JOURNAL_FIELDS: Final = {"format", "rows"}
 _THREAD_FIELDS: Final = {"format", "names", "count", "rows", "drafts", "unreadable"}
 
 
-def uncounted_words(threads: int, *, is_short: bool = False) -> str:
+def uncounted_words(threads: int) -> str:
     """Return what is not counted yet, because only so much was to be done at once, and what to do about it.
 
-    Nothing where all is counted; what `is_short` fits a picture.
+    Nothing where all is counted.
     """
     if not threads:
         return ""
-    rest = "" if is_short else "; triage is counting them, ask again in a minute"
-    return f"not counted yet: {counted(threads, 'closed thread')}{rest}"
+    return f"not counted yet: {counted(threads, 'closed thread')}; triage is counting them, ask again in a minute"
 
 
 def day_after_kept(now: datetime) -> str:

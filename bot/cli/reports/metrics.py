@@ -1,7 +1,6 @@
 """`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--sample` and `--judge` are in bot/cli/reports/judgements.py. `--picture` replaces an older picture of the
-same name, and nothing else.
+`--sample` and `--judge` are in bot/cli/reports/judgements.py.
 """
 
 from __future__ import annotations
@@ -14,28 +13,22 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from click.core import ParameterSource
 
-from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.casework.reports.classifier_samples import error_words
 from bot.casework.reports.journal_history import count_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, WeekFigures, build_metrics, tally_lines
 from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.week_report import read_week
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at, store_at
-from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample
 from bot.config.environment import process_home
 from bot.config.settings import find_config
 from bot.domain.text.humanize import counted
-from bot.errors import ConfigError, InputError
+from bot.errors import ConfigError
 
-_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COUNT: Final = click.IntRange(1, 520)
-_BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
 
 
 @click.command("metrics", help="The measured value of each target.")
@@ -49,7 +42,6 @@ _BESIDE_A_PICTURE: Final = ("home", "config", "picture", "team")
 @click.option(
     "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
 )
-@click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
 @click.option("--rebuild", is_flag=True, help="count everything anew, from the archive and the journals")
 @scoped
 def command(
@@ -60,18 +52,17 @@ def command(
     sample: int | None,
     seed: str | None,
     judge: str | None,
-    picture: Path | None,
     rebuild: bool,
 ) -> int:
-    """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
+    """Print the report, or a sample, or record judgements; exit code 0.
 
     Raises:
         ConfigError: the data directory cannot be read.
-        InputError: a judgement cannot be read, or a picture would replace something else.
-        StoreError: a judgement or a picture cannot be written.
+        InputError: a judgement cannot be read.
+        StoreError: a judgement cannot be written.
     """
     now = datetime.now(UTC)
-    if not (rebuild or picture or judge or sample):
+    if not (rebuild or judge or sample):
 
         def report(of_team: Path) -> str:
             done = _report(of_team, Window.last(days, now), weeks or 0, _baseline(scope.config, of_team))
@@ -81,21 +72,11 @@ def command(
     home = scope.one_team()
     if rebuild:
         print(_rebuild(home))
-    elif picture:
-        _refuse_options_beside_a_picture(click.get_current_context())
-        print(write_week(home, picture, now))
     else:
         seed, since = seed or f"{now:%Y-%m-%d}", now - timedelta(days=days)
         found = sample_at(home, sample or COUNT, seed=seed, since=since) if judge in (None, ASK) else []
         print(show_sample(home, found, as_json=as_json) if judge is None else record_judgements(home, found, judge))
     return 0
-
-
-def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
-    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if beside := sorted(set(given) - set(_BESIDE_A_PICTURE)):
-        option = beside[0].removeprefix("as_")
-        raise click.UsageError(f"--picture shows the last 7 days and nothing else; leave out --{option}", ctx)
 
 
 def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
@@ -180,33 +161,3 @@ def _weeks(weeks: Sequence[WeekFigures]) -> list[str]:
     lines += ["", "misclassified messages, by the week they were judged in [AC-11]:"]
     lines += [wrapped(f"{one.window.end:%Y-%m-%d} {error_words(one.errors)}", indent=" " * 11) for one in weeks]
     return lines
-
-
-def write_week(home: Path, path: Path, now: datetime) -> str:
-    """Write the picture and return a line that says where it is.
-
-    Raises:
-        ConfigError: the data directory cannot be read.
-        InputError: something that is no picture stands there.
-        StoreError: it cannot be written.
-    """
-    from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
-
-    _refuse_to_replace(path)
-    with reading(home) as store:
-        week = read_week(store, Rollups(store, saves=False), now, UTC)
-    replace_bytes(path, draw_week(week))
-    missing = f"\n  ! {week.uncounted}" if week.uncounted else ""
-    return f"{path.absolute()}: the last 7 days, to {week.until}{missing}"
-
-
-def _refuse_to_replace(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            is_picture = file.read(len(_SIGNATURE)) == _SIGNATURE
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
-    if not is_picture:
-        raise InputError(f"{path} is not a PNG and was not replaced; give another name, such as week.png")

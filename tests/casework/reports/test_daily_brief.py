@@ -19,7 +19,7 @@ from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
 from bot.ports.threads import Threads
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
-from tests.fakes import MemorySingle, RecordingPictures
+from tests.fakes import MemorySingle
 from tests.tables import each_row
 
 SINCE = NOW - timedelta(hours=12)
@@ -123,7 +123,7 @@ class Days:
     """An office with a brief at half past eight in Berlin, which can be restarted."""
 
     def __init__(self, folder: Path) -> None:
-        self.office, self.stored, self.pictures = Office(folder), MemorySingle(), RecordingPictures()
+        self.office, self.stored = Office(folder), MemorySingle()
         self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
         self.hours: ActiveHours | None = None
@@ -135,9 +135,7 @@ class Days:
         settings = BriefSettings.model_validate(self.settings)
         desk, store = self.office.service, FileStore(self.office.folder)
         zone = "Europe/Berlin"
-        self.briefs = BriefSchedule(
-            desk, store, settings, self.stored, self.pictures, say=self.say, zone=zone, hours=self.hours
-        )
+        self.briefs = BriefSchedule(desk, store, settings, self.stored, say=self.say, zone=zone, hours=self.hours)
 
     def say(self, brief: DailyBrief, title: str) -> None:
         """Keep what is said, or refuse it."""
@@ -168,10 +166,6 @@ def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
     assert days.tick(hours=3) == 1
     assert days.tick(hours=21) == 2
     assert days.said[-1].startswith("Morning brief, the last 24 h:")
-    assert [week.until for week in days.pictures.shown] == [
-        "Fri 20 Nov 2026, 08:30 CET",
-        "Sat 21 Nov 2026, 08:30 CET",
-    ]
 
 
 def test_outside_working_hours_a_brief_waits_and_what_waited_is_said_once(days: Days) -> None:
@@ -251,32 +245,6 @@ def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
     assert days.tick(minutes=1) == 0
     days.refuse = None
     assert days.tick(minutes=1) == 0
-    assert days.pictures.shown == []
-
-
-@pytest.mark.parametrize("why", [ProviderError("missing_scope"), Unconfirmed("the connection broke")])
-def test_the_words_stand_without_their_picture(
-    days: Days, why: ProviderError, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Said once, the picture tried once, and a line in the log says what to do."""
-    days.pictures.refuse = why
-    assert days.tick(minutes=1) == 1
-    days.pictures.refuse = None
-    assert days.tick(minutes=1) == 1
-    assert days.pictures.shown == []
-    [line] = [record.getMessage() for record in caplog.records if "picture" in record.getMessage()]
-    assert str(why) in line
-    assert "brief: {picture: false}" in line
-
-
-def test_pictures_can_be_left_out(days: Days) -> None:
-    """By the schedule; asked for, one is shown all the same."""
-    days.settings["picture"] = False
-    days.restart()
-    assert days.tick(minutes=1) == 1
-    assert days.pictures.shown == []
-    days.briefs.show_week()
-    assert len(days.pictures.shown) == 1
 
 
 def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:

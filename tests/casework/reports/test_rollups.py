@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import JournalHistory, count_past, read_beats
+from bot.casework.reports.journal_history import JournalHistory, count_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, build_metrics
 from bot.casework.reports.rollups import Rollups
 from bot.domain.threads import QuestionType, Resolution
 from bot.ports import Store
-from bot.ports.collections import CLASSIFIED, HEARTBEATS, REPLIES, SPEND
+from bot.ports.collections import CLASSIFIED, REPLIES, SPEND
 from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.casework.past import a_round, decided
@@ -42,7 +42,7 @@ def closed(store: Store, number: int, at: datetime) -> None:
 
 
 def fill(store: Store, *, days: int = 10) -> None:
-    """Two threads, three messages, a reply, a run and a beat on each day up to now."""
+    """Two threads, three messages, a reply and a run on each day up to now."""
     for day in range(days):
         at = NOW - timedelta(days=days - 1 - day, minutes=5)
         for number in range(3):
@@ -51,7 +51,6 @@ def fill(store: Store, *, days: int = 10) -> None:
             closed(store, day * 3 + number, at)
         store.journal(REPLIES).append({"posted_at": at.isoformat(), "thread_id": "T1.C1.1.1", "reply_text": "yes"})
         store.journal(SPEND).append({"at": at.isoformat(), "run_id": "T1.C1.1.1-r1", "cost_usd": 0.5})
-        store.journal(HEARTBEATS).append({"ts": at.isoformat(), "session_id": "shop", "result": "failed"})
 
 
 def read(store: Store, rollups: Rollups, now: datetime = NOW) -> JournalHistory:
@@ -79,7 +78,6 @@ def test_what_was_counted_is_not_read_again(tmp_path: Path) -> None:
     closed(store, 500, NOW)
     assert report(store, again).tally.messages == 31
     assert (again.threads_read, report(store, again).tally.approved) == (1, 21)
-    assert len(read_beats(again, MONTH_AGO, NOW).ran) == 10
     (tmp_path / f"{CLASSIFIED}.ndjson").unlink()
     assert report(FileStore(tmp_path)).tally.messages == 27
 

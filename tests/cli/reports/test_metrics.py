@@ -155,32 +155,3 @@ def test_the_question_is_about_what_was_done_with_the_message() -> None:
     found = [Sample("C1", f"{kind}.1", kind, "7", "hello") for kind in ("ack", "actionable")]
     ask_judgement(found, by="ana", stdin=io.StringIO("y\ny\n"), say=asked.append)
     assert [str(line)[:24] for line in asked[1::2]] == ["right to ignore it? [y]e", "right to investigate it?"]
-
-
-def test_a_picture_of_the_week_is_written_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A newer one takes its place, whole."""
-    for _ in range(2):
-        assert main(["metrics", "--picture", "week.png"]) == 0
-        assert capsys.readouterr().out.startswith(f"{home / 'week.png'}: the last 7 days, to ")
-        assert (home / "week.png").read_bytes().startswith(b"\x89PNG")
-    assert not list(home.glob("*tmp*"))
-
-
-@pytest.mark.parametrize("name", ["triage.yml", "state", "nowhere/week.png"])
-def test_a_picture_replaces_nothing_but_a_picture(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """A slip of the pen costs no file."""
-    (home / "triage.yml").write_text("ops_channel: C0OPS\n")
-    assert main(["metrics", "--picture", name]) != 0
-    assert name in capsys.readouterr().err
-    assert (home / "triage.yml").read_text() == "ops_channel: C0OPS\n"
-    assert not list(home.glob("*.png"))
-
-
-@pytest.mark.parametrize("more", [["--days", "30"], ["--json"], ["--weeks"], ["--sample", "5"]])
-def test_a_picture_is_of_seven_days_and_nothing_else(
-    home: Path, capsys: pytest.CaptureFixture[str], more: list[str]
-) -> None:
-    """What it cannot show is refused, not left out silently."""
-    assert main(["metrics", "--picture", "week.png", *more]) == 2
-    assert f"leave out {more[0]}" in " ".join(capsys.readouterr().err.split())
-    assert not (home / "week.png").exists()

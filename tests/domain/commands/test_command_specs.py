@@ -11,7 +11,7 @@ from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, comm
 from tests.tables import each_row
 
 SPEC = (
-    "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
+    "help status pause resume brief metrics open investigate approve-list heartbeat tiers pollinate "
     "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
     "heartbeat.log heartbeat.why "
     "tiers.add tiers.remove tiers.move tiers.due "

@@ -91,7 +91,6 @@ QUESTIONS = [
     "where is the session lifetime set",
     "metrics for checkout?",
     "brief me on the incident",
-    "brief picture of retries",
     "help status codes",
     "stop retries",
     "send the email?",

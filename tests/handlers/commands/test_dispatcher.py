@@ -125,16 +125,10 @@ class Casework:
             approvers=approvers,
             pausing=self.pausing,
             show_cards=lambda: self.shown.append("all"),
-            show_week=self._show_week,
             ask=self._ask,
             clock=FakeClock(),
         )
         self.commands = CommandDispatcher(commands.table(), team_id="T1", patience_s=600)
-
-    def _show_week(self) -> None:
-        if self.refuse:
-            raise self.refuse
-        self.shown.append("week")
 
     def _ask(self, question: str, by: str) -> str:
         if self.refuse:
@@ -359,17 +353,6 @@ def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: s
     if path in ("pause", "open", "brief"):
         assert casework.type(f"{path} help") == answer
         assert not casework.pausing.is_paused
-
-
-def test_the_picture_of_the_week_is_posted_when_an_approver_asks(casework: Casework) -> None:
-    """Everybody in the ops channel sees it, so nobody else may; what Slack refuses is said to who asked."""
-    assert "Only approvers" in casework.type("brief picture", by="U3")
-    assert casework.shown == []
-    assert "in the ops channel" in casework.type("brief picture")
-    assert casework.shown == ["week"]
-    casework.refuse = ProviderError("Slack could not post the picture of the week: missing_scope; reinstall the app")
-    casework.type("brief picture")
-    assert "missing_scope; reinstall the app" in casework.told[0]["text"]
 
 
 @each_row(

@@ -116,7 +116,6 @@ class Everything:
             approvers=self.approvers,
             pausing=self.pausing,
             show_cards=lambda: None,
-            show_week=lambda: self.asked.append("week"),
             ask=lambda question, _: self.asked.append(question) or "",
             clock=works.clock,
         )

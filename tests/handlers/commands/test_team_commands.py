@@ -101,7 +101,6 @@ ACTS = [
     "pause",
     "resume",
     "investigate Why five?",
-    "brief picture",
     "pollinate run",
     "heartbeat run shop",
     "tiers shop",
