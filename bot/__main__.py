@@ -64,6 +64,14 @@ COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 _REMOVED = {"review": "metrics --days 7"}
 """Commands of earlier releases, each with what to type instead."""
 
+_REMOVED_OPTIONS = {
+    "--calibrate": "drafts are not counted by kind any more",
+    "--picture": "triage metrics --days 7 shows a week",
+    "--teams": "triage init sets up several teams",
+    "--train": "classifier.threshold in triage.yml says how much is heard",
+}
+"""Options of earlier releases, each with what is so instead."""
+
 _READER_LEFT = 141
 """The exit code of a program that SIGPIPE ended, as shells know it."""
 
@@ -183,7 +191,10 @@ def _misread(error: click.UsageError) -> int:
     words = words_to_type(error.ctx) if error.ctx else "triage"
     if error.ctx:
         print(error.ctx.get_usage(), file=sys.stderr)
-    _complain(f"{words}: {error.format_message()}")
+    said = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.option_name in _REMOVED_OPTIONS:
+        said = f"{error.option_name} was removed: {_REMOVED_OPTIONS[error.option_name]}"
+    _complain(f"{words}: {said}")
     _complain(f"Next: {words} --help")
     return 2
 

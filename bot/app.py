@@ -79,8 +79,8 @@ class App:
         self.teams.open_first(settings.by_team())
         if handed_over:
             process.noted.append(handed_over)
-        for sentence in settings.removed_keys:
-            process.noted.append(sentence)
+        if settings.removed_keys:
+            process.noted.append("\n".join(settings.removed_keys))
         self.connection = connect_to_slack(
             process,
             self.teams.router,

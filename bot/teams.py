@@ -255,5 +255,5 @@ class ConfigReload:
             about += "".join(f" {self._teams.remove(name)}" for name in sorted(gone))
         for name, words in said.items():
             running[name].say(f"triage.yml was read again; {words}{about}")
-        for sentence in settings.removed_keys:
-            self._teams.say(sentence)
+        if settings.removed_keys:
+            self._teams.say("\n".join(settings.removed_keys))

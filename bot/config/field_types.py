@@ -81,9 +81,6 @@ def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
 ChannelId = Annotated[
     str, _slack_id("CG", "channel id", _DETAILS), described_as("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
 ]
-UserId = Annotated[
-    str, _slack_id("UW", "user id", _PROFILE), described_as("user id such as U0123ANN", "^[UW][A-Z0-9]{2,}$")
-]
 ApproverId = Annotated[
     str,
     _slack_id("UWS", "user or user-group id", _PROFILE),

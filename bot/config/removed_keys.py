@@ -12,11 +12,6 @@ from yaml.nodes import MappingNode, Node
 
 KeyPath = tuple[str, ...]
 
-_FIX_LIMITS: Final = (
-    "a check may take 10 minutes and 4096 MB; a patch may change 20 files and 500 lines. CI, lock files and git's own "
-    "settings are changed by people; *View diff* shows such a patch."
-)
-
 REMOVED: Final = {
     "save_notes": "a note is saved by a click on its card, and by nothing else.",
     "review": "`triage metrics --days 7` shows a week.",
@@ -28,11 +23,12 @@ REMOVED: Final = {
     "mcp_servers.*.timeout_s": "connecting, listing and each call may take 60 seconds.",
     "pricing.*.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
     "pricing.*.long.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
-    **dict.fromkeys(
-        [f"fixes.{key}" for key in ("allow", "check_limit_min", "check_memory_mb", "max_files", "max_lines")],
-        _FIX_LIMITS,
-    ),
-    "heartbeat.suggestions_per_day": "a session is offered three tasks of other sessions a day at most.",
+    "fixes.allow": "people change CI, lock files and git's own settings; *View diff* shows such a patch.",
+    "fixes.check_limit_min": "a check may take 10 minutes.",
+    "fixes.check_memory_mb": "each process of a check may take 4096 MB.",
+    "fixes.max_files": "a patch may change 20 files.",
+    "fixes.max_lines": "a patch may add and remove 500 lines.",
+    "heartbeat.suggestions_per_day": "a session is offered at most three tasks of others a day; 0 is not possible.",
     "sessions.*.owner.rota": "an owner is a user or a user group. Without `owner: U0123ANN` or `owner: S0123ONCALL` "
     "the session has none, and does not beat where its alerts would go to one.",
 }

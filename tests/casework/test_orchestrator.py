@@ -430,6 +430,15 @@ def test_an_askers_never_mind_is_recorded_like_any_follow_up(office: Office) -> 
     assert len(office.investigator.assignments) == 1
 
 
+@each_row("text", ["never mind", "nvm", "solved, thanks"])
+def test_short_thanks_of_the_asker_change_nothing(office: Office, text: str) -> None:
+    """The rules take them for an ack; whoever approves is still told that the asker wrote."""
+    office.asked()
+    office.says(text)
+    assert office.state.followups == ()
+    assert office.state.stale_reasons == ()
+
+
 def test_what_is_said_during_a_run_waits_for_its_turn(office: Office) -> None:
     """Nothing is noted until the queue comes to it."""
     before = []

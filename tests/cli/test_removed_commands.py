@@ -1,4 +1,4 @@
-"""What is said to somebody who types a command of an earlier release."""
+"""What is said to somebody who types a command or an option of an earlier release."""
 
 from __future__ import annotations
 
@@ -15,3 +15,18 @@ def test_a_removed_command_names_what_to_type_instead(
     """It does nothing else, and its exit code is that of any unknown command."""
     assert main([removed]) == 2
     assert f"Did you mean `triage {instead}`?" in " ".join(capsys.readouterr().err.split())
+
+
+@each_row(
+    "typed, said",
+    [
+        ("metrics --train", "--train was removed: classifier.threshold"),
+        ("metrics --picture", "--picture was removed: triage metrics --days 7"),
+        ("demo --teams", "--teams was removed: triage init"),
+        ("eval --calibrate", "--calibrate was removed: drafts are not counted"),
+    ],
+)
+def test_a_removed_option_says_what_is_so_instead(typed: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No other option is offered, and nothing is done."""
+    assert main(typed.split()) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -52,7 +52,7 @@ def test_removed_keys_are_named_at_the_start_and_at_a_reload(
     try:
         _told(control, "save_notes was removed: a note is saved by a click on its card")
         _reload(office, home, shop, fixes={"max_lines": 5})
-        _told(control, "fixes.max_lines was removed: a check may take 10 minutes")
+        _told(control, "fixes.max_lines was removed: a patch may add and remove 500 lines")
         assert [record.levelname for record in caplog.records if " was removed: " in record.getMessage()] == [
             "WARNING",
             "WARNING",

@@ -145,6 +145,8 @@ def sessions(context: DoctorContext) -> HealthCheck:
 def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
+    if session.heartbeat.enabled and session.heartbeat.deliver.mode == "last" and session.owner is None:
+        return f"{name}: it has no `owner`, so its beats are skipped"
     if (why := unreachable(name, session.heartbeat.deliver, has_telegram=has_telegram)) is not None:
         return f"{name}: {why}"
     file = PlaybookFile(session.cwd)

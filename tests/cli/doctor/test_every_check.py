@@ -287,6 +287,15 @@ def test_a_session_that_tells_telegram_without_a_token_is_named(tmp_path: Path) 
     assert found.says.startswith("shop: its alerts go to Telegram, and TELEGRAM_BOT_TOKEN is not set.")
 
 
+def test_a_session_that_nobody_hears_of_is_named(tmp_path: Path) -> None:
+    """It beats only where its alerts go to nobody's messages, or is switched off."""
+    session = {"cwd": str(tmp_path / "code")}
+    found = machine_checks.sessions(patient(tmp_path, sessions={"shop": session}))
+    assert (found.ok, found.says) == (False, "shop: it has no `owner`, so its beats are skipped")
+    off = machine_checks.sessions(patient(tmp_path, sessions={"shop": session | {"heartbeat": {"enabled": False}}}))
+    assert "owner" not in off.says
+
+
 def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """tmux is a comfort, gh is needed by sessions only, git by all."""
     given = patient(tmp_path)
