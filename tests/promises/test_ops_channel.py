@@ -15,7 +15,7 @@ from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, DEMO, ENG, HELP, OPS
-from tests.journeys.home_files import Journal, list_files
+from tests.journeys.home_files import Journal
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.kept import Kept
@@ -127,8 +127,9 @@ def test_a_closed_thread_whose_card_cannot_be_updated_stays_out_of_the_archive(
         office.click(card, ids.APPROVE)
         office.reply(ts)
         control.wait_for(lambda: sum(method == "chat.update" for method, _ in end.calls) > before + 1, "two attempts")
-        assert list_files(office.home / "state", f"*{ts}.json")
-        assert not (office.home / "closed").exists() or list_files(office.home / "closed", f"*/*{ts}*.json") == []
+        kept, thread = Kept(office.home), f"{DEMO.team_id}.{HELP.channel_id}.{ts}"
+        assert kept.document("threads", thread)["status"] == "closed"
+        assert kept.archived("threads", thread) == []
         end.refusals.clear()
         office.card(ts, "approved")
         office.closed(ts)
