@@ -42,8 +42,10 @@ class Step:
     then: Moment | None = None
     decision: str = "approve"
     is_between: bool = False
-    """Whether it lies between two parts of taking a message in, which a shared store does at once."""
+    """Whether a shared store has no such moment: it takes a message in at once, and returns a claim only later."""
     left: dict[str, Any] = field(default_factory=dict)
+    left_then: dict[str, Any] = field(default_factory=dict)
+    """What the second death, that of `then`, must have left behind."""
 
 
 def met(steps: Sequence[One], *sample: str, engine: str = "files") -> list[Any]:
@@ -125,18 +127,69 @@ STEPS: Final = (
     ),
     Step(name="edit posted, not answered", decision="edit", withheld=POSTED, left={"intent": True, "replies": 1}),
     Step(name="edit posted, not logged", decision="edit", kill=before(LOGGED), left={"replies": 1, "logged": 0}),
-    Step(name="recovery: claim returned", kill=before(CARD_SAVED), then=after(QUEUE_OPENED), left={"cards": 1}),
-    Step(name="recovery: card adopted", kill=before(CARD_SAVED), then=after(CARD_SAVED), left={"cards": 1}),
-    Step(name="recovery: before the post", kill=after(INTENT), then=before(POSTED), left={"intent": True}),
-    Step(name="recovery: posted, id not saved", kill=after(INTENT), then=before(POSTED_SAVED), left={"replies": 0}),
-    Step(name="recovery: posted id adopted", kill=before(POSTED_SAVED), then=after(POSTED_SAVED), left={"replies": 1}),
-    Step(name="recovery: not logged", kill=before(LOGGED), then=before(LOGGED), left={"logged": 0}),
-    Step(name="recovery: before the archive", kill=after(CLOSED), then=before(ARCHIVED), left={"archived": 0}),
+    Step(
+        name="recovery: queue opened",
+        kill=before(CARD_SAVED),
+        left={"cards": 1, "running": 1},
+        then=after(QUEUE_OPENED),
+        left_then={"jobs": 1, "cards": 1, "card_known": False},
+    ),
+    Step(
+        name="recovery: claim returned",
+        is_between=True,
+        kill=before(CARD_SAVED),
+        left={"cards": 1, "running": 1},
+        then=after(QUEUE_OPENED),
+        left_then={"waiting": 1, "running": 0, "card_known": False},
+    ),
+    Step(
+        name="recovery: card adopted",
+        kill=before(CARD_SAVED),
+        left={"cards": 1, "card_known": False},
+        then=after(CARD_SAVED),
+        left_then={"cards": 1, "card_known": True},
+    ),
+    Step(
+        name="recovery: before the post",
+        kill=after(INTENT),
+        left={"intent": True, "replies": 0},
+        then=before(POSTED),
+        left_then={"intent": True, "replies": 0, "posted_known": False},
+    ),
+    Step(
+        name="recovery: posted, id not saved",
+        kill=after(INTENT),
+        left={"intent": True, "replies": 0},
+        then=before(POSTED_SAVED),
+        left_then={"intent": True, "replies": 1, "posted_known": False},
+    ),
+    Step(
+        name="recovery: posted id adopted",
+        kill=before(POSTED_SAVED),
+        left={"replies": 1, "posted_known": False},
+        then=after(POSTED_SAVED),
+        left_then={"replies": 1, "posted_known": True, "logged": 0},
+    ),
+    Step(
+        name="recovery: not logged",
+        kill=before(LOGGED),
+        left={"posted_known": True, "logged": 0},
+        then=before(LOGGED),
+        left_then={"posted_known": True, "logged": 0, "status": "pending-user"},
+    ),
+    Step(
+        name="recovery: before the archive",
+        kill=after(CLOSED),
+        left={"status": "closed", "offered": True},
+        then=before(ARCHIVED),
+        left_then={"status": "closed", "offered": False, "archived": 0},
+    ),
     Step(
         name="recovery: question queued again",
         is_between=True,
         kill=after(JOURNAL),
+        left={"events": 1, "jobs": 0},
         then=after(ENQUEUED),
-        left={"jobs": 0},
+        left_then={"events": 1, "jobs": 1},
     ),
 )

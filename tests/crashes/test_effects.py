@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from bot.domain.text.humanize import counted
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import Life
@@ -102,7 +101,7 @@ def test_a_bot_killed_inside_an_operation_loses_nothing_and_says_nothing_twice(
     """Before each of its effects: it is carried out, or it is not; the next start goes on from either."""
     record_property("crash_step", f"{engine}, inside: {operation.name}")
     deaths = next(done for done in count() if not _dies_inside(new_life(), operation, done + 1))
-    record_property("crash_step", f"{engine}, inside: {operation.name} ({counted(deaths, 'death')})")
+    record_property("crash_step", f"{engine}, inside: {operation.name} (deaths: {deaths})")
     assert deaths
 
 

@@ -37,6 +37,11 @@ def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | No
         life.close()
 
 
+def test_every_second_death_says_what_it_must_have_left() -> None:
+    """One that comes too early or too late fails its test as well."""
+    assert [step.name for step in STEPS if (step.then is not None) != bool(step.left_then)] == []
+
+
 @pytest.mark.parametrize(("engine", "step"), CHOSEN)
 def test_a_bot_killed_at_any_step_loses_nothing_and_says_nothing_twice(
     life: Life, engine: str, step: Step, record_property: Record
@@ -50,6 +55,7 @@ def test_a_bot_killed_at_any_step_loses_nothing_and_says_nothing_twice(
     if step.then is not None:
         life.start(step.then)
         life.dies(step.name, decision=step.decision)
+        assert {name: life.left()[name] for name in step.left_then} == step.left_then
     life.start()
     decision = "approve" if step.decision == "none" else step.decision
     life.carry_on_to_the_end(decision=decision)

@@ -45,7 +45,8 @@ def test_a_question_waits_for_the_first_clone_and_later_ones_for_a_fetch(
         assert "shop/sessions.py" in shown_text(office.draft(ts))
         sha = commit_files(shop, {"shop/reports.py": "def weekly_turnover(orders):\n    return sum(orders)\n"})
         git(shop, "push", "--quiet", str(server.folder / "shop.git"), "HEAD:main")
-        control.wait_for(lambda: office.bot.process.code.repos["shop"].head() == sha, "the push to arrive")
+        clone = office.home / "codebases" / "shop.git"
+        control.wait_for(lambda: git(clone, "rev-parse", "HEAD").strip() == sha, "the push to arrive")
         assert "shop/reports.py" in shown_text(office.draft(office.ask("what does weekly_turnover return?")))
         server.mood = Mood.GONE
         standing = office.home / "codebases" / "shop.json"

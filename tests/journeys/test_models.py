@@ -17,6 +17,7 @@ from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, ENG, HELP
+from tests.gitrepo import git
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
@@ -79,13 +80,13 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path)
         yield opened
 
 
-def test_a_validated_draft_is_approved_and_posted(open_office: Open) -> None:
+def test_a_validated_draft_is_approved_and_posted(open_office: Open, shop: Path) -> None:
     """One round, two fresh contexts, one click; model, cost and verdict on record."""
     office, server = open_office("pass")
     facts = office.journey.approve(SESSIONS)
     assert facts["ok"], facts
     assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("claude-opus-5-5", "pass", 1)
-    assert facts["evidence_refs"][0]["commit"] == office.bot.team.shared.code.codebases.first.repo.head()
+    assert facts["evidence_refs"][0]["commit"] == git(shop, "rev-parse", "HEAD").strip()
     [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
     spent = [json.loads(line) for line in (office.home / "spend.ndjson").read_text().splitlines()]
     assert record["usage"]["cost_usd"] == pytest.approx(sum(one["cost_usd"] for one in spent))

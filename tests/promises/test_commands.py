@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
+import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -144,12 +146,18 @@ def test_status_check_fails_while_no_bot_hears_slack(shell: Shell) -> None:
 
 
 def test_a_connection_that_a_killed_bot_left_on_file_is_not_believed(shell: Shell) -> None:
-    """`slack/connection.json` is fresh, but no process holds the data directory."""
-    now = datetime.now(UTC).isoformat()
-    (shell.home / "slack").mkdir()
-    record = {"pid": 1, "started_at": now, "at": now, "connected_since": now, "is_connected": True}
-    (shell.home / "slack" / "connection.json").write_text(json.dumps(record))
-    assert shell.types("status", "--check").returncode == 1
+    """The record is fresh and says "connected": it counts while its process lives, and no longer."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        now = datetime.now(UTC).isoformat()
+        record = {"pid": process.pid, "host": socket.gethostname(), "started_at": now, "at": now}
+        (shell.home / "slack").mkdir()
+        (shell.home / "slack" / "connection.json").write_text(json.dumps({**record, "connected_since": now}))
+        alive = shell.types("status", "--check")
+        process.kill()
+    killed = shell.types("status", "--check")
+    assert (alive.returncode, killed.returncode) == (0, 1)
+    assert "connected since" in alive.stdout
+    assert "triage is not running" in killed.stdout
 
 
 def test_doctor_names_each_scope_that_was_not_granted(shell: Shell, slack: LocalSlack) -> None:

@@ -16,6 +16,7 @@ from tests.gitrepo import make_repo
 from tests.handlers.signed import as_form, as_json
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.journeys.test_http_mode import HttpOffice
+from tests.kept import Kept
 from tests.payloads import payload
 from tests.workspaces import empty
 
@@ -74,7 +75,9 @@ def test_a_malformed_body_is_acknowledged_and_changes_nothing(
     ts = office.ask(SESSIONS)
     assert office.deliver(*as_json(office.event_of(ts, SESSIONS))) == 200
     office.draft(ts)
-    office.control.wait_for(lambda: not list((office.home / "queue").rglob("*.json")), "the queue to be empty")
+    office.control.wait_for(
+        lambda: not any(map(Kept(office.home).jobs, ("", "running", "failed"))), "the queue to be empty"
+    )
     before = kept(office)
     caplog.set_level(logging.DEBUG)
     for body, kind in hostile(office):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control, text_value
+from demo.control import Control, Json, text_value
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
@@ -142,15 +142,16 @@ def test_a_guest_gets_no_answer_to_a_command(office: Office) -> None:
     assert "draft" not in shown_text(told[-1]).lower()
 
 
-def test_a_full_member_who_is_no_approver_sees_counts_and_no_question(office: Office) -> None:
-    """`/triage open` shows drafts to approvers alone."""
-    office.control.command(CHLOE.user_id, HELP.channel_id, "status")
-    told = office.control.wait_for(
-        lambda: [m for m in office.control.messages(HELP.channel_id) if m.get("ephemeral_to") == CHLOE.user_id],
-        "Chloe to be answered",
-    )
-    assert "waiting" in shown_text(told[-1])
-    assert SESSIONS[:20] not in shown_text(told[-1])
+@pytest.mark.parametrize("command", ["open", "status"])
+def test_a_full_member_who_is_no_approver_sees_counts_and_no_question(office: Office, command: str) -> None:
+    """Another's question waits with its draft: an approver reads it in the answer, a colleague only that one waits."""
+    question = f"What does backoff_delays return to {command}?"
+    office.draft(office.ask(question, user=ANA.user_id))
+    seen, hidden = (answer_to(office, person.user_id, command) for person in (ANA, CHLOE))
+    assert question[:20] in seen
+    assert "wait" in hidden
+    assert not [asked for asked in (question, RETRIES, SESSIONS, TIMEOUTS) if asked[:20] in hidden]
+    assert "card" not in hidden
 
 
 def test_a_link_whose_label_names_another_host_is_posted_without_its_mask(office: Office) -> None:
@@ -168,6 +169,17 @@ def test_nothing_that_is_posted_calls_a_channel_or_a_group(office: Office) -> No
     assert "<!channel" not in posted
     assert "<!here" not in posted
     assert "<!subteam" not in posted
+
+
+def answer_to(office: Office, user: str, command: str) -> str:
+    """Have somebody type a command; return the answer that only they see."""
+
+    def told() -> list[Json]:
+        return [m for m in office.control.messages(HELP.channel_id) if m.get("ephemeral_to") == user]
+
+    before = len(told())
+    office.control.command(user, HELP.channel_id, command)
+    return shown_text(office.control.wait_for(lambda: told()[before:], f"{user} to be answered")[0])
 
 
 def edited(office: Office, ts: str, words: str) -> str:

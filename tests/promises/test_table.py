@@ -74,6 +74,9 @@ HARNESS: Final = {
 }
 """Who may know how the bot is built: the few modules that build it and stand for the world around it."""
 
+OF_A_BOT: Final = {"start", "stop", "reload", "kill", "connection"}
+"""What a test from outside may do with the bot of its office; it listens at a port that only `connection` knows."""
+
 
 def _entries() -> list[tuple[str, dict[str, Any]]]:
     return [(group, entry) for group in GROUPS for entry in TABLE[group]]
@@ -96,6 +99,68 @@ def _exists(test: str) -> bool:
     file, _, name = test.partition("::")
     is_test = name.rpartition("::")[2].startswith("test_")
     return is_test and (ROOT / file).is_file() and name in _tests_of(ROOT / file)
+
+
+def _definitions(path: Path) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    return {node.name: node for node in _tree(path).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def _assigned(path: Path, name: str) -> list[ast.expr]:
+    """Return what a file assigns to a name of its own."""
+    plain = [node for node in _tree(path).body if isinstance(node, ast.Assign)]
+    return [node.value for node in plain if any(isinstance(to, ast.Name) and to.id == name for to in node.targets)]
+
+
+def _is_full(test: str) -> bool:
+    """Return whether only `make test-full` runs a test: it is marked, or its class, its file, or each of its cases."""
+    file, _, name = test.partition("::")
+    path, (outer, _, inner) = ROOT / file, name.partition("::")
+    node = _definitions(path)[outer]
+    marks = [*_assigned(path, "pytestmark"), *node.decorator_list]
+    for one in node.body if inner else ():
+        marks += one.decorator_list if isinstance(one, ast.FunctionDef) and one.name == inner else []
+    return any(_makes_full(path, mark) for mark in marks)
+
+
+def _makes_full(path: Path, mark: ast.expr) -> bool:
+    if isinstance(mark, ast.List | ast.Tuple):
+        return any(_makes_full(path, one) for one in mark.elts)
+    if ast.unparse(mark) == "pytest.mark.full":
+        return True
+    is_table = isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.parametrize"
+    return is_table and isinstance(mark, ast.Call) and _has_no_sample(path, mark.args[1])
+
+
+def _has_no_sample(path: Path, cases: ast.expr) -> bool:
+    """Return whether cases come from `met` (tests/crashes/steps.py) alone, without any that `make test` runs."""
+    if isinstance(cases, ast.Name):
+        return any(_has_no_sample(path, one) for one in _assigned(path, cases.id))
+    if isinstance(cases, ast.BinOp):
+        return _has_no_sample(path, cases.left) and _has_no_sample(path, cases.right)
+    return isinstance(cases, ast.Call) and ast.unparse(cases.func) == "met" and len(cases.args) == 1
+
+
+def _reached(path: Path, test: str) -> set[str]:
+    """Return the names of a file's functions and classes that a test uses, itself or by another, with its own."""
+    found, left, definitions = set[str](), [test.partition("::")[0]], _definitions(path)
+    while left:
+        name = left.pop()
+        found.add(name)
+        for node in ast.walk(definitions[name]):
+            used = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+            if used in definitions and used not in found:
+                left.append(used)
+    return found
+
+
+def _insides_of_a_bot(test: str) -> set[str]:
+    """Return what a test does with a bot that nobody outside can do: `office.bot.team`, or the bot handed around."""
+    file, _, name = test.partition("::")
+    path = ROOT / file
+    nodes = [node for used in _reached(path, name) for node in ast.walk(_definitions(path)[used])]
+    allowed = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in OF_A_BOT}
+    bots = [one for one in nodes if isinstance(one, ast.Attribute) and one.attr == "bot"]
+    return {f"line {one.lineno}" for one in bots if isinstance(one.ctx, ast.Load) and id(one) not in allowed}
 
 
 def _imports(path: Path) -> Iterator[tuple[str, str]]:
@@ -165,7 +230,7 @@ def test_every_row_of_the_page_has_its_promise(page: str) -> None:
 
 def test_every_promise_says_what_it_is_and_has_a_test() -> None:
     """One sentence, and at least one test; one of internals only where it is named as that."""
-    keys = {"row", "says", "tests", "inside"}
+    keys = {"row", "says", "tests", "inside", "full"}
     assert [entry for _, entry in _entries() if set(entry) - keys or not (entry.get("row") or entry.get("says"))] == []
     assert [entry for _, entry in _entries() if not (entry.get("tests") or entry.get("inside"))] == []
     said = [entry["says"] for entry in TABLE["kept"]]
@@ -182,6 +247,50 @@ def test_a_test_that_counts_as_one_from_outside_imports_nothing_of_the_inside() 
     """It uses public seams and the harness; so it outlives any rebuilding."""
     files = {test.partition("::")[0] for _, entry in _entries() for test in entry.get("tests", ())}
     assert {file: sorted(found) for file in sorted(files) if (found := _internals(ROOT / file))} == {}
+
+
+def test_a_test_that_counts_as_one_from_outside_leaves_the_bots_parts_alone() -> None:
+    """It starts, stops and reloads a bot, and looks at nothing in it."""
+    named = sorted({test for _, entry in _entries() for test in entry.get("tests", ())})
+    assert {test: sorted(found) for test in named if (found := _insides_of_a_bot(test))} == {}
+
+
+def test_a_promise_that_only_the_full_run_proves_says_so() -> None:
+    """`full: true` stands where every test from outside is marked `full`, and nowhere else."""
+    late = [entry for _, entry in _entries() if entry.get("tests") and all(map(_is_full, entry["tests"]))]
+    said = [entry for _, entry in _entries() if entry.get("full")]
+    assert [entry.get("row") or entry["says"] for entry in [*late, *said] if (entry in late) != (entry in said)] == []
+
+
+def test_the_marks_of_a_test_are_seen_wherever_they_stand(tmp_path: Path) -> None:
+    """At the test, its class or its file, or at each of its cases; a sample that `make test` runs is enough."""
+    file = tmp_path / "marked.py"
+    file.write_text(
+        "CASES = met(STEPS) + met(STEPS, engine='postgres')\nSAMPLED = met(STEPS) + met(STEPS, 'one')\n"
+        "@pytest.mark.full\ndef test_late(): ...\n"
+        "@pytest.mark.parametrize('step', CASES)\ndef test_cases(): ...\n"
+        "@pytest.mark.parametrize('step', SAMPLED)\ndef test_sampled(): ...\n"
+        "class TestBoth:\n    @pytest.mark.full\n    def test_late(self): ...\n    def test_soon(self): ...\n"
+    )
+    tests = ("test_late", "test_cases", "test_sampled", "TestBoth::test_late", "TestBoth::test_soon")
+    assert [_is_full(f"{file}::{test}") for test in tests] == [True, True, False, True, False]
+    whole = tmp_path / "whole.py"
+    whole.write_text("pytestmark = [pytest.mark.journey, pytest.mark.full]\ndef test_late(): ...\n")
+    assert _is_full(f"{whole}::test_late")
+
+
+def test_the_parts_of_a_bot_are_seen_wherever_a_test_uses_them(tmp_path: Path) -> None:
+    """Through a helper, a fixture, or another name; what another test does is not this one's."""
+    file = tmp_path / "used.py"
+    file.write_text(
+        "def helper(office):\n    office.bot.team.edge\n"
+        "def fixture(office):\n    bot = office.bot\n    office.bot.start()\n"
+        "def test_helped(): helper(1)\n"
+        "def test_given(fixture): ...\n"
+        "def test_plain(office): office.bot.stop()\n"
+    )
+    found = [_insides_of_a_bot(f"{file}::{test}") for test in ("test_helped", "test_given", "test_plain")]
+    assert found == [{"line 2"}, {"line 4"}, set()]
 
 
 def test_nothing_in_this_folder_imports_the_inside() -> None:
