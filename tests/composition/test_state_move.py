@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -263,6 +264,31 @@ def is_empty(database: Database) -> bool:
 
     with moving(database, lambda *_: ()) as state:
         return state.is_empty()
+
+
+@contextmanager
+def forgetful(database: Database) -> Iterator[None]:
+    """Have the database drop every document it is given, without a word, for as long as the block lasts."""
+    with database.writing() as connection:
+        connection.execute("CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+        connection.execute(
+            "CREATE TRIGGER forget BEFORE INSERT ON triage_documents FOR EACH ROW EXECUTE FUNCTION forget()"
+        )
+    try:
+        yield
+    finally:
+        with database.writing() as connection:
+            connection.execute("DROP FUNCTION forget() CASCADE")
+
+
+def test_a_move_that_loses_a_document_is_undone_and_says_which(database: Database, home: Path) -> None:
+    """Both sides are counted before anything is kept."""
+    before = files(home)
+    wiped(database)
+    with forgetful(database), pytest.raises(StoreError, match=r"briefs of default: 1 here, 0 there"):
+        up(home, database)
+    assert is_empty(database)
+    assert files(home) == before
 
 
 def test_a_message_that_was_delivered_before_the_move_is_known_after_it(database: Database, home: Path) -> None:

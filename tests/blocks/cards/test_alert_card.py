@@ -83,11 +83,13 @@ def test_reasoning_and_notes_stand_under_an_open_finding() -> None:
 
 
 def test_hostile_words_notify_nobody_and_break_nothing() -> None:
-    """Whatever a commit message or a name carries."""
-    hostile = alert(session_name="<!channel> *x*", text="<!here> <@U1> `" + "x" * 20_000, reasoning="<!everyone>")
-    text = shown(hostile)
-    for ping in ("<!channel>", "<!here>", "<!everyone>", "<@U1>"):
-        assert ping not in text
+    """Whatever a commit message or a name carries, in each field that holds words."""
+    ping = "<!channel> <!here> <!everyone> <@U1> <!subteam^S1> *x* `"
+    texts = {"session_name": ping, "text": ping + "x" * 20_000, "reasoning": ping, "notes": (ping,)}
+    for name, words in texts.items():
+        text = shown(alert(**{name: words}))
+        for mark in ("<!channel>", "<!here>", "<!everyone>", "<@U1>", "<!subteam"):
+            assert mark not in text, name
 
 
 def test_a_buttons_value_comes_back_as_it_went_and_nothing_else_does() -> None:
