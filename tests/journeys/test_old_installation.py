@@ -16,7 +16,7 @@ import pytest
 from blocks import ids
 from demo.control import Json
 from demo.headless import find_element, find_option, shown_text
-from demo.workspace import ANA, BEN, DEMO, HELP
+from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, DemoChannel
 from tests.journeys.company import PAY_OPS, PLAT_OPS
 from tests.journeys.old_office import Reopened, reopened
 from tests.old_home.codebase import EDITED_REPLY, ORDER
@@ -48,19 +48,7 @@ def old(
 QUEUED: Final = "Where is MAX_ATTEMPTS"
 OFFLINE: Final = ("doubles the delay", "measured in", "holds the timeouts", QUEUED)
 """Questions whose run was cut off before a draft, or waited in the queue: today's bot has no model."""
-
-
-def test_a_waiting_card_says_what_it_said(old: Reopened) -> None:
-    """The bot draws it from what was stored: the citation has an address at the code host, which is news."""
-    at_host = f"<{old.host.origin}/acme/shop/blob/"
-    signed = old.card_of("Where is the session cookie signed", f"{at_host}1aaed4128", ids.APPROVE)
-    for words in ("The model says", "1 other thread", f"<@{BEN.user_id}>", "“It is for the audit on Monday.”"):
-        assert words in shown_text(signed)
-    assert find_option(signed, "Save note") is not None
-    disputed = old.card_of("How long may a pick list", at_host, ids.APPROVE)
-    assert "disagreement" in shown_text(disputed)
-    patched = old.card_of("raise it to seven", at_host, ids.APPROVE)
-    assert f"Draft PR: {old.host.origin}/acme/shop/pull/1" in shown_text(patched)
+REMARK: Final = "The auditors come on Tuesday."
 
 
 def test_a_card_without_a_draft_goes_on(old: Reopened) -> None:
@@ -110,8 +98,26 @@ def test_commands_answer_from_what_was_stored(old: Reopened) -> None:
     old.types("heartbeat list", "api", "web", "3d", "off")
     old.types("pollinate list", "df -h", "accepted", "rejected")
     old.types("metrics", "2 dismissed", "1 not helpful", "long runs that can be watched: *1 of 1*", "2 judged messages")
+    for words in (QUEUED, ORDER):
+        old.card_of(words, offering=ids.DISMISS)
     old.types("metrics", "messages 21, threads 18", "cost per reply $0.17")
     old.control.wait_for(lambda: "look at the disk" in old.types("heartbeat log api", "api"), "the assigned beat")
+
+
+def test_a_waiting_card_says_what_it_said(old: Reopened) -> None:
+    """A remark in the thread has the card drawn anew from what was stored, with the earlier remark and the twin."""
+    for words in ("Where is the session cookie signed", "How long may a pick list", "raise it to seven"):
+        old.control.say(HELP.channel_id, CHLOE.user_id, REMARK, old.asked(words))
+    card = old.card_of("Where is the session cookie signed", f"“{REMARK}”", ids.APPROVE)
+    assert find_option(card, "Save note") is not None
+    signed = shown_text(card)
+    for words in ("The model says", "1 other thread", f"<@{BEN.user_id}>", "“It is for the audit on Monday.”"):
+        assert words in signed
+    disputed = shown_text(old.card_of("How long may a pick list", f"“{REMARK}”", ids.APPROVE))
+    assert "disagreement" in disputed
+    assert "Why it did not pass" in disputed
+    patched = shown_text(old.card_of("raise it to seven", f"“{REMARK}”", ids.APPROVE))
+    assert f"Draft PR: {old.host.origin}/acme/shop/pull/1" in patched
 
 
 def test_a_job_that_was_given_up_is_still_told(old: Reopened) -> None:
@@ -152,7 +158,7 @@ def test_a_saved_edit_is_posted_once(old: Reopened) -> None:
 def test_one_decision_answers_both_twins(old: Reopened) -> None:
     """Each thread gets the reply once, and its eyes become a tick."""
     asked = [old.asked(words) for words in ("Where is the session cookie signed", "hi, where is the session cookie")]
-    old.click(PAY_OPS, old.card_of("Where is the session cookie signed"), ids.APPROVE, ANA.user_id)
+    old.click(PAY_OPS, old.card_of("Where is the session cookie signed"), ids.ANSWER_TOO, ANA.user_id)
     for ts in asked:
         assert "The model says" in shown_text(old.reply(ts, HELP))
     old.control.wait_for(lambda: [old.reactions(ts) for ts in asked] == [["white_check_mark"]] * 2, "two ticks")
@@ -177,9 +183,10 @@ def test_notes_are_met_by_the_next_question(old: Reopened) -> None:
 
 def test_every_open_thread_is_explained(old: Reopened) -> None:
     """`triage why` knows each thread that was open, and its question."""
-    for one in old.restored.documents("payments", "state"):
-        ts = one.rsplit(".C0HELP.", 1)[1]
-        assert f"{one}  " in old.terminal("why", f"https://demo.slack.com/archives/C0HELP/p{ts.replace('.', '')}"), one
+    for one in old.restored.documents("payments", "state") | old.restored.documents("platform", "state"):
+        _, channel, ts = one.split(".", 2)
+        link = f"https://demo.slack.com/archives/{channel}/p{ts.replace('.', '')}"
+        assert f"{one}  " in old.terminal("why", link), one
 
 
 def test_a_pull_request_is_followed(old: Reopened) -> None:
@@ -187,9 +194,10 @@ def test_a_pull_request_is_followed(old: Reopened) -> None:
     old.card_of("raise it to seven", "is merged")
 
 
-@pytest.mark.parametrize("team", ["payments", "platform"])
-def test_nothing_was_lost_or_set_aside(old: Reopened, team: str) -> None:
+@pytest.mark.parametrize(("team", "ops"), [("payments", PAY_OPS), ("platform", PLAT_OPS)])
+def test_nothing_was_lost_or_set_aside(old: Reopened, team: str, ops: DemoChannel) -> None:
     """Every record is there, or its thread was closed; journals have every line; nothing is damaged; no traceback."""
+    old.told(ops, "The bot was away 10 min: nothing was missed.")
     with old.kept(team) as kept:
         for month in ("2026-10", "2026-11"):
             for name in old.restored.documents(team, f"closed/{month}"):
