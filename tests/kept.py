@@ -41,6 +41,10 @@ class Kept:
         found = self._engine.store(self._home, is_reader=True).documents.list(collection)
         return [dict(one.value) for one in found if one.value is not None]
 
+    def names(self, collection: str) -> set[str]:
+        """Return the ids of the documents of a collection."""
+        return {one.id for one in self._engine.store(self._home, is_reader=True).documents.list(collection)}
+
     def document(self, collection: str, doc_id: str) -> Json:
         """Return one document, empty where there is none."""
         found = self._engine.store(self._home, is_reader=True).documents.get(collection, doc_id)
@@ -49,6 +53,12 @@ class Kept:
     def records(self, journal: str) -> list[Json]:
         """Return the records of a journal."""
         return list(self._engine.store(self._home, is_reader=True).journal(journal).records())
+
+    def decisions(self) -> list[str]:
+        """Return the lines of decisions.md."""
+        if self._database is None:
+            return (self._home / "decisions.md").read_text().splitlines()
+        return [one["line"] for one in self.records("decisions")]
 
     def count(self, journal: str) -> int:
         """Return how many records a journal has."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from bot.app import App
@@ -15,18 +15,21 @@ from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.workspace import ANA, DEMO, HELP, DemoChannel
 from tests import fork_server
+from tests.code_host import TOKEN, CodeHost
 from tests.journeys.company import COMPANY, PAY_OPS, CompanyHands
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import environment_of
+from tests.kept import Kept
 from tests.old_home.restore import Restored, messages, restore
 from tests.old_home.seeded_slack import seeded_slack
 
 
 class Reopened(CompanyHands):
-    """Today's bot on what the old version left."""
+    """Today's bot on what the old version left; its code host says that the pull request was merged."""
 
-    def __init__(self, control: Control, restored: Restored, variables: dict[str, str]) -> None:
+    def __init__(self, control: Control, restored: Restored, variables: dict[str, str], host: CodeHost) -> None:
         super().__init__(control)
+        self.host = host
         self.restored, self.home, self.variables = restored, restored.home, variables
         self.faults: list[str] = []
         settings = load_settings(self.home / "triage.yml")
@@ -35,6 +38,10 @@ class Reopened(CompanyHands):
     def asked(self, words: str) -> str:
         """Return the ts of the old message that holds these words."""
         return next(one["ts"] for one in messages() if words in one["text"] and one["user"] != DEMO.bot_id)
+
+    def kept(self, team: str) -> AbstractContextManager[Kept]:
+        """Return what a team has stored now."""
+        return closing(Kept(self.home / "teams" / team, self.variables.get("TRIAGE_DATABASE_URL")))
 
     def card_of(self, words: str, showing: str = "", offering: str | None = None) -> Json:
         """Return the card of an old question of payments."""
@@ -59,6 +66,20 @@ class Reopened(CompanyHands):
         [alert] = [one for one in messages if failing in one["text"] and one.get("thread_ts") in (None, one["ts"])]
         return alert
 
+    def direct(self, user: str) -> list[str]:
+        """Return the ts of everything in somebody's direct messages."""
+        return [one["ts"] for one in self.control.messages(self.control.direct_messages(user) or "")]
+
+    def reactions(self, ts: str) -> list[str]:
+        """Return what the bot put on a message in #help."""
+        [message] = [one for one in self.control.messages(HELP.channel_id) if one["ts"] == ts]
+        return [one["name"] for one in message.get("reactions") or []]
+
+    def why(self, words: str) -> str:
+        """Return what `triage why` prints about an old question of payments."""
+        link = f"https://demo.slack.com/archives/{HELP.channel_id}/p{self.asked(words).replace('.', '')}"
+        return self.terminal("why", link, "--team", "payments")
+
     def terminal(self, *words: str) -> str:
         """Type a command on the terminal, and return what it prints."""
         done = fork_server.run("bot", *words, env={**os.environ, **self.variables}, cwd=self.home)
@@ -81,12 +102,19 @@ class _Faults(logging.Handler):
 @contextmanager
 def reopened(place: Path, slack_binary: Path, *, in_database: bool) -> Iterator[Reopened]:
     """Restore the old installation, and have a bot without models take it over."""
-    with seeded_slack(slack_binary, COMPANY, place) as slack, Control(slack.server.url) as control:
-        restored = restore(slack, place)
-        variables = environment_of(slack.server, restored.home)
+    with (
+        seeded_slack(slack_binary, COMPANY, place) as slack,
+        Control(slack.server.url) as control,
+        CodeHost(place / "host") as host,
+    ):
+        restored = restore(slack, place, host.origin)
+        host.publish(place / "shop")
+        host.pulls.append({"number": 1, "head": "triage/old", "title": "", "body": "", "draft": False, "sha": "0" * 40})
+        host.pulls[0]["state"] = "merged"
+        variables = {**environment_of(slack.server, restored.home), "TRIAGE_GITHUB_TOKEN": TOKEN}
         if in_database:
             variables["TRIAGE_DATABASE_URL"] = restored.database()
-        office = Reopened(control, restored, variables)
+        office = Reopened(control, restored, variables, host)
         handler = _Faults(office.faults)
         logging.getLogger().addHandler(handler)
         office.bot.start()

@@ -37,14 +37,15 @@ GONE: Final = re.compile(r"no longer|\bgone\b|removed|any ?more|not known", re.I
 def old(slack_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reopened]:
     """The old installation, taken over; nothing is about to be checked or answered by itself."""
     with reopened(tmp_path_factory.mktemp("old"), slack_binary, in_database=False) as office:
-        queues = office.home / "teams"
-        office.control.wait_for(lambda: not busy(queues), "what was under way to end", channel=PAY_OPS.channel_id)
+        office.card_of(codebase.ORDER, offering=ids.DISMISS)
+        office.control.wait_for(lambda: no_job_waits(office), "what was under way to end", channel=PAY_OPS.channel_id)
         yield office
 
 
-def busy(queues: Path) -> list[Path]:
-    """Return the jobs of all teams that wait or run."""
-    return [*queues.glob("*/queue/*.json"), *queues.glob("*/queue/running/*.json")]
+def no_job_waits(office: Reopened) -> bool:
+    """Whether payments has no job of people that waits or runs."""
+    with office.kept("payments") as kept:
+        return kept.jobs("") + kept.jobs("running") == 0
 
 
 def kept(old: Reopened) -> dict[str, str]:

@@ -6,17 +6,34 @@ the ts they had, and the clocks go on where it was killed. People see here what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from blocks import ids
+from demo.control import Json
 from demo.headless import find_element, find_option, shown_text
-from demo.workspace import ANA, BEN, HELP
+from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, DemoChannel
 from tests.journeys.company import PAY_OPS, PLAT_OPS
 from tests.journeys.old_office import Reopened, reopened
-from tests.old_home.codebase import EDITED_REPLY
+from tests.old_home.codebase import EDITED_REPLY, ORDER
+from tests.old_home.restore import messages
+
+FOLDERS: Final = {
+    "state": "threads",
+    "acknowledgements": "acknowledgements",
+    "auto_replies": "auto_replies",
+    "cards": "cards_shown",
+    "feedback": "feedback",
+    "fixes": "fixes",
+    "suggestions": "suggestions",
+}
+"""Where a data directory has the documents of a collection."""
+
+JOURNALS: Final = ("events", "events-classified", "heartbeats", "judgements", "reminders", "replies", "spend")
 
 
 @pytest.fixture(scope="module", params=["files", pytest.param("database", marks=pytest.mark.full)])
@@ -26,6 +43,105 @@ def old(
     """The old installation, taken over."""
     with reopened(tmp_path_factory.mktemp("old"), slack_binary, in_database=request.param == "database") as office:
         yield office
+
+
+QUEUED: Final = "Where is MAX_ATTEMPTS"
+OFFLINE: Final = ("doubles the delay", "measured in", "holds the timeouts", QUEUED)
+"""Questions whose run was cut off before a draft, or waited in the queue: today's bot has no model."""
+REMARK: Final = "The auditors come on Tuesday."
+
+
+def test_a_card_without_a_draft_goes_on(old: Reopened) -> None:
+    """Questions back open the dialogue for an answer; what failed is investigated again."""
+    unclear = old.card_of("Which tenant runs out", "Which region is meant?")
+    old.click(PAY_OPS, unclear, ids.ADD_CONTEXT, ANA.user_id)
+    old.control.wait_for(old.control.modals.current, "the dialogue")
+    old.control.modals.close(ANA.user_id)
+    old.click(PAY_OPS, old.card_of("loyalty ledger", "failed"), ids.REINVESTIGATE, ANA.user_id)
+    old.card_of("loyalty ledger", "no model was used", ids.DISMISS)
+
+
+def test_what_was_under_way_goes_on(old: Reopened) -> None:
+    """Each question whose run was cut off, or waited in the queue, gets the card that people can decide on."""
+    for words in OFFLINE:
+        old.card_of(words, "I searched the code", ids.APPROVE)
+    checked = old.card_of("empty payload", "Checked by code alone", ids.APPROVE)
+    assert "The model says" in shown_text(checked)
+    old.card_of("lock the orders", "needs context", ids.ADD_CONTEXT)
+
+
+def test_a_long_investigation_that_died_is_told(old: Reopened) -> None:
+    """Its terminal is gone: the card says so with the last words of its transcript, and offers another look."""
+    card = old.card_of("Audit every caller", "ended without an answer", ids.REINVESTIGATE)
+    assert "its last output: question: Audit every caller" in shown_text(card)
+
+
+def test_no_card_stands_twice(old: Reopened) -> None:
+    """Every thread has the card it had, and no other; the two questions of the queue got theirs."""
+    for words in (QUEUED, ORDER):
+        old.card_of(words, offering=ids.DISMISS)
+    queued = [ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{old.asked(one)}") for one in (QUEUED, ORDER)]
+    now = [one for channel in (PAY_OPS, PLAT_OPS) for one in old.control.messages(channel.channel_id)]
+    assert sorted(marks(now)) == sorted([*marks(messages()), *queued])
+
+
+def marks(messages: Iterable[Json]) -> list[str]:
+    """Return the marks of the cards among messages."""
+    ids_of = [str(block.get("block_id")) for one in messages for block in one.get("blocks") or []]
+    return [one for one in ids_of if one.startswith("triage_card:")]
+
+
+def test_commands_answer_from_what_was_stored(old: Reopened) -> None:
+    """Open drafts, sessions with their switches, suggestions, and what a week's journals hold."""
+    old.types("open", "pick list", "Which tenant")
+    old.types("open", "payment gateway", place=PLAT_OPS, user=BEN.user_id)
+    old.types("heartbeat list", "api", "web", "3d", "off")
+    old.types("pollinate list", "df -h", "accepted", "rejected")
+    old.types("metrics", "2 dismissed", "1 not helpful", "long runs that can be watched: *1 of 1*", "2 judged messages")
+    for words in (QUEUED, ORDER):
+        old.card_of(words, offering=ids.DISMISS)
+    old.types("metrics", "messages 21, threads 18", "cost per reply $0.17")
+    old.control.wait_for(lambda: "look at the disk" in old.types("heartbeat log api", "api"), "the assigned beat")
+
+
+def test_a_waiting_card_says_what_it_said(old: Reopened) -> None:
+    """A remark in the thread has the card drawn anew from what was stored, with the earlier remark and the twin."""
+    for words in ("Where is the session cookie signed", "How long may a pick list", "raise it to seven"):
+        old.control.say(HELP.channel_id, CHLOE.user_id, REMARK, old.asked(words))
+    card = old.card_of("Where is the session cookie signed", f"“{REMARK}”", ids.APPROVE)
+    assert find_option(card, "Save note") is not None
+    signed = shown_text(card)
+    for words in ("The model says", "1 other thread", f"<@{BEN.user_id}>", "“It is for the audit on Monday.”"):
+        assert words in signed
+    disputed = shown_text(old.card_of("How long may a pick list", f"“{REMARK}”", ids.APPROVE))
+    assert "disagreement" in disputed
+    assert "Why it did not pass" in disputed
+    patched = shown_text(old.card_of("raise it to seven", f"“{REMARK}”", ids.APPROVE))
+    assert f"Draft PR: {old.host.origin}/acme/shop/pull/1" in patched
+
+
+def test_a_job_that_was_given_up_is_still_told(old: Reopened) -> None:
+    """By the status of the team it belongs to."""
+    assert "1 failed" in old.types("status", "failed", place=PLAT_OPS, user=BEN.user_id)
+
+
+def test_alerts_keep_their_state_and_their_buttons(old: Reopened) -> None:
+    """An open one is acknowledged with its old button; a snoozed one is in the brief as such."""
+    alert = old.alert_of(ANA.user_id, "api")
+    element = find_element(alert, ids.ACKNOWLEDGE)
+    assert element is not None
+    old.control.click(alert["channel"], alert["ts"], ANA.user_id, **element.click_fields())
+    old.control.wait_for(
+        lambda: "acknowledged it" in shown_text(old.alert_of(ANA.user_id, "api")), "the alert to say so"
+    )
+    old.types("brief", "snoozed until", "asked in 1 more thread")
+
+
+def test_an_acknowledged_finding_does_not_ring_again(old: Reopened) -> None:
+    """Its check fails once more: its one alert is brought up to date where it stands, and stays acknowledged."""
+    old.types("heartbeat run infra", "infra", place=PLAT_OPS, user=BEN.user_id)
+    old.control.wait_for(lambda: "last seen" in shown_text(old.alert_of(BEN.user_id, "infra")), "the alert to follow")
+    assert f"<@{BEN.user_id}> acknowledged it" in shown_text(old.alert_of(BEN.user_id, "infra"))
 
 
 def test_a_saved_edit_is_posted_once(old: Reopened) -> None:
@@ -39,73 +155,24 @@ def test_a_saved_edit_is_posted_once(old: Reopened) -> None:
     assert len(old.replies(ts, HELP)) == 1
 
 
-def test_a_waiting_card_says_what_it_said(old: Reopened) -> None:
-    """Drafts of a model, a disagreement, questions back, a failure, a pull request: with the buttons they had."""
-    signed = old.card_of("Where is the session cookie signed", "1 other thread", ids.APPROVE)
-    assert "The model says" in shown_text(signed)
-    assert find_option(signed, "Save note") is not None
-    old.card_of("How long may a pick list", "disagreement", ids.APPROVE)
-    old.card_of("Which tenant runs out", "Which region is meant?", ids.ADD_CONTEXT)
-    old.card_of("loyalty ledger", "failed", ids.REINVESTIGATE)
-    old.card_of("raise it to seven", "Draft PR", ids.APPROVE)
-
-
-def test_what_was_under_way_goes_on(old: Reopened) -> None:
-    """Each question whose run was cut off, or waited in the queue, gets a card that people can decide on."""
-    for words in ("doubles the delay", "empty payload", "measured in", "Where is MAX_ATTEMPTS", "holds the timeouts"):
-        card = old.card_of(words, offering=ids.DISMISS)
-        assert len(old.cards(PAY_OPS, old.asked(words), HELP)) == 1, shown_text(card)
-
-
-def test_no_card_stands_twice(old: Reopened) -> None:
-    """Every thread has the card it had, and no other."""
-    marks = [
-        block["block_id"]
-        for channel in (PAY_OPS, PLAT_OPS)
-        for message in old.control.messages(channel.channel_id)
-        for block in message.get("blocks") or []
-        if str(block.get("block_id")).startswith("triage_card:")
-    ]
-    assert len(marks) > 15
-    assert sorted(marks) == sorted(set(marks))
-
-
-def test_commands_answer_from_what_was_stored(old: Reopened) -> None:
-    """Open drafts, sessions with their switches, suggestions, and what a week's journals hold."""
-    old.types("open", "pick list", "Which tenant")
-    old.types("open", "payment gateway", place=PLAT_OPS, user=BEN.user_id)
-    old.types("heartbeat list", "api", "web", "3d", "off")
-    old.types("pollinate list", "df -h", "accepted", "rejected")
-    old.types("metrics", "2 dismissed", "1 not helpful", "long runs that can be watched: *1 of 1*", "2 judged messages")
-    old.control.wait_for(lambda: "look at the disk" in old.types("heartbeat log api", "api"), "the assigned beat")
-
-
-def test_a_job_that_was_given_up_is_still_told(old: Reopened) -> None:
-    """By the status of the team it belongs to."""
-    assert "1 failed" in old.types("status", "failed", place=PLAT_OPS, user=BEN.user_id)
-
-
-def test_alerts_keep_their_state_and_their_buttons(old: Reopened) -> None:
-    """An open one is acknowledged with its old button; one that was acknowledged or snoozed is not sent again."""
-    element = find_element(old.alert_of(ANA.user_id, "api"), ids.ACKNOWLEDGE)
-    assert element is not None
-    alert = old.alert_of(ANA.user_id, "api")
-    old.control.click(alert["channel"], alert["ts"], ANA.user_id, **element.click_fields())
-    old.control.wait_for(
-        lambda: "acknowledged it" in shown_text(old.alert_of(ANA.user_id, "api")), "the alert to say so"
-    )
-    old.types("brief", "snoozed until", "asked in 1 more thread")
-    assert f"<@{BEN.user_id}> acknowledged it" in shown_text(old.alert_of(BEN.user_id, "infra"))
+def test_one_decision_answers_both_twins(old: Reopened) -> None:
+    """Each thread gets the reply once, and its eyes become a tick."""
+    asked = [old.asked(words) for words in ("Where is the session cookie signed", "hi, where is the session cookie")]
+    old.click(PAY_OPS, old.card_of("Where is the session cookie signed"), ids.ANSWER_TOO, ANA.user_id)
+    for ts in asked:
+        assert "The model says" in shown_text(old.reply(ts, HELP))
+    old.control.wait_for(lambda: [old.reactions(ts) for ts in asked] == [["white_check_mark"]] * 2, "two ticks")
+    assert [len(old.replies(ts, HELP)) for ts in asked] == [1, 1]
 
 
 def test_a_thread_closed_in_an_earlier_month_is_explained(old: Reopened) -> None:
-    """`triage why` finds it in the archive, and one that was closed in the last days."""
-    for words, said in (
-        ("Where are session cookies signed?", "posted as"),
-        ("How long may a connect", "the reply was not helpful"),
-    ):
-        link = f"https://demo.slack.com/archives/{HELP.channel_id}/p{old.asked(words).replace('.', '')}"
-        assert said in old.terminal("why", link, "--team", "payments")
+    """From the archive; from the rotated journal, what its message was taken for; its vote, its automatic reply."""
+    said = old.why("Where are session cookies signed?")
+    assert "posted as 1792432989.000006" in said
+    assert "actionable: is a question (confidence 0.72, rules 7-bad30212" in said
+    assert "the reply was not helpful" in old.why("How long may a connect")
+    sent = old.terminal("autonomy", "--team", "payments")
+    assert "sent 2026-11-25 18:06 UTC: Where are session cookies signed?" in sent
 
 
 def test_notes_are_met_by_the_next_question(old: Reopened) -> None:
@@ -114,11 +181,36 @@ def test_notes_are_met_by_the_next_question(old: Reopened) -> None:
     old.card(PAY_OPS, ts, HELP, showing="the gateway sets it, not the shop")
 
 
-def test_nothing_was_lost_or_set_aside(old: Reopened) -> None:
-    """Every record of a thread is there, open or closed; no file is damaged; the log has no traceback."""
-    kept = {path.name.split(".json")[0] for path in old.home.rglob("T0DEMO.*.json")}
-    before = old.restored.threads()
-    if "TRIAGE_DATABASE_URL" not in old.variables:
-        assert {one for one in before if not any(name.startswith(one) for name in kept)} == set()
-    assert not list(old.home.rglob("*.corrupt"))
+def test_every_open_thread_is_explained(old: Reopened) -> None:
+    """`triage why` knows each thread that was open, and its question."""
+    for one in old.restored.documents("payments", "state") | old.restored.documents("platform", "state"):
+        _, channel, ts = one.split(".", 2)
+        link = f"https://demo.slack.com/archives/{channel}/p{ts.replace('.', '')}"
+        assert f"{one}  " in old.terminal("why", link), one
+
+
+def test_a_pull_request_is_followed(old: Reopened) -> None:
+    """The card says that it was merged meanwhile."""
+    old.card_of("raise it to seven", "is merged")
+
+
+@pytest.mark.parametrize(("team", "ops"), [("payments", PAY_OPS), ("platform", PLAT_OPS)])
+def test_nothing_was_lost_or_set_aside(old: Reopened, team: str, ops: DemoChannel) -> None:
+    """Every record is there, or its thread was closed; journals have every line; nothing is damaged; no traceback."""
+    old.told(ops, "The bot was away 10 min: nothing was missed.")
+    with old.kept(team) as kept:
+        for month in ("2026-10", "2026-11"):
+            for name in old.restored.documents(team, f"closed/{month}"):
+                assert kept.archived("threads", name.rsplit(".", 1)[0]), name
+        for folder, collection in FOLDERS.items():
+            gone = old.restored.documents(team, folder) - kept.names(collection)
+            assert [one for one in gone if not kept.archived("threads", one)] == [], folder
+        for journal in JOURNALS:
+            records = kept.records(journal)
+            assert [
+                one for one in old.restored.lines(team, f"{journal}.ndjson") if json.loads(one) not in records
+            ] == []
+        if lines := [one for one in old.restored.lines(team, "decisions.md") if one.startswith("-")]:
+            assert set(lines) <= set(kept.decisions())
+        assert kept.corrupt() == []
     assert old.faults == []
