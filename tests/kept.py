@@ -15,9 +15,12 @@ _STATUSES: Final = {"": "todo", "running": "doing", "failed": "failed"}
 
 
 class Kept:
-    """The state behind a data directory; `url` is the address of its database, if it has one."""
+    """The state behind a data directory; `url` is the address of its database, if it has one.
 
-    def __init__(self, home: Path, url: str | None = None) -> None:
+    `root` is the directory of the whole installation, where `home` is that of one team of it.
+    """
+
+    def __init__(self, home: Path, url: str | None = None, *, root: Path | None = None) -> None:
         self._home, self._database = home, None
         self._engine: Engine = FileEngine(home)
         if url is not None:
@@ -25,7 +28,7 @@ class Kept:
             from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
 
             self._database = Database(url, max_connections=2)
-            self._engine = PostgresEngine(self._database, home)
+            self._engine = PostgresEngine(self._database, root or home)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -58,7 +61,7 @@ class Kept:
         """Return the lines of decisions.md."""
         if self._database is None:
             return (self._home / "decisions.md").read_text().splitlines()
-        return [one["line"] for one in self.records("decisions")]
+        return [f"- {one['line']}" for one in self.records("decisions")]
 
     def count(self, journal: str) -> int:
         """Return how many records a journal has."""

@@ -41,7 +41,8 @@ class Reopened(CompanyHands):
 
     def kept(self, team: str) -> AbstractContextManager[Kept]:
         """Return what a team has stored now."""
-        return closing(Kept(self.home / "teams" / team, self.variables.get("TRIAGE_DATABASE_URL")))
+        url = self.variables.get("TRIAGE_DATABASE_URL")
+        return closing(Kept(self.home / "teams" / team, url, root=self.home))
 
     def card_of(self, words: str, showing: str = "", offering: str | None = None) -> Json:
         """Return the card of an old question of payments."""
