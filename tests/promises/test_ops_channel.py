@@ -85,6 +85,7 @@ def test_an_ops_channel_that_became_public_gets_no_new_card_until_it_is_private_
         assert len([m for m in control.messages(OPS.channel_id) if "not private" in m["text"]]) <= 1
 
 
+@pytest.mark.full
 def test_an_open_card_moves_with_the_ops_channel(end: SlackEnd, control: Control, tmp_path: Path, shop: Path) -> None:
     """It is posted in the new one and deleted where it stood."""
     with at_work(end, control, tmp_path) as office:
@@ -153,6 +154,7 @@ def test_a_live_message_does_not_hide_the_gap_before_it(
         assert len(office.cards(missed)) == 1
 
 
+@pytest.mark.full
 def test_after_its_reply_a_remark_opens_no_thread_and_a_question_does(
     end: SlackEnd, control: Control, tmp_path: Path, shop: Path
 ) -> None:
