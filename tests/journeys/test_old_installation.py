@@ -137,6 +137,7 @@ def test_alerts_keep_their_state_and_their_buttons(old: Reopened) -> None:
     old.types("brief", "snoozed until", "asked in 1 more thread")
 
 
+@pytest.mark.full
 def test_an_acknowledged_finding_does_not_ring_again(old: Reopened) -> None:
     """Its check fails once more: its one alert is brought up to date where it stands, and stays acknowledged."""
     old.types("heartbeat run infra", "infra", place=PLAT_OPS, user=BEN.user_id)

@@ -113,6 +113,7 @@ def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     assert _records(url) == 21
 
 
+@pytest.mark.full
 @each_row("moment, arrived", [(before("COMMIT", nth=2), 0), (after("COMMIT", nth=2), 21)])
 def test_kill_minus_nine_at_the_commit_leaves_one_whole_side(tmp_path: Path, moment: Moment, arrived: int) -> None:
     """No start works on the directory from then on; the same command brings all of it, or says that it is there."""
