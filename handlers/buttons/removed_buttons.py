@@ -38,8 +38,8 @@ _FIXES: Final = (
 )
 _NOTES: Final = (
     "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
-    "wherever it is found. If it is still true, delete the lines under `cites:` in `memory/<name>.md`; to put it away, "
-    "type `triage files retire memory/<name>.md` in the terminal."
+    "wherever it is found. If it is still true, delete `cites:` with its lines from the head of `memory/<name>.md`. "
+    "To put it away, type `triage files retire memory/<name>.md` in the terminal."
 )
 
 REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(

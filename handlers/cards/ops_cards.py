@@ -1,8 +1,8 @@
 """The cards in the ops channel that are not drafts: automatic replies and suggestions.
 
-Port AuditChat over Slack. Each card is posted once, updated in place, and shows what is
-stored. Suggestions are changed by clicks, by models and by the terminal; a tick updates their cards, so that a crash
-or an outage only delays a card.
+Port AuditChat over Slack. Each card is posted once, updated in place, and shows what is stored. Suggestions are
+changed by clicks, by models and by the terminal; a tick updates their cards, so that a crash or an outage only delays
+a card.
 """
 
 from __future__ import annotations

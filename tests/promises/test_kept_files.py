@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,19 +20,7 @@ from tests.cli.typed import typed
 from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
-
-
-@contextmanager
-def at_work(slack: LocalSlack, control: Control, folder: Path, **more: Any) -> Iterator[Office]:
-    """Run the ordinary bot on the folder's data directory."""
-    office = Office(slack, control, folder / "home", folder / "shop", **more)
-    office.bot.start()
-    try:
-        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
-        yield office
-    finally:
-        office.bot.stop()
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "its socket to close")
+from tests.promises.at_work import at_work
 
 
 def told(control: Control, words: str) -> str:

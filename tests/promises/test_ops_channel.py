@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,19 +17,11 @@ from tests.journeys.home_files import Journal
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.kept import Kept
+from tests.promises.at_work import Later, at_work
 from tests.promises.slack_end import SlackEnd, slack_end
 
 ATTEMPTS_OF_A_JOB = 3
 """After so many that count, a job is given up."""
-
-
-class Later:
-    """The machine's clock, put forward."""
-
-    ahead = timedelta()
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 @pytest.fixture
@@ -39,19 +29,6 @@ def end(slack: LocalSlack) -> Iterator[SlackEnd]:
     """Slack, which can be made to refuse."""
     with slack_end(slack.api_url) as end:
         yield end
-
-
-@contextmanager
-def at_work(end: SlackEnd, control: Control, folder: Path, **more: Any) -> Iterator[Office]:
-    """Run the ordinary bot at that Slack."""
-    office = Office(end, control, folder / "home", folder / "shop", **more)
-    office.bot.start()
-    try:
-        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
-        yield office
-    finally:
-        office.bot.stop()
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "its socket to close")
 
 
 def heard(office: Office, ts: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, OPS
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
+from tests.promises.at_work import Later, at_work
 
 ALWAYS = {
     "start": "00:00",
@@ -25,27 +25,11 @@ ALWAYS = {
 DOWN = "prod is down!! Who can look at the retry queue?"
 
 
-class Later:
-    """The machine's clock, put forward."""
-
-    ahead = timedelta()
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
-
-
-@contextmanager
-def at_work(slack: LocalSlack, control: Control, folder: Path, clock: Later, **more: Any) -> Iterator[Office]:
-    """Run the ordinary bot by this clock, with colleagues who always work."""
-    office = Office(
-        slack, control, folder / "home", folder / "shop", clock=clock, working_hours=ALWAYS, time_scale=0.02, **more
-    )
-    office.bot.start()
-    try:
-        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
-        yield office
-    finally:
-        office.bot.stop()
+def by_clock(
+    slack: LocalSlack, control: Control, folder: Path, clock: Later, **more: Any
+) -> AbstractContextManager[Office]:
+    """Run the bot by this clock, with colleagues who always work."""
+    return at_work(slack, control, folder, clock=clock, working_hours=ALWAYS, time_scale=0.02, **more)
 
 
 def said(control: Control, channel: str | None, words: str) -> list[str]:
@@ -60,7 +44,7 @@ def test_a_card_that_waits_longer_than_remind_after_is_named_once_and_expires_af
     """Not sooner; a restart and a clock that goes back name nothing twice; the end is on the card."""
     clock = Later()
     limits = {"remind_after": "2h", "expire_after": "2d"}
-    with at_work(slack, control, tmp_path, clock, **limits) as office:
+    with by_clock(slack, control, tmp_path, clock, **limits) as office:
         ts = office.ask(SESSIONS)
         office.draft(ts)
         clock.ahead = timedelta(hours=1)
@@ -70,7 +54,7 @@ def test_a_card_that_waits_longer_than_remind_after_is_named_once_and_expires_af
         control.wait_for(lambda: reminders(control), "the card to be named")
         clock.ahead = timedelta(hours=1)
     clock.ahead = timedelta(hours=2, minutes=10)
-    with at_work(slack, control, tmp_path, clock, **limits) as office:
+    with by_clock(slack, control, tmp_path, clock, **limits) as office:
         clock.ahead = timedelta(days=2, hours=4)
         card = office.card(ts, "xpired")
         assert find_element(card, ids.APPROVE) is None
@@ -85,11 +69,11 @@ def test_a_card_that_came_due_while_the_bot_was_away_is_named_before_it_expires(
     """It can still be approved then."""
     clock = Later()
     limits = {"remind_after": "2h", "expire_after": "2d"}
-    with at_work(slack, control, tmp_path, clock, **limits) as office:
+    with by_clock(slack, control, tmp_path, clock, **limits) as office:
         ts = office.ask(SESSIONS)
         office.draft(ts)
     clock.ahead = timedelta(days=9)
-    with at_work(slack, control, tmp_path, clock, **limits) as office:
+    with by_clock(slack, control, tmp_path, clock, **limits) as office:
         control.wait_for(lambda: reminders(control), "the card to be named")
         office.draft(ts)
 
@@ -99,7 +83,7 @@ def test_a_question_that_pages_rings_every_again_after_and_tells_pages_then_once
 ) -> None:
     """In the ops channel until an approver writes in its thread; Ben, who is next, is told once."""
     clock = Later()
-    with at_work(slack, control, tmp_path, clock, pages={"again_after": "10m", "then": BEN.user_id}) as office:
+    with by_clock(slack, control, tmp_path, clock, pages={"again_after": "10m", "then": BEN.user_id}) as office:
         ts = office.ask(DOWN)
         office.card(ts, "Page:")
         for number in (1, 2, 3):
@@ -122,13 +106,13 @@ def test_a_brief_is_said_at_its_time_and_at_most_once_whatever_restarts(
     clock = Later()
     due = datetime.now(UTC) + timedelta(hours=3)
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC"}
-    with at_work(slack, control, tmp_path, clock, brief=brief) as office:
+    with by_clock(slack, control, tmp_path, clock, brief=brief) as office:
         ts = office.ask(SESSIONS)
         office.draft(ts)
         assert briefs(control) == []
         clock.ahead = timedelta(hours=3)
         control.wait_for(lambda: briefs(control), "the brief")
-    with at_work(slack, control, tmp_path, clock, brief=brief) as office:
+    with by_clock(slack, control, tmp_path, clock, brief=brief) as office:
         clock.ahead = timedelta(hours=3, minutes=5)
         office.draft(office.ask(RETRIES))
         assert len(briefs(control)) == 1

@@ -35,15 +35,15 @@ FILES: Final[Mapping[str, str]] = {
     "auto_replies": "auto_replies/*.json",
     "feedback": "feedback/*.json",
     "autonomy": "autonomy.json",
-    "calibration": "calibration.json",  # of earlier releases: nothing reads it
+    "calibration": "calibration.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
     "gaps": "slack/gaps.json",
     "briefs": "brief.json",
-    "reviews": "review.json",  # of earlier releases: nothing reads it
+    "reviews": "review.json",
     "lesson_backlog": "lessons.json",
-    "rechecks": "rechecks.json",  # of earlier versions; nothing reads it, it only moves
+    "rechecks": "rechecks.json",
     "index": "index/progress.json",
     "clones": "codebases/*.json",
     "task_lists": "listed.json",
