@@ -61,9 +61,6 @@ _COMMANDS = {
 COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 """What each command does."""
 
-_REMOVED = {"review": "metrics --days 7"}
-"""Commands of earlier releases, each with what to type instead."""
-
 _REMOVED_OPTIONS = {
     "--calibrate": "drafts are not counted by kind any more",
     "--picture": "triage metrics --days 7 shows a week",
@@ -86,7 +83,9 @@ class _Commands(VerbGroup):
         return list(COMMANDS)
 
     def near(self, word: str, known: Sequence[str]) -> Sequence[str]:
-        return (_REMOVED[word],) if word in _REMOVED else super().near(word, known)
+        from bot.domain.commands.command_specs import REMOVED  # here: no other command waits for its tables
+
+        return (REMOVED[word],) if word in REMOVED else super().near(word, known)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         return command_of(name) if name in COMMANDS else None
