@@ -26,7 +26,10 @@ CODE_CHECKS: Final = "code-checks"
 STATEMENTS: Final = "draft.statements"
 """The check of facts that no citation stands beside."""
 
-_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
+_REF_NAME: Final = re.compile(r"ref\[(\d{1,4})\]\.")
+_CLAIM_NAME: Final = re.compile(r"claim\[(\d{1,4})\]")
+_STANDS_ALONE: Final = re.compile(r"[ \t]{0,12}(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>|```|~~~|\|)")
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 
 
 class EvidenceKind(StrEnum):
@@ -43,8 +46,9 @@ class EvidenceKind(StrEnum):
 class EvidenceRef(FrozenValue):
     """One citation.
 
-    For `file`, `ref` is `path:start-end` or `path:line` (1-based, inclusive), `quote` a verbatim excerpt of those
-    lines, and `commit` the SHA they were read at, filled in by code and never by a model.
+    `ref` is an address: for `file` `path:start-end` or `path:line` (1-based, inclusive). `commit` is the SHA at which
+    the lines were read and `quote` what stands there; code fills in both. A quote that arrives with an address (from
+    an earlier release or another harness) has to stand there.
     """
 
     kind: EvidenceKind
@@ -52,6 +56,44 @@ class EvidenceRef(FrozenValue):
     commit: str | None = None
     quote: str = ""
     supports_claim: str = ""
+
+
+class ClaimKind(StrEnum):
+    """What a sentence of a draft does; the value is what is written to disk."""
+
+    FACT = "fact"
+    ADVICE = "advice"
+    OTHER = "other"
+
+
+class Claim(FrozenValue):
+    """One sentence of a draft; `cites` are the indexes of the citations it rests on, from 0."""
+
+    text: str
+    kind: ClaimKind = ClaimKind.FACT
+    cites: tuple[int, ...] = ()
+
+
+Risk = Literal["none", "code_change", "rollback", "destructive", "customer_action"]
+Touches = Literal["none", "production", "customer_account"]
+
+
+def join_claims(claims: Sequence[Claim]) -> str:
+    """Return the sentences of a draft as the text that is posted.
+
+    A blank joins them; a list item, a heading, a quotation or a block of code begins on a line of its own, as does
+    what follows one, and the line breaks that a sentence brings stay.
+
+    >>> join_claims([Claim(text="It waits 30 s."), Claim(text="Why:"), Claim(text="- one"), Claim(text="- two")])
+    'It waits 30 s. Why:\\n- one\\n- two'
+    """
+    draft = ""
+    for claim in claims:
+        if draft and not draft.endswith("\n") and not claim.text.startswith("\n"):
+            on_its_own = _STANDS_ALONE.match(claim.text) or _STANDS_ALONE.match(draft[draft.rfind("\n") + 1 :])
+            draft += "\n" if on_its_own else " "
+        draft += claim.text
+    return draft.strip("\n")
 
 
 def evidence_in(record: Mapping[str, Any]) -> Iterator[EvidenceRef]:
@@ -126,6 +168,14 @@ class InvestigatorReturn(FrozenValue):
     confidence_reason: str
     summary_for_orchestrator: str
     draft_reply: str
+    """The claims as one text, filled in by code; of a return without claims, its own text."""
+    claims: tuple[Claim, ...] = ()
+    question_type: str | None = None
+    """What the investigator takes the question for, where it is something else than the rules chose."""
+    risk: Risk | None = None
+    touches: Touches | None = None
+    """What it would touch if somebody acts on it; None (not said) counts as something."""
+    question_language: str | None = None
     draft_language: str = "en"
     gloss: str | None = None
     evidence_refs: tuple[EvidenceRef, ...] = ()
@@ -149,6 +199,15 @@ class InvestigatorReturn(FrozenValue):
     not_answered: tuple[str, ...] = ()
     """What was written in the thread that a draft made without a model may not answer, the newest first."""
 
+    @property
+    def said_claims(self) -> tuple[Claim, ...]:
+        """The claims; of a return without any, one `fact` for each paragraph, which cites every reference."""
+        if self.claims:
+            return self.claims
+        every = tuple(range(len(self.evidence_refs)))
+        paragraphs = (part.strip() for part in _PARAGRAPH_END.split(self.draft_reply))
+        return tuple(Claim(text=part, cites=every) for part in paragraphs if part)
+
 
 class Check(FrozenValue):
     """One deterministic check of a draft; `ok` is None where code cannot tell (uncheckable)."""
@@ -170,6 +229,18 @@ def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
         if match and int(match[1]) < refs:
             found[int(match[1])].append(check.ok)
     return [False if False in oks else True if oks and None not in oks else None for oks in found]
+
+
+def claim_marks(checks: Sequence[Check], claims: int) -> list[bool | None]:
+    """Return one mark for each of `claims`: True if it is backed, False if a word of it is not, None if unchecked.
+
+    >>> claim_marks([Check(name="claim[1]", ok=False, reason="`x` is not there")], 2)
+    [None, False]
+    """
+    found: dict[int, bool | None] = {
+        int(match[1]): check.ok for check in checks if (match := _CLAIM_NAME.fullmatch(check.name))
+    }
+    return [found.get(index) for index in range(claims)]
 
 
 def unsourced_statements(checks: Sequence[Check]) -> str | None:
@@ -198,10 +269,13 @@ class ValidatorReturn(FrozenValue):
     spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"] = "uncheckable"
     spot_check_note: str = ""
     schema_check: Literal["ok", "fail"] = "ok"
+    language_check: Literal["match", "mismatch"] = "match"
     confidence_language_match: Literal["match", "mismatch"] = "match"
     scope_drift: Literal["none", "minor", "major"] = "none"
     cross_investigation_consistency: str = "no_overlap"
     risk_gate_check: Literal["passes", "needs_high_confidence", "fails"] = "passes"
+    risk: Risk | None = None
+    touches: Touches | None = None
     tone_assessment: Literal["matches", "off", "ai_smell"] = "matches"
     bounce_feedback: str | None = None
     validator_model: str
