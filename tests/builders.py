@@ -40,6 +40,8 @@ def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any)
         "summary_for_orchestrator": "Retries stop after 5.",
         "draft_reply": draft,
         "evidence_refs": (REF,),
+        "risk": "none",
+        "touches": "none",
     }
     return InvestigatorReturn(**{**fields, **changes})
 
@@ -47,6 +49,7 @@ def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any)
 def a_verdict(verdict: Verdict = Verdict.PASS, **changes: Any) -> ValidatorReturn:
     """Return a verdict of the code checks."""
     fields: dict[str, Any] = {"verdict": verdict, "validator_model": CODE_CHECKS, "validated_at": NOW}
+    fields.update({"risk": "none", "touches": "none"})
     return ValidatorReturn(**{**fields, **changes})
 
 

@@ -21,7 +21,7 @@ from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.note_doubts import StaleCitations
 from bot.domain.memory.notes import NoteCitation
-from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import ThreadState

@@ -20,8 +20,7 @@ from blocks.text.message_size import fit_message, without_middle
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, escape_text, local_time, quote_block, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, TRUNCATED, chars_of, split, truncate
-from bot.domain.questions.auto_reply import AutoReply
-from bot.domain.questions.conditions import AutonomyMode
+from bot.domain.questions.autonomy_record import AutonomyMode, AutoReply
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.returns import EvidenceKind
 from bot.domain.threads import ThreadState

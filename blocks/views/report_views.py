@@ -17,7 +17,8 @@ from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, O
 from bot.casework.reports.measures import Measure
 from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
-from bot.domain.questions.auto_reply import WEEKS, AutoReply
+from bot.domain.questions.autonomy import WEEKS
+from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.text.humanize import counted, utc_text
 
 MAX_PEOPLE: Final = 50

@@ -6,7 +6,6 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import Final
-from uuid import uuid4
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.agent.budget import Budget
@@ -129,7 +128,6 @@ class AutonomyServices:
             on.storage,
             stored,
             hours=hours,
-            process=uuid4().hex,
             say=on.ops.say,
             replicas=on.replicas,
         )

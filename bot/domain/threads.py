@@ -26,7 +26,7 @@ from bot.domain.doubts import Doubt
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.messages import thread_key as thread_key
 from bot.domain.paging import Paging
-from bot.domain.questions.conditions import AutoJudgement
+from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.questions.feedback import Feedback
 from bot.domain.threads import ThreadState
 

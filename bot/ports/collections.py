@@ -18,7 +18,7 @@ from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.memory.notes import StoredNote, check_note_path
-from bot.domain.questions.auto_reply import AutoReply, check_auto_reply_id
+from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
@@ -67,7 +67,7 @@ REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
 
 AUTONOMY: Final = "autonomy"
-"""Whether automatic replies are armed, and what the last look saw (bot/domain/questions/arming.py)."""
+"""Whether automatic replies are armed, and by whom (bot/domain/questions/autonomy.py)."""
 
 PEOPLE: Final = "people"
 """What people and channels are called, by Slack id (bot/ports/names.py)."""

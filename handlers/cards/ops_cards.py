@@ -16,7 +16,7 @@ from blocks import ids
 from blocks.cards.playbook_cards import suggestion_blocks, suggestion_text
 from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
 from blocks.text.outgoing_text import section
-from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.threads import REPLY_MARK, hash_draft
 from bot.errors import ProviderError

@@ -57,7 +57,7 @@ def _ended(
         "team_id": team,
         "chat_id": channel,
         "original_message_id": ts,
-        "question": f"Where is limit {number} set?",
+        "question": "Where is the limit of this queue set?",
         "permalink": f"https://acme.slack.com/archives/{channel}/p{ts.replace('.', '')}",
         "question_type": "technical_qa",
         "mentions_bot": True,

@@ -21,6 +21,7 @@ from tests.builders import NOW, a_return, a_thread, a_verdict
 
 HOUR = timedelta(hours=1)
 GOOD = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
+BACKED = Check(name="claim[0]", ok=True, reason="its lines hold every word of it")
 FALSE = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
 TONE = Check(name="tone", ok=False, reason="hedging")
 
@@ -49,7 +50,7 @@ def heard(classification: str = "ambient", *, days_ago: float = 1) -> tuple[int,
 
 
 def a_round(
-    number: int = 1, verdict: Verdict | None = Verdict.PASS, checks: tuple[Check, ...] = (GOOD,), **changes: Any
+    number: int = 1, verdict: Verdict | None = Verdict.PASS, checks: tuple[Check, ...] = (GOOD, BACKED), **changes: Any
 ) -> Round:
     judged = a_verdict(verdict) if verdict else None
     return Round(round=number, investigator_return=a_return(**changes), checks=checks, validator_return=judged)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.questions.arming import Arming
+from bot.domain.questions.autonomy_record import Arming
 from bot.ports.collections import AUTONOMY, SingleDocument
 from demo.control import Control
 from demo.headless import shown_text
@@ -50,7 +50,7 @@ def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | No
         life = Life(slack, control, proxy, config, environment=environment, database=database)
         store, now = life.kept.store, datetime.now(UTC)
         live_four_weeks(store, now, team=DEMO.team_id, channel=ENG.channel_id)
-        armed = Arming(armed_by=ANA.user_id, armed_at=now, process="before", looked_at=now)
+        armed = Arming(armed_by=ANA.user_id, armed_at=now)
         SingleDocument(store.documents, AUTONOMY).update(armed.model_dump(mode="json"))
         yield life
         life.close()

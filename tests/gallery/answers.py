@@ -30,9 +30,8 @@ from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import numbered
-from bot.domain.questions.arming import Arming
-from bot.domain.questions.auto_reply import WeekRecord, judge_record
-from bot.domain.questions.conditions import AutonomyMode
+from bot.domain.questions.autonomy import WeekRecord, judge_record
+from bot.domain.questions.autonomy_record import Arming, AutonomyMode
 from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus

@@ -12,8 +12,7 @@ from blocks.cards.reply_cards import audit_blocks
 from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
-from bot.domain.questions.auto_reply import AutoReply
-from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
+from bot.domain.questions.autonomy_record import AutoJudgement, AutonomyMode, AutoReply
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
     CODE_CHECKS,

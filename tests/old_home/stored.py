@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.evaluation.calibration import read_history, write_calibration
 from bot.casework.reports.classifier_samples import Judgement
-from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.autonomy_record import AutoReply
 from bot.ports.collections import AUTO_REPLIES, HANDED_OVER, REVIEWS, Collection, SingleDocument
 
 KEPT_LINES: Final = 12

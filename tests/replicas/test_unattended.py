@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.domain.questions.arming import Arming
+from bot.domain.questions.autonomy_record import Arming
 from bot.ports.collections import AUTONOMY, SingleDocument
 from demo.control import Control
 from demo.headless import find_element, shown_text
@@ -36,7 +36,7 @@ def fleet(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Fleet
     kept = Kept(fleet.home(1), fleet.url)
     store, now = kept.store, datetime.now(UTC)
     live_four_weeks(store, now, team=DEMO.team_id, channel=ENG.channel_id)
-    armed = Arming(armed_by=ANA.user_id, armed_at=now, process="before", looked_at=now)
+    armed = Arming(armed_by=ANA.user_id, armed_at=now)
     SingleDocument(store.documents, AUTONOMY).update(armed.model_dump(mode="json"))
     kept.close()
     yield fleet

@@ -1,7 +1,7 @@
 """Replies without a human: armed by a person, sent if every condition holds, and taken back by a click.
 
-The conditions of being armed are checked every minute (autonomy.json; bot/domain/questions/arming.py). Such a reply is
-posted as an approved one is (replies.py), with one difference: if Slack did not confirm it and it does not stand in
+The conditions of being armed are checked every minute (autonomy.json; bot/domain/questions/autonomy.py). Such a reply
+is posted as an approved one is (replies.py), with one difference: if Slack did not confirm it and it does not stand in
 the thread afterwards, it is not posted again but waits for a human. A record in auto_replies/ is written before the
 post, so that each gets its audit card after any crash.
 """
@@ -20,13 +20,19 @@ from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, re
 from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.arming import Arming, Look, arm, armed_condition, disarm, look, why_not
-from bot.domain.questions.auto_reply import AutoReply, judge_draft
-from bot.domain.questions.conditions import AutoJudgement, AutonomyMode, Condition, ConditionCode
+from bot.domain.questions.autonomy import Look, arm, armed_condition, disarm, judge_draft, look, why_not
+from bot.domain.questions.autonomy_record import (
+    Arming,
+    AutoJudgement,
+    AutonomyMode,
+    AutoReply,
+    Condition,
+    ConditionCode,
+)
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import AuditChat, Store
-from bot.ports.collections import CLASSIFIED, REPLIES, Collection, SingleDocument
+from bot.ports.collections import Collection, SingleDocument
 from bot.ports.replicas import Replicas
 
 log = logging.getLogger(__name__)
@@ -39,10 +45,7 @@ REFUSED_FOR: Final = timedelta(hours=1)
 
 
 class ArmingService:
-    """The switch of one team; `process` names this start of the bot, `say` tells the ops channel.
-
-    It needs one process: beside another of `replicas` that lives, nothing is armed.
-    """
+    """The switch of one team; `say` tells the ops channel. Beside another living process nothing is armed."""
 
     def __init__(
         self,
@@ -51,14 +54,13 @@ class ArmingService:
         stored: SingleDocument,
         *,
         hours: ActiveHours | None,
-        process: str,
         say: Callable[[str], None],
         replicas: Replicas | None,
     ) -> None:
         self._service, self._store, self._stored = service, store, stored
         self._rollups, self._lock = Rollups(store), threading.Lock()
-        self.hours, self._process, self._say, self._replicas = hours, process, say, replicas
-        self._has_looked = self._was_armed = False
+        self.hours, self._say, self._replicas = hours, say, replicas
+        self._was_armed = False
 
     @property
     def mode(self) -> AutonomyMode:
@@ -72,8 +74,7 @@ class ArmingService:
 
     def ask(self) -> Condition:
         """Return whether it is armed, looked at anew; raises StoreError."""
-        if read_arming(self._stored).is_armed:
-            self._look()
+        self.tick()
         return armed_condition(read_arming(self._stored))
 
     def arm(self, *, by: str) -> str:
@@ -83,7 +84,7 @@ class ArmingService:
         with self._lock:
             armed = arm(self._see(), by=by)
             self._stored.change(lambda raw: _written(raw, armed))
-            self._has_looked = self._was_armed = True
+            self._was_armed = True
         log.warning("automatic replies are armed", extra={"action": "autonomy_armed"})
         return (
             "Automatic replies are armed. Each one is shown in the ops channel with Take back. "
@@ -105,42 +106,25 @@ class ArmingService:
     def _look(self) -> None:
         with self._lock:
             seen = self._see()
-            after = Arming()
-
-            def looked(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-                nonlocal after
-                after = look(parse_arming(raw), seen)
-                return _written(raw, after)
-
-            self._stored.change(looked)
-            self._has_looked = True
+            if look(before := read_arming(self._stored), seen) != before:
+                self._stored.change(lambda raw: _written(raw, look(parse_arming(raw), seen)))
+            after = read_arming(self._stored)
             was_armed, self._was_armed = self._was_armed, after.is_armed
-        if after.is_armed:
-            return
-        if was_armed or after.disarmed_at == seen.now:
+        if not after.is_armed and (was_armed or after.disarmed_at == seen.now):
             why = why_not(after) or ": the record of who armed them is gone"
             self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: /triage autonomy")
 
     def _see(self) -> Look:
         now = self._service.clock.now()
         record = read_record(self._store, self._rollups, now, self.hours, at_most=THREADS_AT_ONCE)
+        living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
         return Look(
             now=now,
             mode=self.mode,
-            process=self._process,
-            is_first=not self._has_looked,
-            places={name: self._store.journal(name).end() for name in (CLASSIFIED, REPLIES)},
             weeks=record.weeks,
             uncounted=record.uncounted,
-            newest=record.newest,
-            chat_ahead=self._service.chat_ahead(),
-            others=self._others(),
+            others=max(0, len(living) - 1),
         )
-
-    def _others(self) -> int:
-        """Return how many other processes are at work on the same database."""
-        living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
-        return max(0, len(living) - 1)
 
 
 def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:

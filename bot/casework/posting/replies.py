@@ -20,7 +20,7 @@ from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.questions.conditions import AutoJudgement
+from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.questions.twin_threads import with_draft_of
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PostIntent, Resolution, ThreadState, hash_draft, reply_mark

@@ -17,9 +17,8 @@ from bot.casework.reports.measures import Window, from_us
 from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.arming import Arming, why_not
-from bot.domain.questions.auto_reply import DECIDED, WEEKS, AutoReply, WeekRecord, judge_record
-from bot.domain.questions.conditions import AutonomyMode, Condition, ConditionCode
+from bot.domain.questions.autonomy import DECIDED, WEEKS, WeekRecord, judge_record, why_not
+from bot.domain.questions.autonomy_record import Arming, AutonomyMode, AutoReply, Condition, ConditionCode
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
@@ -30,6 +29,9 @@ from bot.ports.threads import Threads
 SINCE: Final = timedelta(weeks=WEEKS, days=1)
 A_DAY: Final = timedelta(days=1)
 """What is later than now stands on record where the clock was wrong."""
+
+SKEW: Final = timedelta(minutes=2)
+"""Between this machine's clock and Slack's, which dates questions."""
 
 NAMED: Final = 10
 """False positives and automatic replies that a report names; the rest is counted."""
@@ -121,11 +123,6 @@ class AutonomyRecord:
         """The record of each week, the latest first."""
         return week_records(self.drafts, Window.last(7, self.now), self.taken_back)
 
-    @property
-    def newest(self) -> datetime | None:
-        """The latest time at which a draft was asked for."""
-        return max((from_us(draft.started_us) for draft in self.drafts), default=None)
-
 
 def read_record(
     store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, at_most: int | None = None
@@ -142,6 +139,7 @@ def read_record(
     damaged = rollups.thread_rows(since, now)[1]
     problems = (
         uncounted_words(uncounted),
+        "something on record is later than now" if any(from_us(one.started_us) > now + SKEW for one in found) else "",
         f"{damaged} closed threads cannot be read" if damaged else "",
         f"the records of {len(unknown)} automatic replies are gone" if unknown else "",
     )

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from bot.casework.reports.measures import to_us
-from bot.domain.questions.auto_reply import has_what_it_takes
-from bot.domain.questions.risk_gate import risky_advice
+from bot.domain.questions.autonomy import has_what_it_takes, is_harmless
 from bot.domain.returns import Check, Verdict
-from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 6
+THREAD_FORMAT: Final = 7
 """Of the rows; days of another format are counted anew."""
 
 Pair = tuple[Round, Round]
@@ -107,7 +105,7 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
         posted_as=state.posted_message_id,
         draft_hash=state.draft_hash,
         qualifies=qualifies,
-        is_risky=qualifies and _is_risky(state.rounds[0]),
+        is_risky=qualifies and not is_harmless(state.rounds[0].investigator_return, state.rounds[0].validator_return),
         is_sent_back=len(state.rounds) > 1,
         drafted_us=_drafted_us(state),
         escalated=tuple(_escalated(state)),
@@ -182,12 +180,6 @@ def _decided_after_s(state: ThreadState) -> float | None:
 def _drafted_us(state: ThreadState) -> int | None:
     waits = (step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER)
     return next(map(to_us, waits), None)
-
-
-def _is_risky(first: Round) -> bool:
-    """Whether a draft touches what runs: it proposes a patch, or advises what breaks things when it is wrong."""
-    ret = first.investigator_return
-    return ret.proposed_patch is not None or bool(risky_advice(strip_hidden(ret.draft_reply)[0]))
 
 
 def _escalated(state: ThreadState) -> Iterable[Span]:

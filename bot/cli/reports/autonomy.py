@@ -18,8 +18,8 @@ from bot.cli.options import json_option
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.auto_reply import WEEKS
-from bot.domain.questions.conditions import AutonomyMode
+from bot.domain.questions.autonomy import WEEKS
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.domain.questions.auto_reply import AutoReply
-from bot.domain.questions.conditions import ConditionCode
+from bot.domain.questions.autonomy_record import AutoReply, ConditionCode
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
@@ -108,6 +107,35 @@ def test_a_draft_that_misses_one_condition_waits_and_says_which(
     assert [one.code for one in made.state.auto.missing] == [code]
     assert not made.messenger.posts
     assert not sent(made)
+
+
+@each_row(
+    "question, draft, code",
+    [
+        ("Is the database down right now, and where are cookies signed?", {}, ConditionCode.NO_PAGE),
+        ("How many orders did customer 4711 place?", {}, ConditionCode.NO_IDS),
+        (ASKED, {"touches": "production"}, ConditionCode.FIELDS),
+        (ASKED, {"risk": None}, ConditionCode.FIELDS),
+        (ASKED, {"confidence": "medium"}, ConditionCode.CONFIDENCE),
+    ],
+)
+def test_what_a_field_or_the_question_forbids_is_never_sent(
+    tmp_path: Path, question: str, draft: dict[str, Any], code: ConditionCode
+) -> None:
+    """However good the weeks before were."""
+    made = office(tmp_path, HIGH.model_copy(update=draft)).asked(question, mention=True)
+    assert made.state.status is ThreadStatus.PENDING_USER
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [code]
+    assert not made.messenger.posts
+
+
+def test_a_restart_stays_armed(tmp_path: Path) -> None:
+    """The switch is on file."""
+    made = office(tmp_path)
+    made.clock.advance(3600)
+    made.restart()
+    assert made.arming.ask().holds
 
 
 def test_it_is_not_armed_by_a_setting_alone(tmp_path: Path) -> None:
@@ -258,18 +286,6 @@ def test_a_record_that_vanished_is_said(tmp_path: Path) -> None:
     assert not made.arming.ask().holds
 
 
-def test_a_restart_stays_armed_and_a_clock_that_went_back_does_not(tmp_path: Path) -> None:
-    """The first look of a process compares with the last one of the process before."""
-    made = office(tmp_path)
-    made.clock.advance(3600)
-    made.restart()
-    assert made.arming.ask().holds
-    made.clock.advance(-7200)
-    made.restart()
-    made.arming.tick()
-    assert "clock went back" in made.messenger.told[-1]
-
-
 class Several:
     """Port Replicas, as far as it is asked: processes by the seconds since their last sign of life."""
 
@@ -299,27 +315,6 @@ def test_replicas_of_a_database_are_no_one_process(tmp_path: Path) -> None:
     made.arming.tick()
     assert "Automatic replies are off: 2 other processes of this app" in made.messenger.told[-1]
     assert not made.arming.ask().holds
-
-
-def test_a_deleted_journal_disarms(tmp_path: Path) -> None:
-    """What the figure was made of is gone."""
-    made = office(tmp_path)
-    (made.folder / "home" / "events-classified.ndjson").unlink()
-    made.clock.advance(60)
-    made.arming.tick()
-    assert "events-classified.ndjson was deleted" in made.messenger.told[-1]
-
-
-def test_a_rotated_journal_disarms(tmp_path: Path) -> None:
-    """It is one file further."""
-    made = office(tmp_path)
-    path = made.folder / "home" / "events-classified.ndjson"
-    line = path.read_text().splitlines()[-1]
-    path.rename(path.with_name(f"{path.name}.1"))
-    path.write_text(line + "\n")
-    made.clock.advance(60)
-    made.arming.tick()
-    assert "rotated" in made.messenger.told[-1]
 
 
 def test_a_lost_record_of_a_sent_reply_keeps_it_disarmed(tmp_path: Path) -> None:

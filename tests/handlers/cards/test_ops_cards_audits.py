@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from bot.domain.questions.auto_reply import AutoReply
+from bot.domain.questions.autonomy_record import AutoReply
 from handlers.cards.ops_cards import AuditCards
 from tests.handlers.slack_stub import Answer, SlackStub, a_poster, a_publisher, refusal
 
