@@ -29,7 +29,7 @@ _SPAN: Final = re.compile(r"(?P<ticks>`{1,2})(?P<code>[^`\n]{1,400})(?P=ticks)")
 _IGNORED: Final = re.compile(
     r"(?:https?|ftp|wss?)://[^\s<>`|)\]]{1,2000}|<[@#!][^>\n]{1,200}>|(?<!\w):[a-z][a-z0-9_+-]{1,60}:(?!\w)"
     r"|^[ \t>]{0,12}\d{1,3}[.)](?=\s)|(?<![\w.])\d{1,4}(?:st|nd|rd|th|º|ª|er|e|ème)(?!\w)"
-    r"|(?<![\w.])[A-Z][a-z]+\.js(?![\w:])",
+    r"|(?<![\w./-])[A-Z][a-z]+\.js(?![\w:])",
     re.MULTILINE,
 )
 """Addresses, mentions, emoji, numbers of list items, ordinals, and products named like Node.js."""
@@ -187,7 +187,8 @@ def _range(path: str) -> _Range:
     if not found:
         return _Range(path, 0, 0)
     start = int(found["start"] or 0)
-    return _Range(found["path"], start, int(found["end"] or start))
+    path = found["path"].replace(":", "/")  # of several codebases, each is named in front: app:a/b.py
+    return _Range(path, start, int(found["end"] or start))
 
 
 def _row(code: str) -> str:
@@ -244,7 +245,7 @@ class _Claim:
 
     def _span(self, found: re.Match[str]) -> Iterator[_Look]:
         code, at = found["code"], len(found["ticks"])
-        if re.fullmatch(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d]{0,12}%?\s*", code) and not _COMMIT.fullmatch(code.strip()):
+        if re.fullmatch(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d_]{0,12}%?\s*", code) and not _COMMIT.fullmatch(code.strip()):
             return
         token = _TOKEN.fullmatch(code.strip())
         known = list(self._token(code.strip())) if token else []

@@ -94,6 +94,7 @@ _SPOKEN: Final = re.compile(
     rf"(?P<money>(?:US)?[$€£]\s?)?(?<![A-Za-z0-9_])(?P<sign>(?<![\w)\]])[-−])?v?(?P<number>{_NUMBER})"
     rf"(?:{_UNIT})?"
 )
+_SPACED_THOUSANDS: Final = re.compile(rf"(?<![\w.,])\d{{1,3}}(?: \d{{3}}){{1,4}}(?={_UNIT})")
 _SPOKEN_WORD: Final = re.compile(
     rf"(?:(?i:(?<![\w-])(?P<number>{_any_of(filter(_is_spaced, _VALUES))})(?!\w))"
     rf"|(?P<cjk_number>{_any_of(word for word in _VALUES if not _is_spaced(word))}))"
@@ -169,6 +170,7 @@ def spoken_numbers(text: str) -> Iterator[Spoken]:
     [(3, 'count'), (30, 'time')]
     """
     yield from _numbers_in_words(text)
+    text = _SPACED_THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
     yield from map(_in_digits, _SPOKEN.finditer(text))
 
 

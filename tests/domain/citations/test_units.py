@@ -32,6 +32,8 @@ def _is_backed(said: str, lines: list[str], *endings: str) -> bool:
         ("10 seconds", "awaitTermination(10L, TimeUnit.SECONDS)"),
         ("10 seconds", "ttl_dns_cache: int | None = 10"),
         ("21\u202f600 s", "retry_after_seconds = 21600"),
+        ("21 600 secondes", "retry_after_seconds = 21600"),
+        ("404 500", "codes = 404, 500"),
         ("one day", "EXPIRY = 3600 * 24"),
         ("one week", "expires: float = 60 * 60 * 24 * 7,"),
         ("2 Tage", "EXPIRY_MINUTES = 2 * 24 * 60"),
