@@ -277,9 +277,9 @@ class Quantities:
             values |= readings(".".join(head[:2]))
         for part in re.split(r"[,'’]", number):
             values |= _fractions(part.replace("_", ""))
-        self._bare |= values
         if is_negative:
-            self._bare |= {-value for value in values}
+            values |= {-value for value in values}
+        self._bare |= values
         return values
 
     def _add(self, values: Iterable[Fraction], units: Sequence[Unit]) -> None:

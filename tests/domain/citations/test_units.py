@@ -51,6 +51,7 @@ def _is_backed(said: str, lines: list[str], *endings: str) -> bool:
         ("1.5 hours", "delay_s = 5400"),
         ("1,5 Stunden", "delay_s = 5400"),
         ("-1", "return -1"),
+        ("-1 s", "offset_seconds = -1"),
         ("3–5 retries", "min_retries, max_retries = 3, 5"),
         ("three times", "the three attempts"),
         ("2.31.0", "requests>=2.31.0"),
