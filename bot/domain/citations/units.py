@@ -234,6 +234,8 @@ class Quantities:
             return not self._bare.isdisjoint(said.values)
         name, factors = said.unit
         amounts = {value * factor for value in said.values for factor in factors}
+        if 1 in said.values and any(said.unit in named for named in self._named):
+            return True  # one second, where the lines say `time.Second`
         is_share = name == "percent" and any(amount in self._bare for amount in amounts if 0 < amount < 1)
         return is_share or any((name, amount) in self._amounts for amount in amounts)
 
