@@ -19,9 +19,10 @@ from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
+from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
+from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
@@ -99,16 +100,17 @@ class CaseworkModels:
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
     settings = sources.settings
+    about = f"\n\n# The team\n\n{_about_team(settings)}"
     drafts = Specialist(
         access=models,
         model=settings.investigator.model,
-        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
+        system=f"{prompt('investigator')}{about}",
         answer=InvestigatorAnswer,
         limits=_limits(sources),
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
-    return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
+    return drafts, replace(drafts, model=judge, system=f"{prompt('validator')}{about}", answer=ValidatorAnswer)
 
 
 def _about_team(settings: Settings) -> str:

@@ -12,7 +12,8 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
+from bot.casework.checks.validator_answer import ValidatorAnswer
+from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 
@@ -63,8 +64,11 @@ def judged(**changes: Any) -> dict[str, Any]:
         "spot_check_result": "supports",
         "schema_check": "ok",
         "confidence_language_match": "match",
+        "language_check": "match",
         "scope_drift": "none",
         "risk_gate_check": "passes",
+        "risk": "none",
+        "touches": "none",
         "tone_assessment": "matches",
     }
     return {**good, **changes}

@@ -1,6 +1,6 @@
 """The investigator that asks a model: a prompt of delimited data in, a draft with citations pinned to commits out.
 
-Also the answer types of both models: the returns without the fields that only code fills (commit, round, model, time).
+Also the model's answer: the return without the fields that only code fills (commit, round).
 Code takes the commit of each citation from the ledger, and removes this process's secrets from every return.
 """
 
@@ -19,7 +19,7 @@ from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile, Verdict
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
 from bot.domain.secrets import redact_values
 
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
@@ -58,23 +58,6 @@ class InvestigatorAnswer(_Answer):
     escalation_requested: bool = False
     escalation_reason: str | None = None
     research_notes: str = ""
-
-
-class ValidatorAnswer(_Answer):
-    """A verdict on a draft, field by field."""
-
-    verdict: Verdict
-    reasons: tuple[str, ...] = ()
-    spot_check_ref: str | None = None
-    spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"]
-    spot_check_note: str = ""
-    schema_check: Literal["ok", "fail"]
-    confidence_language_match: Literal["match", "mismatch"]
-    scope_drift: Literal["none", "minor", "major"]
-    cross_investigation_consistency: str = "no_overlap"
-    risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
-    tone_assessment: Literal["matches", "off", "ai_smell"]
-    bounce_feedback: str | None = None
 
 
 class ModelInvestigator:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.named_places import NamedPlace
 from bot.domain.citations.prose_spans import Spans, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn
@@ -77,7 +76,7 @@ class Excerpt:
     @property
     def ref(self) -> str:
         """The citation of these lines."""
-        return str(NamedPlace(self.path, self.start, self.end))
+        return str(CitedLines(self.path, self.start, self.end))
 
     def cited_for(self, claim: str) -> EvidenceRef:
         """Return the evidence that these lines are for a claim."""

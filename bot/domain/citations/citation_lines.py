@@ -32,6 +32,9 @@ class CitedLines(NamedTuple):
     start: int
     end: int
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.start}-{self.end}" if self.end > self.start else f"{self.path}:{self.start}"
+
     def problem(self) -> str | None:
         """Return why no file can have these lines, or None."""
         if self.path.startswith("/") or "\\" in self.path or not {"", ".", ".."}.isdisjoint(self.path.split("/")):
