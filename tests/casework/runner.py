@@ -12,7 +12,8 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import ValidatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 
