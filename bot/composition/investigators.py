@@ -22,7 +22,8 @@ from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models

@@ -144,7 +144,7 @@ class MemorySearch:
         """Return the notes nearest to a question, each under the ref to cite."""
         hits = self._memory.search(given.query, limit=MAX_NOTES)
         for hit in hits:
-            self._snapshot.ledger.record_query(MEMORY_TOOL, hit.ref)
+            self._snapshot.ledger.record_shown(MEMORY_TOOL, hit.ref)
         return "\n".join(line for hit in hits for line in self._shown(hit)) or "nothing in memory fits"
 
     def _shown(self, hit: MemoryHit) -> list[str]:

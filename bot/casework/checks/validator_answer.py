@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.casework.investigate.investigator_answer import every_field_required
 from bot.domain.returns import Risk, Touches, Verdict
-
-
-def _every_field_required(schema: dict[str, Any]) -> None:
-    for field in schema["properties"].values():
-        field.pop("default", None)
-    schema["required"] = list(schema["properties"])
 
 
 class ValidatorAnswer(BaseModel):
     """A verdict on a draft; the schema asks for every field, in this order."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=_every_field_required)
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=every_field_required)
 
     reasons: tuple[str, ...] = ()
     spot_check_ref: str | None = None

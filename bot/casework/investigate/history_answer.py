@@ -18,7 +18,7 @@ from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.offline_draft import MAX_LINE_CHARS, Excerpt
 from bot.domain.citations.prose_spans import prose_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import Claim, ClaimKind, EvidenceKind, EvidenceRef, InvestigatorReturn, in_paragraphs
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
@@ -118,18 +118,19 @@ def history_answer(
         ledger.record_query("git_show", one.commit.sha)
     which = "The first commit of" if is_first else "Newest commits that changed"
     shown = "\n".join(one.line for one in quotes)
-    blocks = [
-        f"I read the git history without a model. {which} {subject.words}:\n```\n{shown}\n```",
-        *(f"`{one.ref}`\n```\n{one.text}\n```" for one in excerpts),
-        *([SHALLOW] if repo.is_shallow() else []),
+    said = f"I read the git history without a model. {which} {subject.words}:\n```\n{shown}\n```"
+    claims = [
+        Claim(text=said, cites=tuple(range(len(quotes) + len(excerpts)))),
+        *(one.as_claim(number) for number, one in enumerate(excerpts, len(quotes))),
+        *([Claim(text=SHALLOW, kind=ClaimKind.OTHER)] if repo.is_shallow() else []),
     ]
     return InvestigatorReturn(
         confidence="medium",
         confidence_reason="Git names these commits; nobody has judged whether they are what was meant.",
         summary_for_orchestrator=f"Read the git history without a model; it begins with {quotes[0].commit.sha[:12]}.",
-        draft_reply="\n\n".join(blocks),
+        draft_reply="",
         evidence_refs=(*map(_commit_ref, quotes), *(one.cited_for(AS_NOW) for one in excerpts)),
-    )
+    ).with_claims(in_paragraphs(claims))
 
 
 def _line_commits(subject: Subject, repo: GitRepo, commit: str, *, limit: int) -> list[Commit]:

@@ -1,15 +1,11 @@
 """The investigator that asks a model: a prompt of delimited data in, a draft with citations pinned to commits out.
 
-Also the model's answer: the return without the fields that only code fills (commit, round).
 Code takes the commit of each citation from the ledger, and removes this process's secrets from every return.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
@@ -18,8 +14,9 @@ from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.secrets import redact_values
 
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
@@ -27,37 +24,6 @@ ToolsFor = Callable[[Ledger], Sequence[Tool]]
 
 CommitOf = Callable[[str], str]
 """From a cited path to the commit that was HEAD of its repository when the run began."""
-
-
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class AnswerCitation(_Answer):
-    """One citation, at no particular commit: code fills in the one that was read."""
-
-    kind: EvidenceKind
-    ref: str
-    quote: str = ""
-    supports_claim: str = ""
-
-
-class InvestigatorAnswer(_Answer):
-    """A draft with its evidence."""
-
-    confidence: Literal["high", "medium", "low"]
-    confidence_reason: str
-    summary_for_orchestrator: str
-    draft_reply: str
-    draft_language: str = "en"
-    gloss: str | None = None
-    evidence_refs: tuple[AnswerCitation, ...] = ()
-    proposed_triage_file: TriageFile | None = None
-    proposed_patch: ProposedPatch | None = None
-    open_questions: tuple[str, ...] = ()
-    escalation_requested: bool = False
-    escalation_reason: str | None = None
-    research_notes: str = ""
 
 
 class ModelInvestigator:
@@ -126,20 +92,19 @@ def pin_at_head(repos: Repositories) -> CommitOf:
 
 def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, at_head: CommitOf, number: int) -> InvestigatorReturn:
     """Return a model's answer with the commit at which each cited file was read, else that of `at_head`."""
-    refs = tuple(_pinned(citation, ledger, at_head) for citation in answer.evidence_refs)
-    said = answer.model_dump(exclude={"evidence_refs"})
-    return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
+    ret = answer.as_return(number)
+    return ret.evolve(evidence_refs=tuple(_pinned(ref, ledger, at_head) for ref in ret.evidence_refs))
 
 
-def _pinned(citation: AnswerCitation, ledger: Ledger, at_head: CommitOf) -> EvidenceRef:
+def _pinned(citation: EvidenceRef, ledger: Ledger, at_head: CommitOf) -> EvidenceRef:
     """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
     cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
     if cited is None:
         commit = at_head("") if citation.kind is EvidenceKind.FILE else None
-        return EvidenceRef(**citation.model_dump(), commit=commit)
+        return citation.evolve(commit=commit)
     commits = [read.commit for read in reversed(ledger.reads)]
     read_at = next((commit for commit in commits if ledger.covers(*cited, commit=commit)), None)
-    return EvidenceRef(**citation.model_dump(), commit=read_at or at_head(cited.path))
+    return citation.evolve(commit=read_at or at_head(cited.path))
 
 
 def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:

@@ -23,8 +23,8 @@ from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.casework.investigate.model_investigator import (
-    InvestigatorAnswer,
     pin_at_head,
     pinned_return,
     sections_of,

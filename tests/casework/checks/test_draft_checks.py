@@ -200,7 +200,9 @@ def test_high_confidence_on_code_needs_a_line_of_program_code(tmp_path: Path, ki
     repo = make_repo(tmp_path / "repo", {**files, "tests/test_app.py": "assert RETRY_LIMIT == 5\n"})
     ledger = Ledger()
     for name in ("src/app.py", "docs/limits.md", "tests/test_app.py"):
-        ledger.record_read(name, 1, 2, commit=newest(repo), text="").record_read(name, 1, 1, commit=newest(repo), text="")
+        ledger.record_read(name, 1, 2, commit=newest(repo), text="").record_read(
+            name, 1, 1, commit=newest(repo), text=""
+        )
     for place, ok in (("docs/limits.md:1", False), ("tests/test_app.py:1", False), ("src/app.py:2", True)):
         given = {"draft_reply": "`RETRY_LIMIT` is 5.", "evidence_refs": (evidence(repo, ref=place, quote=""),)}
         found = failures(repo, rubric=rubric_for(kind), confidence="high", ledger=ledger, **given)

@@ -15,7 +15,7 @@ from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.domain.returns import Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType
-from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, plain_tools, reading
+from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, claimed, plain_tools, reading
 from tests.gitrepo import commit_files, make_repo
 from tests.tables import each_row
 
@@ -152,12 +152,15 @@ def test_two_runs_share_no_ledger(tmp_path: Path) -> None:
 
 def test_no_secret_of_ours_leaves_in_a_return(tmp_path: Path) -> None:
     """Wherever the model put it: draft, quote, note, question."""
-    refs = [{"kind": "file", "ref": "app/retry.py:3", "quote": SECRET}]
+    refs = [{"kind": "file", "ref": "app/retry.py:3", "quote": SECRET, "supports_claim": SECRET}]
     note = {"filename": "x.md", "content": f"key {SECRET}"}
     found = Desk(
         tmp_path,
         answered(
-            draft_reply=f"It is {SECRET}.", evidence_refs=refs, proposed_triage_file=note, open_questions=[SECRET]
+            claims=[claimed(f"It is {SECRET}.", 0)],
+            evidence_refs=refs,
+            proposed_triage_file=note,
+            open_questions=[SECRET],
         ),
     ).investigate()
     assert SECRET not in found.ret.model_dump_json()
