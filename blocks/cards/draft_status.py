@@ -154,7 +154,7 @@ def objections(state: ThreadState) -> list[Block]:
     if state.validator_return is None or state.pending_reason not in _JUDGED:
         return []
     if state.pending_reason is PendingReason.APPROVAL:
-        return _noted(state.validator_return)
+        return [] if state.has_edited_draft else _noted(state.validator_return)
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]

@@ -64,7 +64,7 @@ def _missing(
     missing = check_claim(
         claim.text,
         lines,
-        paths=[ref.ref for ref, each in cited if each.path],
+        paths=[name for ref, each in cited if each.path for name in (ref.ref, files.bare(ref.ref))],
         commits=[each.commit for _, each in cited if each.commit],
         question=asked,
     )
@@ -83,8 +83,12 @@ class _Checkout:
         """Return the files that a text names, but does not cite or does not name in full; `known` holds what it may."""
         words = {word.rstrip(".,-)]").removeprefix("./") for word in _WORD.findall(text)}
         named = sorted(word for word in words if _LIKE_A_FILE.search(word) and not _holds(known, word))
-        bare = {self._repos.locate(path).path for path in cited}
+        bare = {self.bare(path) for path in cited}
         return [why for name in named if (why := self._flaw(name, bare))]
+
+    def bare(self, path: str) -> str:
+        """Return a cited path without its codebase."""
+        return self._repos.locate(path).path
 
     def _flaw(self, name: str, cited: Collection[str]) -> str | None:
         paths = [path for path in self.paths() if path == name or path.endswith(f"/{name}")]

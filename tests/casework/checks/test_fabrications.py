@@ -309,6 +309,7 @@ def check(corpus: Corpus, *citations: Cited) -> Verdict:
         confidence_reason="The lines say so.",
         summary_for_orchestrator="The lines say so.",
         draft_reply="The answer stands in the cited lines.",
+        risk="none",
         evidence_refs=tuple(one.ref for one in citations),
     )
     return verdict_of_checks(check_return(ret, repo=corpus.path, ledger=ledger), AT).verdict
