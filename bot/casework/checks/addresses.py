@@ -358,20 +358,19 @@ def _note(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"there is no note {name!r} in memory/")
     if cited is not None:
         return _lines_of_note(note, cited.start, cited.end, sources, name)
-    above = _lines_above(note)
     quoted = quoted_lines(ref.quote, note.text.split("\n"))  # before notes were cited by line, the quote said which one
     if quoted is not None:
-        return _lines_of_note(note, above + quoted.start + 1, above + quoted.stop, sources, name)
+        return _lines_of_note(note, note.first_line + quoted.start, note.first_line + quoted.stop - 1, sources, name)
     if not ref.quote.strip():
         return Missing(f"{name}: it names no lines of the note", None)
     return Missing(f"{name}: “{one_line(ref.quote, 60)}” does not stand in that note")
 
 
 def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name: str) -> Found:
-    lines = note.whole.split("\n")
+    lines = note.whole.removesuffix("\n").split("\n")
     if why := _beyond(lines, start, end):
         return Missing(f"{name}: {why}")
-    if start <= _lines_above(note):
+    if start < note.first_line:
         return Missing(f"{name}: these lines stand above the note's own words")
     found = Lines(
         lines=tuple(lines[start - 1 : end]),
@@ -382,11 +381,6 @@ def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name:
         caution=lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites)),
     )
     return _printable(found, name)
-
-
-def _lines_above(note: KeptNote) -> int:
-    """Return how many lines of its file stand above a note's words."""
-    return note.whole.count("\n") - note.text.count("\n")
 
 
 def _name(ref: EvidenceRef) -> str:
