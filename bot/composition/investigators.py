@@ -84,7 +84,7 @@ class CaseworkModels:
             self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
-            found = ModelInvestigator(drafts, tools, code.codebases, secrets=secrets)
+            found = ModelInvestigator(drafts, tools, code.codebases, notes=sources.storage.notes, secrets=secrets)
             self.validator = ModelValidator(checks, judges, _reader(sources, secrets), sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
