@@ -99,13 +99,13 @@ class CaseworkModels:
 
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
-    settings = sources.settings
+    settings, limits = sources.settings, _limits(sources)
     drafts = Specialist(
         access=models,
         model=settings.investigator.model,
-        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
+        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}\n{_caps(settings, limits)}",
         answer=InvestigatorAnswer,
-        limits=_limits(sources),
+        limits=limits,
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
@@ -120,6 +120,12 @@ def _about_team(settings: Settings) -> str:
         else ""
     )
     return f"Its language is `{settings.team_language}`.{tone}"
+
+
+def _caps(settings: Settings, limits: RunLimits) -> str:
+    """Return what an investigator is told of its time and of how often a draft may come back."""
+    minutes, rounds = (limits.total_s or 0) / 60, settings.investigator.max_rounds
+    return f"A run ends after {minutes:g} min and {limits.max_turns} turns; a question has at most {rounds} rounds."
 
 
 def _limits(sources: InvestigationInputs) -> RunLimits:
