@@ -12,6 +12,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
+from bot.casework.checks.address_tool import OpenAddress
 from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.domain.returns import Usage
@@ -96,12 +97,15 @@ def judged(**changes: Any) -> dict[str, Any]:
 
 
 def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[RunRequest], Mapping[str, Any]]:
-    """Return a step that reads lines with the tool it was given, then answers."""
+    """Return a step that reads lines with the tool it was given, an investigator's or a validator's, then answers."""
 
     def step(request: RunRequest) -> Mapping[str, Any]:
         read_file = next(tool for tool in request.tools if tool.name == "read_file")
         for start, end in lines:
-            read_file.call({"path": path, "start": start, "end": end})
+            if read_file.arguments is OpenAddress:
+                read_file.call(OpenAddress(address=f"{path}:{start}-{end}"))
+            else:
+                read_file.call({"path": path, "start": start, "end": end})
         return answer
 
     return step

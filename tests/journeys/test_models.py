@@ -119,11 +119,12 @@ def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -
 
 
 def test_a_liar_is_shown_with_both_rounds_and_never_with_a_check_mark(open_office: Open) -> None:
-    """The validator says pass and is corrected, twice; nothing is posted without a human's word."""
-    office, _ = open_office("liar")
+    """Code refutes it twice before a validator that would say pass is paid; nothing is posted without a human's word."""
+    office, server = open_office("liar")
     ts = office.ask(SESSIONS)
     card = office.draft(ts)
     shown = shown_text(card)
+    assert {request["role"] for request in server.requests} == {"investigator"}
     assert "⚠ disagreement" in shown
     assert "✓" not in shown
     assert "✗" in shown

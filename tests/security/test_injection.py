@@ -99,7 +99,7 @@ def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp
     said = {"open_questions": (text,), "research_notes": text, "gloss": text, "confidence": "low"}
     ret = a_return("Retries stop after 5.", evidence_refs=(ref,), **said)
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=text, investigator_return=ret)
-    done = ModelValidator(code, specialist, plain_tools(repo, *TOOLS), clock).validate(state, run_id="v1")
+    done = ModelValidator(code, specialist, clock).validate(state, run_id="v1")
     assert done.ret is not None
     assert done.ret.verdict is Verdict.BOUNCE
     if any(check.ok is False for check in done.checks):  # it holds a secret or is too long: no model reads it

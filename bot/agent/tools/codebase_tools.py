@@ -112,11 +112,6 @@ def investigator_tools(
     ]
 
 
-def validator_tools(codebases: Codebases, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
-    """Return the validator's only tool, read_file; raises as `investigator_tools`."""
-    return [_Views(codebases, ledger, known_secrets).repository_tool("read_file")]
-
-
 class _Views:
     """The codebases as one run sees them: each at the commit that was HEAD when its tools were made."""
 

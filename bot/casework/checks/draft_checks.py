@@ -90,9 +90,8 @@ def check_return(
 
 def _rubric_of(ret: InvestigatorReturn, rubric: Rubric | None) -> Rubric:
     """Return the rubric of the type that the investigator found the question to be of, else the given one."""
-    if ret.question_type in {*QuestionType}:
-        return rubric_for(QuestionType(ret.question_type))
-    return rubric or rubric_for(QuestionType.OTHER)
+    corrected = next((kind for kind in QuestionType if kind == ret.question_type), None)
+    return rubric_for(corrected) if corrected else rubric or rubric_for(QuestionType.OTHER)
 
 
 def _required(ret: InvestigatorReturn, marks: Sequence[bool | None], rubric: Rubric) -> Check:

@@ -16,19 +16,18 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
+from bot.casework.checks.address_tool import address_tool, was_opened
+from bot.casework.checks.addresses import Lines, Sources, resolve
 from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.checks.validator_answer import ValidatorAnswer
-from bot.casework.investigate.model_investigator import ToolsFor
-from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.verdict_rules import enforce, problems_of
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ValidatorReturn
+from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ValidatorReturn
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-ONLY_TOOL: Final = "read_file"
 MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""
 
@@ -40,8 +39,8 @@ _SHOWN_APART: Final = {"draft_reply", "claims", "evidence_refs", "investigator_r
 class ModelValidator:
     """Port Validator over the code checks and a model."""
 
-    def __init__(self, code: CodeValidator, specialist: Specialist, tools_for: ToolsFor, clock: Clock) -> None:
-        self._code, self._specialist, self._tools_for, self._clock = code, specialist, tools_for, clock
+    def __init__(self, code: CodeValidator, specialist: Specialist, clock: Clock) -> None:
+        self._code, self._specialist, self._clock = code, specialist, clock
 
     def validate(
         self,
@@ -66,7 +65,8 @@ class ModelValidator:
             return by_code
         spent_usd = (state.usage.cost_usd if state.usage else None) or 0.0
         sections = _sections(state, ret, checks, summaries)
-        tools = [tool for tool in self._tools_for(ledger) if tool.name == ONLY_TOOL]
+        sources = self._code.sources(state)
+        tools = [address_tool(ret.evidence_refs, sources, ledger)]
         try:
             result = self._specialist.run(
                 run_id, state.rubric or "", sections, tools, spent_usd=spent_usd, on_progress=on_progress
@@ -78,7 +78,8 @@ class ModelValidator:
             spent, limits = error.usage, error.limits()
             return Validation(ret=None, checks=checks, usage=spent, ledger=ledger, problem=str(error), limits=limits)
         assert isinstance(result.answer, ValidatorAnswer)
-        verdict = _ruled(self._said(result.answer, ledger), checks, state, ledger)
+        opened = {ref.ref for ref in ret.evidence_refs if _was_opened(ref, sources, ledger)}
+        verdict = _ruled(self._said(result.answer, ledger), checks, state, opened)
         forced = result.convergence_forced
         return Validation(ret=verdict, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
 
@@ -116,11 +117,10 @@ def _sections(
         yield PromptSection(name="other_open_threads", text="\n".join(summaries))
 
 
-def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, ledger: Ledger) -> ValidatorReturn:
+def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, opened: set[str]) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
     ret = state.investigator_return
     assert ret is not None
-    opened = {ref.ref for ref in ret.evidence_refs if _was_opened(ref, ledger)}
     ruled = enforce(said, checks, confidence=ret.confidence, refs=ret.evidence_refs, opened=opened)
     if ruled.verdict is said.verdict:
         return ruled
@@ -135,10 +135,10 @@ def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, l
     return ruled.model_copy(update={"reasons": (note, *ruled.reasons)})
 
 
-def _was_opened(ref: EvidenceRef, ledger: Ledger) -> bool:
+def _was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool:
     """Whether the validator's own run read what a citation points at."""
-    cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
-    return ledger.covers(*cited) if cited else ledger.was_shown(ref.ref)
+    found = resolve(ref, sources)
+    return isinstance(found, Lines) and was_opened(found, ledger)
 
 
 def _json(value: object) -> str:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
+from bot.casework.checks.addresses import Sources
 from bot.casework.checks.draft_checks import check_return
 from bot.domain.questions.rubrics import rubric_for
 from bot.domain.questions.verdict_rules import verdict_of_checks
@@ -100,12 +102,10 @@ class CodeValidator:
     ) -> Validation:
         """Return the verdict of the code checks on the thread's latest draft; raises ProviderError when git fails."""
         assert state.investigator_return is not None
-        ledger = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
-        # a run whose record is gone has read nothing that can be shown
         checks = check_return(
             state.investigator_return,
             repo=self._codebase,
-            ledger=ledger or Ledger(),
+            ledger=self._ledger(state),
             rubric=rubric_for(state.question_type),
             notes=self._notes,
             known_secrets=self._secrets,
@@ -113,3 +113,13 @@ class CodeValidator:
             team_language=self._team_language,
         )
         return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))
+
+    def sources(self, state: ThreadState) -> Sources:
+        """Return where the citations of a thread's latest draft are looked up."""
+        repos = GitRepo(self._codebase) if isinstance(self._codebase, Path) else self._codebase
+        return Sources(repos, self._ledger(state), self._notes, self._secrets)
+
+    def _ledger(self, state: ThreadState) -> Ledger:
+        """Return what the investigator's run has read; one whose record is gone has read nothing that can be shown."""
+        kept = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
+        return kept or Ledger()

@@ -55,8 +55,8 @@ class Subject(NamedTuple):
     @property
     def words(self) -> str:
         """What it is called in a reply."""
-        if self.texts:
-            return f"lines with `{self.texts[0]}`"
+        if self.texts:  # one of several spellings may stand nowhere
+            return f"lines with `{self.texts[0]}`" if len(self.texts) == 1 else f'lines with "{self.texts[0]}"'
         return f"`{self.name}` in `{self.path}`" if self.name else f"`{self.path}`" if self.path else "the codebase"
 
 

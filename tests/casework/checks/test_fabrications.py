@@ -22,7 +22,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.draft_checks import check_return
-from bot.casework.checks.validation import verdict_of_checks
+from bot.domain.questions.verdict_rules import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets

@@ -30,7 +30,7 @@ from bot.domain.returns import (
 )
 from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import a_return, in_status
-from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
+from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
 from tests.tables import each_row
@@ -59,7 +59,7 @@ class Court:
         self.commit = repo.head()
         self.runner = ScriptedRunner(*(script or (after_reading(),)))
         specialist = a_specialist(self.runner, folder / "runs", validator=True)
-        self.validator = ModelValidator(code, specialist, plain_tools(repo, "search_code", "git_log"), clock)
+        self.validator = ModelValidator(code, specialist, clock)
         self.state = self._thread(ret)
 
     def _thread(self, ret: InvestigatorReturn) -> ThreadState:

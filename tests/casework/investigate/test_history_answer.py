@@ -38,7 +38,7 @@ def ask(code: Path, question: str, *earlier: str) -> Investigation:
     )
     found = offline.investigate(assignment, run_id="r1")
     if found.ret.draft_reply:
-        checks = check_return(found.ret, repo=code, ledger=found.ledger)
+        checks = check_return(found.ret, repo=code, ledger=found.ledger, question=question)
         assert [check for check in checks if check.ok is False] == []
         assert set(ref_marks(checks, len(found.ret.evidence_refs))) == {True}
     return found
