@@ -118,7 +118,7 @@ def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -
     assert office.leaked() == []
 
 
-def test_a_liar_is_shown_with_both_rounds_and_never_with_a_check_mark(open_office: Open) -> None:
+def test_a_liar_is_shown_with_what_code_found_and_never_with_a_check_mark(open_office: Open) -> None:
     """Code refutes it twice before a validator that would say pass is paid; nothing is posted without a human's word."""
     office, server = open_office("liar")
     ts = office.ask(SESSIONS)
@@ -128,8 +128,7 @@ def test_a_liar_is_shown_with_both_rounds_and_never_with_a_check_mark(open_offic
     assert "⚠ disagreement" in shown
     assert "✓" not in shown
     assert "✗" in shown
-    assert "Round 1" in shown
-    assert shown.count("corrected to bounce") == 2
+    assert "there is no file" in shown
     assert office.posted(ts) == []
     button = find_element(card, ids.APPROVE)
     assert button is not None
