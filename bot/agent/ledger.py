@@ -7,6 +7,8 @@ rest on it. Whether lines were read is decided by comparing ranges: no number fr
 from __future__ import annotations
 
 import hashlib
+import json
+import threading
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -22,6 +24,8 @@ OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git
 
 MAX_RESULT_CHARS: Final = 30_000
 """Of one result that is kept; no tool shows more at once."""
+
+_NUMBERING: Final = threading.Lock()
 
 
 class ReadEntry(BaseModel):
@@ -74,21 +78,23 @@ class Ledger(BaseModel):
         return self
 
     def record_query(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> Self:
-        """Note a call: that `tool` was asked `query`, and what it answered; it gets the next number."""
-        kept = result if result is None else result[:MAX_RESULT_CHARS]
-        entry = QueryEntry(tool=tool, query=query, result=kept, is_answered=is_answered, call=self.last_call + 1)
-        self.queries.append(entry)
+        """Note a call as `record_call` does."""
+        self.record_call(tool, query, result, is_answered=is_answered)
         return self
+
+    def record_call(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> int:
+        """Note that `tool` was asked `query` and what it answered; return the number under which that is cited."""
+        kept = result if result is None else result[:MAX_RESULT_CHARS]
+        with _NUMBERING:  # a call that took too long may end beside a later one
+            number = max((entry.call or 0 for entry in self.queries), default=0) + 1
+            entry = QueryEntry(tool=tool, query=query, result=kept, is_answered=is_answered, call=number)
+            self.queries.append(entry)
+        return number
 
     def record_shown(self, tool: str, ref: str) -> Self:
         """Note that a call of `tool` brought up a commit, by its full id, or a note or reply, by its ref."""
         self.queries.append(QueryEntry(tool=tool, query=ref))
         return self
-
-    @property
-    def last_call(self) -> int:
-        """The number of the latest call; 0 before the first."""
-        return max((entry.call or 0 for entry in self.queries), default=0)
 
     def answer_of(self, call: int) -> QueryEntry | None:
         """Return the answered call of this number."""
@@ -104,9 +110,12 @@ class Ledger(BaseModel):
         return unread > end
 
     def asked_servers(self, query: str) -> list[QueryEntry]:
-        """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
+        """Return the answered calls of MCP servers with this query, by itself or as an argument among others.
+
+        A search of the code is no such call.
+        """
         entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]
-        return [entry for entry in entries if entry.query.strip() == query.strip()]
+        return [entry for entry in entries if query.strip() in (entry.query.strip(), *_arguments(entry.query))]
 
     def was_shown(self, commit: str) -> bool:
         """Whether `git_show` showed the commit of this full id."""
@@ -119,6 +128,15 @@ class Ledger(BaseModel):
     def answered(self) -> list[QueryEntry]:
         """Return the queries that got an answer."""
         return [entry for entry in self.queries if entry.is_answered]
+
+
+def _arguments(query: str) -> list[str]:
+    """Return the texts among the arguments of a call."""
+    try:
+        given = json.loads(query)
+    except (ValueError, RecursionError):
+        return []
+    return [value.strip() for value in given.values() if isinstance(value, str)] if isinstance(given, dict) else []
 
 
 def result_lines(result: str) -> list[str]:

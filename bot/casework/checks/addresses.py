@@ -51,7 +51,7 @@ _PLACES: Final[Mapping[FileKind, Place]] = {
     FileKind.GENERATED: "generated",
     FileKind.VENDORED: "vendored",
 }
-_CALL: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +60,8 @@ class Lines:
 
     `lines` are whole, as they stand there, from line `start` on; `shown` are the same without secrets. `extra` counts
     for a claim as well: a commit's id, author, date and patch. `was_read`: by the run that the ledger is of. `about`
-    says of a commit who made it and when, `caution` what is to be known before anybody relies on a note, `tool` whose
-    result it is.
+    says of a commit who made it and when, `caution` what is to be known before anybody relies on a note, `tool` and
+    `call` whose result it is.
     """
 
     lines: tuple[str, ...]
@@ -75,6 +75,17 @@ class Lines:
     about: str = ""
     caution: str = ""
     tool: str | None = None
+    call: int | None = None
+
+    @property
+    def source(self) -> str:
+        """What the lines are of, as an address begins: a path, the number of a call, or the id of a commit."""
+        return self.path or (str(self.call) if self.call else self.commit or "")
+
+    @property
+    def end(self) -> int:
+        """The number of the last line."""
+        return self.start + len(self.lines) - 1
 
 
 class Missing(NamedTuple):
@@ -307,7 +318,7 @@ def _result(ref: EvidenceRef, sources: Sources) -> Found:
     name, ledger = _name(ref), sources.ledger
     if ledger is None:
         return Missing(f"{name!r}: without a ledger no query can be shown to have been made")
-    cited = _CALL.fullmatch(ref.ref.strip())
+    cited = CALL_LINES.fullmatch(ref.ref.strip())
     if cited is None:
         return _quoted_result(ref, ledger.asked_servers(ref.ref), sources)
     entry = ledger.answer_of(int(cited[1]))
@@ -323,7 +334,8 @@ def _result_lines(entry: QueryEntry, start: int, end: int, sources: Sources, nam
     if why := _beyond(lines, start, end):
         return Missing(f"{name}: {why}")
     shown = sources.redacted(lines, start, end)
-    found = Lines(lines=tuple(lines[start - 1 : end]), shown=shown, start=start, was_read=True, tool=entry.tool)
+    cut = tuple(lines[start - 1 : end])
+    found = Lines(lines=cut, shown=shown, start=start, was_read=True, tool=entry.tool, call=entry.call)
     return _printable(found, name)
 
 
@@ -358,20 +370,19 @@ def _note(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"there is no note {name!r} in memory/")
     if cited is not None:
         return _lines_of_note(note, cited.start, cited.end, sources, name)
-    above = _lines_above(note)
     quoted = quoted_lines(ref.quote, note.text.split("\n"))  # before notes were cited by line, the quote said which one
     if quoted is not None:
-        return _lines_of_note(note, above + quoted.start + 1, above + quoted.stop, sources, name)
+        return _lines_of_note(note, note.first_line + quoted.start, note.first_line + quoted.stop - 1, sources, name)
     if not ref.quote.strip():
         return Missing(f"{name}: it names no lines of the note", None)
     return Missing(f"{name}: “{one_line(ref.quote, 60)}” does not stand in that note")
 
 
 def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name: str) -> Found:
-    lines = note.whole.split("\n")
+    lines = note.whole.removesuffix("\n").split("\n")
     if why := _beyond(lines, start, end):
         return Missing(f"{name}: {why}")
-    if start <= _lines_above(note):
+    if start < note.first_line:
         return Missing(f"{name}: these lines stand above the note's own words")
     found = Lines(
         lines=tuple(lines[start - 1 : end]),
@@ -382,11 +393,6 @@ def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name:
         caution=lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites)),
     )
     return _printable(found, name)
-
-
-def _lines_above(note: KeptNote) -> int:
-    """Return how many lines of its file stand above a note's words."""
-    return note.whole.count("\n") - note.text.count("\n")
 
 
 def _name(ref: EvidenceRef) -> str:
