@@ -18,7 +18,7 @@ from bot.agent.git.git_repo import EntryKind
 from bot.agent.git.repositories import Located, Repositories
 from bot.agent.ledger import Ledger, QueryEntry, result_lines
 from bot.agent.tools.snapshot import MAX_FILE_BYTES
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines, quoted_lines
 from bot.domain.citations.comments import Scan
 from bot.domain.memory.note_doubts import lesson_notice

@@ -72,7 +72,7 @@ class AnswerClaim(_Answer):
 
     text: str
     kind: Annotated[ClaimKind, WrapValidator(_unless_known(ClaimKind.FACT))] = ClaimKind.FACT
-    cites: tuple[int, ...] = ()
+    cites: Annotated[tuple[int, ...], WrapValidator(_unless_known(()))] = ()
 
 
 class InvestigatorAnswer(_Answer):
