@@ -119,7 +119,7 @@ def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -
 
 
 def test_a_liar_is_shown_with_what_code_found_and_never_with_a_check_mark(open_office: Open) -> None:
-    """Code refutes it twice before a validator that would say pass is paid; nothing is posted without a human's word."""
+    """Code refutes it twice before any validator is paid; nothing is posted without a human's word."""
     office, server = open_office("liar")
     ts = office.ask(SESSIONS)
     card = office.draft(ts)
