@@ -14,7 +14,7 @@ from typing import Final
 from bot.agent.git.repositories import Repositories
 from bot.casework.checks.addresses import Found, Lines
 from bot.domain.citations.claims import check_claim, has_facts
-from bot.domain.returns import Check, Claim, ClaimKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import MAX_DRAFT_WORDS, Check, Claim, ClaimKind, EvidenceRef, InvestigatorReturn
 from bot.domain.text.sanitize import one_line
 
 SHOWN_CHARS: Final = 60
@@ -82,9 +82,9 @@ class _Checkout:
     def misnamed(self, text: str, cited: Sequence[str], known: str) -> list[str]:
         """Return the files that a text names, but does not cite or does not name in full; `known` holds what it may."""
         words = {word.rstrip(".,-)]").removeprefix("./") for word in _WORD.findall(text)}
-        named = sorted(word for word in words if _LIKE_A_FILE.search(word) and not _holds(known, word))
+        named = sorted(word for word in words if _LIKE_A_FILE.search(word))[:MAX_DRAFT_WORDS]
         bare = {self.bare(path) for path in cited}
-        return [why for name in named if (why := self._flaw(name, bare))]
+        return [why for name in named if (why := self._flaw(name, bare)) and not _holds(known, name)]
 
     def bare(self, path: str) -> str:
         """Return a cited path without its codebase."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.domain.questions.draft_language import sentences, word_count
-from bot.domain.returns import MAX_DRAFT_WORDS, MAX_EVIDENCE_REFS, MAX_NOTES_WORDS, Check, InvestigatorReturn
+from bot.domain.returns import MAX_DRAFT_WORDS, MAX_EVIDENCE_REFS, MAX_NOTES_WORDS, Check, InvestigatorReturn, join_claims
 
 MAX_DRAFT_CHARS: Final = 12_000
 """What `check_outbound` lets leave: nobody could post a longer draft."""
@@ -20,6 +20,8 @@ def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
     """Yield one check for each cap of a return."""
     yield _text("draft_reply", ret.draft_reply, max_words=MAX_DRAFT_WORDS)
     yield _within("draft_chars", len(ret.draft_reply), MAX_DRAFT_CHARS, "characters")
+    is_whole = not ret.claims or join_claims(ret.claims).strip() == ret.draft_reply.strip()
+    yield _shape("claims", is_whole, f"the draft is {'' if is_whole else 'not '}what its claims make together")
     if ret.evidence_refs:
         yield _within("evidence_refs", len(ret.evidence_refs), MAX_EVIDENCE_REFS, "citations")
     else:

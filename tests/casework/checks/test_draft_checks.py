@@ -107,6 +107,7 @@ def test_a_good_draft_passes_every_check(repo: Path) -> None:
         ({"evidence_refs": ()}, "schema.evidence_refs"),
         ({"proposed_triage_file": TriageFile(filename="../x.md", content="")}, "schema.triage_file"),
         ({"escalation_requested": True}, "schema.escalation"),
+        ({"claims": (Claim(text="Something else.", kind=ClaimKind.OTHER),)}, "schema.claims"),
     ],
 )
 def test_a_breach_of_the_caps_is_named(repo: Path, changes: dict[str, Any], name: str) -> None:

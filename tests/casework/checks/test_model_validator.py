@@ -147,7 +147,7 @@ def test_a_fabrication_is_bounced_before_any_model_is_paid(tmp_path: Path, chang
         {"draft": "Retries stop after 300."},
         {"draft": "Retries stop after 5, see `app/limits.py`."},
         {"draft": ""},
-        {"claims": (Claim(text="It retries, and then stops."),)},
+        {"draft": "It stops.", "claims": (Claim(text="It stops."),)},
         {"question_language": "de", "draft_language": "en"},
         {"risk": "rollback"},
     ],
@@ -212,6 +212,7 @@ def test_it_sees_the_whole_return_and_only_the_checks_that_are_open(tmp_path: Pa
     note = TriageFile(filename="retries.md", content="NOTE TEXT")
     court = Court(
         tmp_path,
+        draft_reply="Retries stop after 5. They are few.",
         confidence_reason="MY REASON.",
         research_notes="MY NOTES",
         summary_for_orchestrator="MY SUMMARY.",
