@@ -127,6 +127,9 @@ def test_a_pass_against_its_own_fields_is_corrected_and_logged(
         {"ref": "app/retry.py:30"},
         {"quote": "LIMIT = 7"},
         {"commit": "e" * 40},
+        {"kind": EvidenceKind.GIT_COMMIT, "ref": "e" * 40, "commit": None},
+        {"kind": EvidenceKind.LOG_QUERY, "ref": "9:1-2"},
+        {"kind": EvidenceKind.MEMORY, "ref": "memory/limits.md:1-2"},
     ],
 )
 def test_a_fabrication_is_bounced_before_any_model_is_paid(tmp_path: Path, changes: dict[str, str]) -> None:
