@@ -27,9 +27,9 @@ _WIDE: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2212
 _FENCE: Final = re.compile(r"(?P<mark>```|~~~)[\w+-]{0,20}\n(?P<code>.*?)(?:(?P=mark)|\Z)", re.DOTALL)
 _SPAN: Final = re.compile(r"(?P<ticks>`{1,2})(?P<code>[^`\n]{1,400})(?P=ticks)")
 _IGNORED: Final = re.compile(
-    r"(?:https?|ftp|wss?)://[^\s<>`|)\]]{1,2000}|<[@#!][^>\n]{1,200}>|(?<!\w):[a-z][a-z0-9_+-]{1,60}:(?!\w)"
+    r"[a-z][a-z0-9+]{1,20}://[^\s<>`|)\]]{1,2000}|<[@#!][^>\n]{1,200}>|(?<!\w):[a-z][a-z0-9_+-]{1,60}:(?!\w)"
     r"|^[ \t>]{0,12}\d{1,3}[.)](?=\s)|(?<![\w.])\d{1,4}(?:st|nd|rd|th|º|ª|er|e|ème)(?!\w)"
-    r"|(?<![\w.])[A-Z][a-z]+\.js(?![\w:])",
+    r"|(?<![\w./-])[A-Z][a-z]+\.js(?![\w:])",
     re.MULTILINE,
 )
 """Addresses, mentions, emoji, numbers of list items, ordinals, and products named like Node.js."""
@@ -132,7 +132,9 @@ class _Shown:
     def has_row(self, code: str) -> bool:
         """Whether the tokens of a span stand in a row; what an ellipsis leaves out may be anything."""
         pieces = [_row(piece) for piece in re.split(r"\.{3}|…", code)]
-        wanted = [piece for piece in pieces if any(map(str.isalnum, piece)) or len(pieces) == 1]
+        if not any(map(str.isalnum, code)):
+            return self._may_search() and code.strip() in self._text
+        wanted = [piece for piece in pieces if any(map(str.isalnum, piece))]
         return self._may_search() and all(piece in self._rows for piece in wanted)
 
     def has_name(self, name: str) -> bool:
@@ -187,7 +189,8 @@ def _range(path: str) -> _Range:
     if not found:
         return _Range(path, 0, 0)
     start = int(found["start"] or 0)
-    return _Range(found["path"], start, int(found["end"] or start))
+    path = found["path"].replace(":", "/")  # of several codebases, each is named in front: app:a/b.py
+    return _Range(path, start, int(found["end"] or start))
 
 
 def _row(code: str) -> str:
@@ -244,7 +247,7 @@ class _Claim:
 
     def _span(self, found: re.Match[str]) -> Iterator[_Look]:
         code, at = found["code"], len(found["ticks"])
-        if re.fullmatch(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d]{0,12}%?\s*", code) and not _COMMIT.fullmatch(code.strip()):
+        if re.fullmatch(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d_]{0,12}%?\s*", code) and not _COMMIT.fullmatch(code.strip()):
             return
         token = _TOKEN.fullmatch(code.strip())
         known = list(self._token(code.strip())) if token else []

@@ -26,6 +26,7 @@ MAX_NUMBERS: Final = 4_000
 """So many numbers of the lines are read."""
 
 _MAX_EXPONENT: Final = 64
+_MAX_BASE: Final = 1_024
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -87,12 +88,13 @@ _WORD: Final = (
 _UNIT: Final = rf"[\s\u00a0\u202f-]{{0,4}}(?:{_SYMBOL}|{_WORD})"
 _NUMBER: Final = (
     r"0[xX][0-9a-fA-F_]{1,32}|0[oO][0-7_]{1,32}|0[bB][01_]{1,64}"
-    r"|\d{1,30}(?:(?:[.,'’_]|\u202f)\d{1,12}){0,9}(?:[eE][+-]?\d{1,2}(?![A-Za-z0-9_]))?"
+    r"|\d{1,30}(?:(?:[.,'’_]|[\u00a0\u202f](?=\d{3}(?!\d)))\d{1,12}){0,9}(?:[eE][+-]?\d{1,2}(?![A-Za-z0-9_]))?"
 )
 _SPOKEN: Final = re.compile(
     rf"(?P<money>(?:US)?[$€£]\s?)?(?<![A-Za-z0-9_])(?P<sign>(?<![\w)\]])[-−])?v?(?P<number>{_NUMBER})"
     rf"(?:{_UNIT})?"
 )
+_SPACED_THOUSANDS: Final = re.compile(rf"(?<![\w.,])\d{{1,3}}(?: \d{{3}}){{1,4}}(?={_UNIT})")
 _SPOKEN_WORD: Final = re.compile(
     rf"(?:(?i:(?<![\w-])(?P<number>{_any_of(filter(_is_spaced, _VALUES))})(?!\w))"
     rf"|(?P<cjk_number>{_any_of(word for word in _VALUES if not _is_spaced(word))}))"
@@ -129,7 +131,7 @@ def readings(text: str) -> frozenset[Fraction]:
     >>> readings("1,5") == readings("1.5"), readings("1.2.3")
     (True, frozenset())
     """
-    text = re.sub(r"['’_\u202f]", "", text)
+    text = re.sub(r"['’_\u00a0\u202f]", "", text)
     if text[:2].lower() in {"0x", "0o", "0b"}:
         as_written = _fractions(text[2:]) if text[1] in "oO" else frozenset()
         return as_written | {Fraction(int(text, 0))} if len(text) > 2 else frozenset()
@@ -168,23 +170,19 @@ def spoken_numbers(text: str) -> Iterator[Spoken]:
     [(3, 'count'), (30, 'time')]
     """
     yield from _numbers_in_words(text)
-    for found in _SPOKEN.finditer(text):
-        yield from _in_digits(found)
+    text = _SPACED_THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
+    yield from map(_in_digits, _SPOKEN.finditer(text))
 
 
-def _in_digits(found: re.Match[str]) -> Iterator[Spoken]:
+def _in_digits(found: re.Match[str]) -> Spoken:
     number, unit = found["number"], _unit_of(found)
     if found["money"]:
         unit = _SYMBOLS[found["money"].strip()[-1]]
     values = readings(number)
-    if not values and "," in number and "." not in number:
-        parts = number.split(",")
-        yield from (Spoken(found.start(), found.end(), readings(part), None) for part in parts)
-        return
     if found["sign"]:
         values = frozenset(-value for value in values)
     end = found.end() if unit else found.end("number")
-    yield Spoken(found.start(), end, values, unit, "" if values else number)
+    return Spoken(found.start(), end, values, unit, "" if values else number)
 
 
 def _unit_of(found: re.Match[str]) -> Unit | None:
@@ -222,8 +220,7 @@ class Quantities:
         self._lines = lines
         self._room = MAX_NUMBERS
         self._bare: set[Fraction] = set()
-        self._counted: set[Fraction] = set()
-        self._with_unit: set[tuple[str, Fraction]] = set()
+        self._amounts: set[tuple[str, Fraction]] = set()
         self._versions: set[str] = set()
         self._named = [_loose_units(line) for line in lines]
         for at, line in enumerate(lines):
@@ -237,11 +234,10 @@ class Quantities:
             return not self._bare.isdisjoint(said.values)
         name, factors = said.unit
         amounts = {value * factor for value in said.values for factor in factors}
-        if name == "count":
-            return not self._counted.isdisjoint(amounts)
-        if name == "percent" and any(amount in self._bare for amount in amounts if 0 < amount < 1):
-            return True
-        return any((name, amount) in self._with_unit for amount in amounts)
+        if 1 in said.values and any(said.unit in named for named in self._named):
+            return True  # one second, where the lines say `time.Second`
+        is_share = name == "percent" and any(amount in self._bare for amount in amounts if 0 < amount < 1)
+        return is_share or any((name, amount) in self._amounts for amount in amounts)
 
     def _read_line(self, line: str, at: int) -> None:
         numbers = list(islice(_LINE_NUMBER.finditer(line), self._room))
@@ -270,7 +266,8 @@ class Quantities:
         """Return the text that names what a number is: in code since the last comma, in prose with the line before."""
         if re.search(r"[=:(\[{]", before):
             return _last_argument(before)
-        return f"{self._lines[at - 1][-_WRAPPED:]} {before}" if is_first and at else before
+        is_wrapped = is_first and at > 0 and not _DIGIT.search(self._lines[at - 1])
+        return f"{self._lines[at - 1][-_WRAPPED:]} {before}" if is_wrapped else before
 
     def _keep(self, number: str, is_negative: bool) -> set[Fraction]:
         """Remember the bare values of a number, and return them."""
@@ -282,23 +279,16 @@ class Quantities:
             values |= readings(".".join(head[:2]))
         for part in re.split(r"[,'’]", number):
             values |= _fractions(part.replace("_", ""))
-        self._bare |= values
         if is_negative:
-            self._bare |= {-value for value in values}
+            values |= {-value for value in values}
+        self._bare |= values
         return values
 
-    def _add(self, values: Iterable[Fraction], units: Iterable[Unit]) -> None:
-        units = list(units)
-        for value in values:
-            if not units:
-                self._counted.add(value)
-            for name, factors in units:
-                known = self._counted if name == "count" else None
-                for factor in factors:
-                    if known is not None:
-                        known.add(value * factor)
-                    else:
-                        self._with_unit.add((name, value * factor))
+    def _add(self, values: Iterable[Fraction], units: Sequence[Unit]) -> None:
+        known = units or [Unit("count")]
+        self._amounts |= {
+            (unit.dimension, value * factor) for value in values for unit in known for factor in unit.factors
+        }
 
     def _units_at(self, line: str, argument: str, end: int, at: int, *, is_only: bool) -> list[Unit]:
         """Return the units of the number that ends at `end`; the closest that are named count alone."""
@@ -316,11 +306,16 @@ class Quantities:
         return list(self._named[at]) if is_only else []
 
     def _implied(self, quantity: Unit, at: int) -> list[Unit]:
-        near = range(max(0, at - _NEAR_LINES), min(len(self._lines), at + _NEAR_LINES + 1))
-        for units in [self._named[at], *(self._named[line] for line in near if not _DIGIT.search(self._lines[line]))]:
-            if named := [unit for unit in units if unit.dimension == quantity.dimension]:
-                return named
-        return [_MILLIS] if quantity.dimension == "time" and self._is_millis else [quantity]
+        base = [_MILLIS] if quantity.dimension == "time" and self._is_millis else [quantity]
+        before = [self._named[at], *reversed(self._loose(at - _NEAR_LINES, at))]
+        told = (kept for units in before if (kept := [unit for unit in units if unit.dimension == quantity.dimension]))
+        behind = {unit for units in self._loose(at + 1, at + 1 + _NEAR_LINES) for unit in units}
+        return [*next(told, base), *(unit for unit in behind if unit.dimension == quantity.dimension)]
+
+    def _loose(self, start: int, end: int) -> list[set[Unit]]:
+        """Return the units that lines without a number name."""
+        lines = range(max(0, start), min(len(self._lines), end))
+        return [self._named[at] for at in lines if not _DIGIT.search(self._lines[at])]
 
     def _add_product(self, factors: Sequence[Fraction], units: list[Unit]) -> None:
         product = Fraction(1)
@@ -344,7 +339,7 @@ def _parts(text: str) -> list[str]:
 
 def _last_argument(before: str) -> str:
     """Return the text since the last comma; all of it where no name stands there."""
-    argument = re.split(r"[,;{|]", before)[-1]
+    argument = re.split(r"[,;{]", before)[-1]
     return argument if any(map(str.isalpha, argument)) else before
 
 
@@ -355,7 +350,8 @@ def _factors(product: str) -> list[Fraction]:
         if sign == "<<":
             value, sign = Fraction(2) ** min(int(value), _MAX_EXPONENT), "*"
         if sign == "**" and factors:
-            value = factors.pop() ** min(int(value), _MAX_EXPONENT)
+            base = factors.pop()
+            value = base ** min(int(value), _MAX_EXPONENT) if base <= _MAX_BASE else base
         factors.append(value)
     return factors
 
