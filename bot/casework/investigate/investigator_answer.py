@@ -28,9 +28,11 @@ from bot.domain.returns import (
 from bot.domain.threads import QuestionType
 
 
-def _every_field_required(schema: dict[str, Any]) -> None:
+def every_field_required(schema: dict[str, Any]) -> None:
+    """Have a schema ask for every field, in order; what arrives may still be less."""
     for field in schema["properties"].values():
         field.pop("default", None)
+        field.pop("title", None)
     schema["required"] = list(schema["properties"])
 
 
@@ -54,7 +56,7 @@ _NOT_SAID: Final = WrapValidator(_unless_known(None))
 
 
 class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=_every_field_required)
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=every_field_required)
 
 
 class AnswerCitation(_Answer):
