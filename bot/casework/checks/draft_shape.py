@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.domain.questions.draft_language import sentences, word_count
-from bot.domain.returns import MAX_DRAFT_WORDS, MAX_EVIDENCE_REFS, MAX_NOTES_WORDS, Check, InvestigatorReturn, join_claims
+from bot.domain.returns import (
+    MAX_DRAFT_WORDS,
+    MAX_EVIDENCE_REFS,
+    MAX_NOTES_WORDS,
+    Check,
+    InvestigatorReturn,
+    join_claims,
+)
 
 MAX_DRAFT_CHARS: Final = 12_000
 """What `check_outbound` lets leave: nobody could post a longer draft."""

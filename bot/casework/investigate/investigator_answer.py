@@ -32,6 +32,7 @@ def every_field_required(schema: dict[str, Any]) -> None:
     """Have a schema ask for every field, in order; what arrives may still be less."""
     for field in schema["properties"].values():
         field.pop("default", None)
+        field.pop("title", None)
     schema["required"] = list(schema["properties"])
 
 
