@@ -122,7 +122,8 @@ class Rounds:
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
         at = self._service.clock.now()
-        if not ret.draft_reply.strip() and now.status is ThreadStatus.INVESTIGATING:
+        is_asking = bool(ret.open_questions) and not ret.draft_reply.strip()
+        if is_asking and now.status is ThreadStatus.INVESTIGATING:
             why = "the investigator needs to know more"
             return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.CONTEXT, **known)
         return now.transition(

@@ -16,14 +16,15 @@ from bot.agent.prompts import prompt
 from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
+from bot.agent.tools.codebase_tools import investigator_tools
 from bot.agent.tools.numbered_calls import numbered_calls
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
+from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
-from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor, ValidatorAnswer
+from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
@@ -86,7 +87,7 @@ class CaseworkModels:
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
             found = ModelInvestigator(drafts, tools, code.codebases, notes=sources.storage.notes, secrets=secrets)
-            self.validator = ModelValidator(checks, judges, _reader(sources, secrets), sources.clock)
+            self.validator = ModelValidator(checks, judges, sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
         # with what code alone finds: where a stack trace leads, and what was not searched
@@ -101,16 +102,17 @@ class CaseworkModels:
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
     settings, limits = sources.settings, _limits(sources)
+    about = f"\n\n# The team\n\n{_about_team(settings)}"
     drafts = Specialist(
         access=models,
         model=settings.investigator.model,
-        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}\n{_caps(settings, limits)}",
+        system=f"{prompt('investigator')}{about}\n{_caps(settings, limits)}",
         answer=InvestigatorAnswer,
         limits=limits,
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
-    return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
+    return drafts, replace(drafts, model=judge, system=f"{prompt('validator')}{about}", answer=ValidatorAnswer)
 
 
 def _about_team(settings: Settings) -> str:
@@ -139,10 +141,6 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
     if not sources.is_long:
         return limits
     return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
-
-
-def _reader(sources: InvestigationInputs, secrets: frozenset[str]) -> ToolsFor:
-    return lambda ledger: validator_tools(sources.code.codebases.among(()), ledger, known_secrets=secrets)
 
 
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:

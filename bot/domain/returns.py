@@ -23,9 +23,6 @@ MAX_EVIDENCE_REFS = 8
 CODE_CHECKS: Final = "code-checks"
 """The validator of a verdict that no model made."""
 
-STATEMENTS: Final = "draft.statements"
-"""The check of facts that no citation stands beside."""
-
 _REF_NAME: Final = re.compile(r"ref\[(\d{1,4})\]\.")
 _CLAIM_NAME: Final = re.compile(r"claim\[(\d{1,4})\]")
 _STANDS_ALONE: Final = re.compile(r"[ \t]{0,12}(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>|```|~~~|\|)")
@@ -257,13 +254,13 @@ def claim_marks(checks: Sequence[Check], claims: int) -> list[bool | None]:
     return [found.get(index) for index in range(claims)]
 
 
-def unsourced_statements(checks: Sequence[Check]) -> str | None:
-    """Return what is to be said of such statements where they fail no check; None where there are none.
+def claim_reasons(checks: Sequence[Check]) -> list[str]:
+    """Return why claims are not backed, in order.
 
-    >>> unsourced_statements([Check(name="draft.statements", ok=None, reason="stated without …")])
-    'stated without …'
+    >>> claim_reasons([Check(name="claim[1]", ok=False, reason="`x` is not there")])
+    ['`x` is not there']
     """
-    return next((check.reason for check in checks if check.name == STATEMENTS and check.ok is None), None)
+    return [check.reason for check in checks if check.ok is False and _CLAIM_NAME.fullmatch(check.name)]
 
 
 class Verdict(StrEnum):

@@ -12,8 +12,9 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
+from bot.casework.checks.address_tool import OpenAddress
+from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
-from bot.casework.investigate.model_investigator import ValidatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 
@@ -85,20 +86,26 @@ def judged(**changes: Any) -> dict[str, Any]:
         "spot_check_result": "supports",
         "schema_check": "ok",
         "confidence_language_match": "match",
+        "language_check": "match",
         "scope_drift": "none",
         "risk_gate_check": "passes",
+        "risk": "none",
+        "touches": "none",
         "tone_assessment": "matches",
     }
     return {**good, **changes}
 
 
 def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[RunRequest], Mapping[str, Any]]:
-    """Return a step that reads lines with the tool it was given, then answers."""
+    """Return a step that reads lines with the tool it was given, an investigator's or a validator's, then answers."""
 
     def step(request: RunRequest) -> Mapping[str, Any]:
         read_file = next(tool for tool in request.tools if tool.name == "read_file")
         for start, end in lines:
-            read_file.call({"path": path, "start": start, "end": end})
+            if read_file.arguments is OpenAddress:
+                read_file.call(OpenAddress(address=f"{path}:{start}-{end}"))
+            else:
+                read_file.call({"path": path, "start": start, "end": end})
         return answer
 
     return step

@@ -118,6 +118,13 @@ def test_questions_instead_of_a_draft_go_to_the_human(tmp_path: Path) -> None:
     assert office.shown.investigator_return.open_questions == ("Which region?",)
 
 
+def test_an_empty_draft_without_questions_is_judged_like_any_other(tmp_path: Path) -> None:
+    """It goes back once; nobody is asked for context that no question names."""
+    office = Office(tmp_path, a_return(" "), a_return("It is 3."), verdicts=[BOUNCE, PASS]).asked()
+    assert walk(office) == ["awaiting-validation", "bounced-round-1", "awaiting-validation", "pending-user"]
+    assert office.state.pending_reason is PendingReason.APPROVAL
+
+
 def test_a_blank_draft_in_round_two_is_judged_and_shown(tmp_path: Path) -> None:
     """The table knows no way from a bounce to `context`; the human gets the thread all the same."""
     office = Office(tmp_path, a_return("It is 5."), a_return("  "), verdicts=[BOUNCE, BOUNCE]).asked()

@@ -18,6 +18,7 @@ from tests.model_server.script import Call, Part, Role, Turn
 RIGHT = "The gateway is tried 5 times: `MAX_ATTEMPTS` in `shop/retry.py:3`."
 PLACE = "shop/retry.py:3"
 LOOK = Turn(calls=(Call(name="read_file", input={"path": "shop/retry.py"}),))
+OPEN = Turn(calls=(Call(name="read_file", input={"address": PLACE}),))
 
 pytestmark = pytest.mark.journey
 
@@ -56,7 +57,7 @@ def asked(terminal: Terminal, answer: dict[str, Any]) -> dict[str, Any]:
     likes = Turn(answer=judged(spot_check_ref=PLACE))
     roles = {
         "investigator": Role(match="(?i)you investigate", parts=(Part(turns=(LOOK, Turn(answer=answer))),)),
-        "validator": Role(match="(?i)break this draft", parts=(Part(turns=(LOOK, likes)),)),
+        "validator": Role(match="(?i)break this draft", parts=(Part(turns=(OPEN, likes)),)),
     }
     with ModelServer(Script(roles=roles)) as server:
         terminal.with_models(server.url)

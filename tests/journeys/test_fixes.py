@@ -78,6 +78,9 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times",
         "spot_check_ref": f"{codebase}shop/retry.py:3",
         "spot_check_result": "supports",
         "schema_check": "ok",
+        "language_check": "match",
+        "risk": "code_change",
+        "touches": "none",
         "confidence_language_match": "match",
         "scope_drift": "none",
         "risk_gate_check": "passes",
@@ -85,9 +88,10 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times",
     }
     given = {"path": "shop/retry.py", **({"codebase": codebase.rstrip(":")} if codebase else {})}
     look = {"calls": [{"name": "read_file", "input": given}]}
+    open_it = {"calls": [{"name": "read_file", "input": {"address": f"{codebase}shop/retry.py:3"}}]}
     roles = {
         "investigator": {"match": "(?i)you investigate", "parts": [{"turns": [look, {"answer": answer}]}]},
-        "validator": {"match": "(?i)break this draft", "parts": [{"turns": [look, {"answer": verdict}]}]},
+        "validator": {"match": "(?i)break this draft", "parts": [{"turns": [open_it, {"answer": verdict}]}]},
     }
     path.write_text(yaml.safe_dump({"roles": roles}))
     return path

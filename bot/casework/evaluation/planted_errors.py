@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
+from bot.casework.checks.addresses import Lines, Sources, resolve, stands_at
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn
 
 _WORD: Final = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
@@ -137,11 +137,8 @@ def _changed(
 
 
 def _is_true(repos: Repositories, ref: EvidenceRef) -> bool:
-    found = _cited_lines(repos, ref)
-    if found is None:
-        return False
-    cited, lines = found
-    return plain_text(ref.quote.split("\n")).strip() in plain_text(lines[cited.start - 1 : cited.end])
+    found = resolve(ref, Sources(repos))
+    return isinstance(found, Lines) and stands_at(ref.quote, found)
 
 
 def _with_citation(ret: InvestigatorReturn, before: EvidenceRef, after: EvidenceRef) -> InvestigatorReturn:

@@ -16,8 +16,6 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.offline_draft import MAX_LINE_CHARS, Excerpt
-from bot.domain.citations.prose_spans import prose_of
-from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import Claim, ClaimKind, EvidenceKind, EvidenceRef, InvestigatorReturn, in_paragraphs
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
@@ -160,13 +158,12 @@ def _text_commits(texts: Sequence[str], repo: GitRepo, commit: str, *, wants_fir
 
 
 def _quoted(commit: Commit, *, whole: bool) -> CommitQuote | None:
-    """Return the first line of a message, or as much of it as may be quoted; None where nothing may."""
+    """Return the first line of a message, or several where the `whole` is asked for; None where none may be shown."""
     lines = commit.message.split("\n")
-    spans = prose_of(plain_text(lines))
-    for count in (*((MAX_MESSAGE_LINES,) if whole else ()), 1, 2, 3):
+    for count in (MAX_MESSAGE_LINES, 1) if whole else (1,):
         quote = "\n".join(lines[:count]).rstrip()
         can_be_shown = is_quotable(f"{commit.author}\n{quote}") and max(map(len, lines[:count])) <= MAX_LINE_CHARS
-        if can_be_shown and flaw_of(quote, lines, spans) is None:
+        if can_be_shown:
             return CommitQuote(commit, quote)
     return None
 

@@ -1,15 +1,12 @@
 """The investigator that asks a model: a prompt of delimited data in, a draft whose cited lines code prints out.
 
-Also the validator's answer type: its return without the fields that only code fills (model, time). A cited file is
-printed at the commit at which the ledger says it was read. This process's secrets are removed from every return.
+A cited file is printed at the commit at which the ledger says it was read. This process's secrets are removed from
+every return.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
@@ -20,33 +17,12 @@ from bot.agent.tools.base import Tool
 from bot.casework.checks.addresses import Sources, print_evidence
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
-from bot.domain.returns import InvestigatorReturn, Verdict
+from bot.domain.returns import InvestigatorReturn
 from bot.domain.secrets import redact_values
 from bot.ports import NoteStore
 
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
 """Returns the tools of one run, which write down what they do in its ledger."""
-
-
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ValidatorAnswer(_Answer):
-    """A verdict on a draft, field by field."""
-
-    verdict: Verdict
-    reasons: tuple[str, ...] = ()
-    spot_check_ref: str | None = None
-    spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"]
-    spot_check_note: str = ""
-    schema_check: Literal["ok", "fail"]
-    confidence_language_match: Literal["match", "mismatch"]
-    scope_drift: Literal["none", "minor", "major"]
-    cross_investigation_consistency: str = "no_overlap"
-    risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
-    tone_assessment: Literal["matches", "off", "ai_smell"]
-    bounce_feedback: str | None = None
 
 
 class ModelInvestigator:

@@ -1,7 +1,7 @@
 """Writes the draft of an investigation without a model: excerpts, earlier answers, and what code found. Pure.
 
-Every excerpt is verbatim and would pass the check of quotes: it is widened until its meaning is whole. The draft
-claims no more than it quotes, and its confidence is never high: that is for what somebody reasoned about.
+Every excerpt has whole lines, and mostly whole comments and strings. The draft claims no more than it quotes, and its
+confidence is never high: that is for what somebody reasoned about.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.named_places import NamedPlace
-from bot.domain.citations.prose_spans import Spans, spans_of
-from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
+from bot.domain.citations.comments import Scan
 from bot.domain.returns import (
     MAX_DRAFT_WORDS,
     Claim,
@@ -47,7 +45,7 @@ MIN_SHARED = 2
 NEAR_LINES = 6
 """Words further apart than so many lines may belong to two subjects."""
 
-_WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
+MAX_WIDENED_CHARS: Final = 800
 MAX_NOTICE = 60
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
 _NOTICE = re.compile(r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liable|liability|redistribut\w*|spdx)\b", re.I)
@@ -86,7 +84,7 @@ class Excerpt:
     @property
     def ref(self) -> str:
         """The citation of these lines."""
-        return str(NamedPlace(self.path, self.start, self.end))
+        return str(CitedLines(self.path, self.start, self.end))
 
     def cited_for(self, claim: str) -> EvidenceRef:
         """Return the evidence that these lines are for a claim."""
@@ -125,9 +123,9 @@ class QuotableFile:
     lines: Sequence[str]
 
     @cached_property
-    def spans(self) -> Spans:
-        """Where in the file people talk."""
-        return spans_of(self.path, plain_text(self.lines))
+    def scan(self) -> Scan:
+        """Where in the file comments and strings stand."""
+        return Scan(self.path, self.lines)
 
     @cached_property
     def notice_end(self) -> int:
@@ -142,15 +140,19 @@ class QuotableFile:
         return Excerpt(path=self.path, start=start, end=end, commit=self.commit, text=text, covered=covered, near=near)
 
     def widened(self, excerpt: Excerpt) -> Excerpt | None:
-        """Return an excerpt with as many lines around it as it needs to keep its sense; None if it needs many."""
-        for before, after in _WIDENINGS:
-            start, end = max(1, excerpt.start - before), min(len(self.lines), excerpt.end + after)
-            text = "\n".join(self.lines[start - 1 : end])
-            can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
-            if can_be_quoted and flaw_of(text, self.lines, self.spans, start=start, end=end) is None:
-                is_same = (start, end) == (excerpt.start, excerpt.end)
-                return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
-        return None
+        """Return an excerpt with the rest of a comment or string that it cuts, unless that is long.
+
+        None where it may not be quoted.
+        """
+        start, end = self.scan.widened(excerpt.start, excerpt.end)
+        if sum(map(len, self.lines[start - 1 : end])) > MAX_WIDENED_CHARS:
+            start, end = excerpt.start, excerpt.end
+        lines = self.lines[start - 1 : end]
+        text = "\n".join(lines)
+        if not is_quotable(text) or max(map(len, lines)) > MAX_LINE_CHARS or not any(map(str.isalnum, text)):
+            return None
+        is_same = (start, end) == (excerpt.start, excerpt.end)
+        return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
 
 
 def _notice_end(lines: Sequence[str]) -> int:

@@ -21,10 +21,10 @@ from bot.casework.investigate.offline_draft import (
     has_room,
     searched_at,
 )
-from bot.domain.citations.verbatim_quotes import plain_text
+from bot.domain.citations.comments import Scan
 from bot.domain.returns import Claim, ClaimKind, InvestigatorReturn, in_paragraphs
 from bot.domain.search.definitions import Definition
-from bot.domain.search.files import is_indexed, path_weight
+from bot.domain.search.files import is_indexed, is_prose, path_weight
 from bot.domain.search.passages import is_import
 from bot.domain.search.question_names import USE_WORDS, asks_for_uses, has_english_words, names_in
 from bot.domain.search.tokens import question_stems, stem, text_stems
@@ -107,16 +107,16 @@ def _lines(name: str, defined: Sequence[Definition], question: str, repo: GitRep
 
 def _of_file(name: str, path: str, lines: Sequence[str], defining: set[int]) -> Iterator[Use]:
     """Yield the lines of a file that hold a name outside of comments, imports and what defines it."""
-    spans = QuotableFile(path=path, commit="", lines=lines).spans
-    word, start, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), 0, False
-    for number, line in enumerate(plain_text(lines).split("\n"), 1):
+    if is_prose(path):
+        return
+    scan = Scan(path, lines)
+    word, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), False
+    for number, line in enumerate(lines, 1):
         importing = importing or is_import(line)
         found = None if importing or number in defining else word.search(line)
-        span = spans.at(start + found.start()) if found else None
-        if found and not (span and span.is_prose):
+        if found and not scan.is_comment_at(number, found.start()):
             yield Use(path, number, line[found.end() :].lstrip().startswith("("))
         importing = importing and _is_open(line)
-        start += len(line) + 1
 
 
 def _is_open(line: str) -> bool:

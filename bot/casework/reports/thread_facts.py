@@ -12,14 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from bot.casework.reports.measures import to_us
 from bot.domain.questions.auto_reply import has_what_it_takes
-from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.returns import Check, Verdict
-from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
+_CLAIM: Final = re.compile(r"claim\[\d+\]")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 6
+THREAD_FORMAT: Final = 7
 """Of the rows; days of another format are counted anew."""
 
 Pair = tuple[Round, Round]
@@ -148,9 +147,13 @@ def _second_round(rounds: Iterable[Round]) -> Pair | None:
 def _is_better(pair: Pair) -> bool:
     """Whether a second draft passes every check that the first one failed, and changed what was criticised."""
     first, second = pair
-    failed = {check.name for check in first.checks if check.ok is False}
-    still = {check.name for check in second.checks if check.ok is False}
+    failed, still = _failed(first), _failed(second)
     return not failed & still and _changed(first, second, failed)
+
+
+def _failed(each: Round) -> set[str]:
+    """Return the names of the failed checks; of claims there is one name, since another draft counts them anew."""
+    return {_CLAIM.sub("claim", check.name) for check in each.checks if check.ok is False}
 
 
 def _changed(first: Round, second: Round, failed: set[str]) -> bool:
@@ -185,9 +188,9 @@ def _drafted_us(state: ThreadState) -> int | None:
 
 
 def _is_risky(first: Round) -> bool:
-    """Whether a draft touches what runs: it proposes a patch, or advises what breaks things when it is wrong."""
+    """Whether acting on a draft touches what runs; what was not said counts as if it did."""
     ret = first.investigator_return
-    return ret.proposed_patch is not None or bool(risky_advice(strip_hidden(ret.draft_reply)[0]))
+    return ret.proposed_patch is not None or (ret.risk, ret.touches) != ("none", "none")
 
 
 def _escalated(state: ThreadState) -> Iterable[Span]:

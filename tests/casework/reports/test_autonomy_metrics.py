@@ -20,7 +20,7 @@ def test_a_draft_that_would_have_gone_out_and_was_changed_is_a_false_positive() 
     sure = a_round(confidence="high")
     kind: dict[str, Any] = {"question_type": "technical_qa", "mentions_bot": True}
     gate = sure.model_copy(update={"validator_return": a_verdict(risk_gate_check="needs_high_confidence")})
-    advice = a_round(confidence="high", draft="Roll back the deploy.")
+    advice = a_round(confidence="high", risk="rollback")
     threads = [
         *(decided(n, Resolution.APPROVED, sure, **kind) for n in range(3)),
         decided(3, Resolution.EDITED, sure, **kind),
