@@ -93,10 +93,28 @@ def test_a_model_that_cites_what_is_not_there_does_not_pass(terminal: Terminal, 
 
 
 def test_a_model_that_cites_lazily_does_not_pass(terminal: Terminal) -> None:
-    """A fact about the code without a citation keeps the draft from `high`."""
+    """A fact about the code without a citation is marked."""
     facts = asked(terminal, an_answer(claimed(RIGHT, 0), claimed("`FIRST_DELAY_S` is 9 seconds.")))
-    assert facts["passed"] is False
+    assert (facts["passed"], failed(facts)) == (False, ["claim[1]"])
     assert facts["investigator_return"]["claims"][1]["cites"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("The gateway is tried 300 times.", "300"),
+        ("The limit is `MAX_TRIES`.", "MAX_TRIES"),
+        ("It waits 5 s.", "5 s"),
+        ("It stands in `shop/export.py`.", "shop/export.py"),
+    ],
+)
+def test_a_claim_that_its_lines_do_not_hold_is_marked_with_the_word(
+    terminal: Terminal, text: str, missing: str
+) -> None:
+    """Also beside one that they hold; no validator is paid for it."""
+    facts = asked(terminal, an_answer(claimed(RIGHT, 0), claimed(text, 0)))
+    assert (facts["passed"], failed(facts)) == (False, ["claim[1]"])
+    assert any(check["name"] == "claim[1]" and missing in check["reason"] for check in facts["checks"])
 
 
 def test_a_model_that_answers_in_the_old_shape_works(terminal: Terminal) -> None:
