@@ -22,7 +22,6 @@ BENCHMARKS = (
     "heartbeat_week",
     "heartbeat_scheduler",
     "walk",
-    "risky_advice",
     "growth",
     "fixes",
     "codebases",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from reference.environment import environment_part
-from reference.language_checks import language_checks_part
 from reference.schema import triage_schema
 from reference.scopes import scopes_part
 from reference.settings import settings_part
@@ -25,7 +24,6 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "terminal": terminal_part,
     "slash": slash_part,
     "scopes": scopes_part,
-    "language-checks": language_checks_part,
 }
 SCHEMA: Final = Path("docs/triage.schema.json")
 _PART: Final = re.compile(r"(<!-- generated: (?P<name>[^>]*?) -->\n).*?(<!-- /generated -->)", re.DOTALL)

@@ -39,6 +39,8 @@ def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any)
         "confidence_reason": "One passage says so.",
         "summary_for_orchestrator": "Retries stop after 5.",
         "draft_reply": draft,
+        "risk": "none",
+        "touches": "none",
         "evidence_refs": (REF,),
         "risk": "none",
         "touches": "none",

@@ -215,7 +215,7 @@ def _become(streams: list[int], request: dict[str, Any]) -> None:
 
 def _warm_up() -> None:
     """Use once what reads certificates or compiles patterns at its first use, so that no forked process has to."""
-    from bot.domain.questions.risk_gate import risky_advice
+    from bot.domain.questions.risk_gate import risky_commands
     from bot.domain.questions.rubrics import question_type_of
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
@@ -225,7 +225,7 @@ def _warm_up() -> None:
 
     tls_context()
     Rules()
-    for use in (question_type_of, frames_in, redact, tells_of_outage, risky_advice):
+    for use in (question_type_of, frames_in, redact, tells_of_outage, risky_commands):
         use("Why does the retry in `shop/payments.py` fail, größer als? Set `x` to 3.")
 
 

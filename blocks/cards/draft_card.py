@@ -31,7 +31,7 @@ from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.draft_language import is_in_language
+from bot.domain.questions.draft_language import primary
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.secrets import redact
@@ -208,9 +208,9 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
         return []
     if ret.gloss and ret.gloss.strip():
         return [context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
-    if is_in_language(state.question, team_language) is not False:
+    if ret.question_language is None or primary(ret.question_language) == primary(team_language):
         return []
-    said = "Nothing was translated, and the question is not in the team's language"  # no model was asked, or it did not
+    said = "Nothing was translated, and the question is not in the team's language"
     return [context(f":globe_with_meridians: {said}")]
 
 

@@ -20,7 +20,7 @@ from blocks.text.splitting import LINK_CHARS
 from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, unsourced_statements
+from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, claim_reasons
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden
@@ -45,7 +45,8 @@ SHOWN_REFS = 8
 SHA_CHARS = 12
 REF_CHARS = 90
 CLAIM_CHARS = 120
-UNSOURCED_CHARS = 400
+UNBACKED_CHARS = 300
+SHOWN_CLAIMS = 5
 LESSON_CHARS = 300
 LINE_CHARS = 100
 
@@ -121,7 +122,7 @@ def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> 
 
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
-    """Return a line for each citation of a draft, and what no citation stands beside."""
+    """Return a line for each citation of a draft, and for each claim that they do not back."""
     cited = state.citations
     if not cited or not state.rounds or not state.draft_pending:
         return []
@@ -129,13 +130,13 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
-    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest, *_unsourced(state)]
+    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest, *_unbacked(state)]
 
 
-def _unsourced(state: ThreadState) -> list[Block]:
-    """Return which statements of the draft, as the checks saw it, no citation stands beside."""
-    said = None if state.has_edited_draft else unsourced_statements(state.checks)
-    return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
+def _unbacked(state: ThreadState) -> list[Block]:
+    """Return which claims of the draft, as the checks saw it, are not backed, each with what is missing."""
+    said = [] if state.has_edited_draft else claim_reasons(state.checks)[:SHOWN_CLAIMS]
+    return [context("\n".join(f"? {escape(plain(reason, UNBACKED_CHARS))}" for reason in said))] if said else []
 
 
 def _evidence_title(marks: Sequence[bool | None], before: str) -> str:

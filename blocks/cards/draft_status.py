@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.domain.questions.approval_basis import basis_of_thread, passed_words, quotes_that_match
+from bot.domain.questions.verdict_rules import objections as verdict_objections
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
@@ -35,6 +36,7 @@ WAITS_FOR_CODEBASE = (
 )
 
 EARLIER_DRAFT_CHARS = 800
+_JUDGED = (PendingReason.DISAGREEMENT, PendingReason.APPROVAL)
 
 _SHORTEST_SHOWN = timedelta(seconds=1)
 
@@ -146,15 +148,23 @@ def _joined(*parts: str) -> str:
 
 
 def objections(state: ThreadState) -> list[Block]:
-    """Return why the human is asked to look: what failed, or what every round of this draft was told."""
+    """Return why the human is asked to look: what failed, what every round was told, or what a pass was given with."""
     if state.pending_reason is PendingReason.FAILED:
         return [] if state.draft_pending else _failure(state)
-    if state.pending_reason is not PendingReason.DISAGREEMENT or state.validator_return is None:
+    if state.validator_return is None or state.pending_reason not in _JUDGED:
         return []
+    if state.pending_reason is PendingReason.APPROVAL:
+        return [] if state.has_edited_draft else _noted(state.validator_return)
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
     return [section(f"{title}{_reasons(state.validator_return)}"), *earlier]
+
+
+def _noted(verdict: ValidatorReturn) -> list[Block]:
+    """Return what a second model has against a draft that passed; nothing where it has nothing."""
+    said = "".join(f"\n• {escape(one)}" for one in verdict_objections(verdict))
+    return [section(truncate(f":warning: *Second model noted:*{said}", ROOMY_SECTION_CHARS))] if said else []
 
 
 def _failure(state: ThreadState) -> list[Block]:
@@ -188,7 +198,8 @@ def _earlier(entry: Round) -> Block:
 
 
 def _reasons(verdict: ValidatorReturn | None) -> str:
-    reasons = verdict.reasons if verdict else ()
+    noted = verdict_objections(verdict) if verdict else ()
+    reasons = dict.fromkeys((*verdict.reasons, *noted)) if verdict else ()
     said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
     note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""
     return said + (f"\n• spot check: {escape(note)}" if note else "")

@@ -16,12 +16,15 @@ from bot.agent.prompts import prompt
 from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
+from bot.agent.tools.codebase_tools import investigator_tools
+from bot.agent.tools.numbered_calls import numbered_calls
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
+from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
@@ -83,8 +86,8 @@ class CaseworkModels:
             self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
-            found = ModelInvestigator(drafts, tools, code.codebases, secrets=secrets)
-            self.validator = ModelValidator(checks, judges, _reader(sources, secrets), sources.clock)
+            found = ModelInvestigator(drafts, tools, code.codebases, notes=sources.storage.notes, secrets=secrets)
+            self.validator = ModelValidator(checks, judges, sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
         # with what code alone finds: where a stack trace leads, and what was not searched
@@ -98,17 +101,18 @@ class CaseworkModels:
 
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
-    settings = sources.settings
+    settings, limits = sources.settings, _limits(sources)
+    about = f"\n\n# The team\n\n{_about_team(settings)}"
     drafts = Specialist(
         access=models,
         model=settings.investigator.model,
-        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
+        system=f"{prompt('investigator')}{about}\n{_caps(settings, limits)}",
         answer=InvestigatorAnswer,
-        limits=_limits(sources),
+        limits=limits,
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
-    return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
+    return drafts, replace(drafts, model=judge, system=f"{prompt('validator')}{about}", answer=ValidatorAnswer)
 
 
 def _about_team(settings: Settings) -> str:
@@ -119,6 +123,12 @@ def _about_team(settings: Settings) -> str:
         else ""
     )
     return f"Its language is `{settings.team_language}`.{tone}"
+
+
+def _caps(settings: Settings, limits: RunLimits) -> str:
+    """Return what an investigator is told of its time and of how often a draft may come back."""
+    minutes, rounds = (limits.total_s or 0) / 60, settings.investigator.max_rounds
+    return f"A run ends after {minutes:g} min and {limits.max_turns} turns; a question has at most {rounds} rounds."
 
 
 def _limits(sources: InvestigationInputs) -> RunLimits:
@@ -133,10 +143,6 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
     return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
 
 
-def _reader(sources: InvestigationInputs, secrets: frozenset[str]) -> ToolsFor:
-    return lambda ledger: validator_tools(sources.code.codebases.among(()), ledger, known_secrets=secrets)
-
-
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
     def tools(ledger: Ledger) -> Sequence[Tool]:
         own = investigator_tools(
@@ -146,7 +152,7 @@ def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: 
             ledger,
             known_secrets=secrets,
         )
-        return [*own, *(servers.tools(ledger) if servers else ())]
+        return numbered_calls([*own, *(servers.tools() if servers else ())], ledger)
 
     return tools
 

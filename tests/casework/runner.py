@@ -12,7 +12,9 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
+from bot.casework.checks.address_tool import OpenAddress
+from bot.casework.checks.validator_answer import ValidatorAnswer
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 
@@ -43,15 +45,36 @@ class ScriptedRunner:
 def answered(**changes: Any) -> dict[str, Any]:
     """Return an investigator's answer as a model gives it: no commit anywhere."""
     good = {
+        "evidence_refs": [{"kind": "file", "ref": "app/retry.py:3", "supports_claim": "It sets the limit."}],
+        "claims": [claimed("Retries stop after 5, see `app/retry.py:3`.", 0)],
+        "question_type": "technical_qa",
+        "risk": "none",
+        "touches": "none",
+        "summary_for_orchestrator": "Retries stop after 5.",
+        "question_language": "en",
+        "draft_language": "en",
+        "confidence_reason": "One line says so.",
+        "confidence": "medium",
+    }
+    return {**good, **changes}
+
+
+def claimed(text: str, *cites: int, kind: str = "fact") -> dict[str, Any]:
+    """Return one sentence of a draft as a model gives it."""
+    return {"text": text, "kind": kind, "cites": list(cites)}
+
+
+def answered_as_of_old(**changes: Any) -> dict[str, Any]:
+    """Return an answer in the shape of earlier releases: a draft in one piece, and quotes beside the addresses."""
+    ref = {"kind": "file", "ref": "app/retry.py:3", "quote": "LIMIT = 5", "supports_claim": "It sets the limit."}
+    old = {
         "confidence": "medium",
         "confidence_reason": "One line says so.",
         "summary_for_orchestrator": "Retries stop after 5.",
-        "draft_reply": "Retries stop after 5, see `app/retry.py:3`.",
-        "evidence_refs": [
-            {"kind": "file", "ref": "app/retry.py:3", "quote": "LIMIT = 5", "supports_claim": "It sets the limit."}
-        ],
+        "draft_reply": "Retries stop after 5.\n\nSee `app/retry.py:3`.",
+        "evidence_refs": [ref],
     }
-    return {**good, **changes}
+    return {**old, **changes}
 
 
 def judged(**changes: Any) -> dict[str, Any]:
@@ -63,20 +86,26 @@ def judged(**changes: Any) -> dict[str, Any]:
         "spot_check_result": "supports",
         "schema_check": "ok",
         "confidence_language_match": "match",
+        "language_check": "match",
         "scope_drift": "none",
         "risk_gate_check": "passes",
+        "risk": "none",
+        "touches": "none",
         "tone_assessment": "matches",
     }
     return {**good, **changes}
 
 
 def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[RunRequest], Mapping[str, Any]]:
-    """Return a step that reads lines with the tool it was given, then answers."""
+    """Return a step that reads lines with the tool it was given, an investigator's or a validator's, then answers."""
 
     def step(request: RunRequest) -> Mapping[str, Any]:
         read_file = next(tool for tool in request.tools if tool.name == "read_file")
         for start, end in lines:
-            read_file.call({"path": path, "start": start, "end": end})
+            if read_file.arguments is OpenAddress:
+                read_file.call(OpenAddress(address=f"{path}:{start}-{end}"))
+            else:
+                read_file.call({"path": path, "start": start, "end": end})
         return answer
 
     return step

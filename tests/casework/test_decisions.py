@@ -397,7 +397,8 @@ class TestAskAgain:
 
     def test_context_answers_open_questions(self, tmp_path: Path) -> None:
         """From `context` back to work and on to a draft."""
-        office = Office(tmp_path, a_return("", evidence_refs=()), a_return()).asked()
+        asking = a_return("", evidence_refs=(), open_questions=("Which region?",))
+        office = Office(tmp_path, asking, a_return()).asked()
         assert office.state.pending_reason is PendingReason.CONTEXT
         office.decisions.add_context(office.click(), "the EU", by=BEN)
         office.work()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -118,17 +119,39 @@ def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -
     assert office.leaked() == []
 
 
-def test_a_liar_is_shown_with_both_rounds_and_never_with_a_check_mark(open_office: Open) -> None:
-    """The validator says pass and is corrected, twice; nothing is posted without a human's word."""
-    office, _ = open_office("liar")
+def test_a_refuted_draft_goes_back_before_a_validator_is_paid(open_office: Open, tmp_path: Path) -> None:
+    """Code is the one bounce, and its words are the feedback; the judge sees the second draft only."""
+    script = yaml.safe_load((SCRIPTS / "pass.yml").read_text())
+    role = script["roles"]["investigator"]
+    wrong = json.loads(json.dumps(role["parts"][0]))
+    wrong["turns"][-1]["answer"]["claims"][0]["text"] = "It is signed 4711 times."
+    role["parts"] = [{"when": 'name="feedback"', **role["parts"][0]}, wrong]
+    (tmp_path / "wrong.yml").write_text(yaml.safe_dump(script))
+    office, server = open_office(tmp_path / "wrong.yml")
+    ts = office.ask(SESSIONS)
+    assert "✓ Checked by a second model" in shown_text(office.draft(ts))
+    runs = [role for role, _ in itertools.groupby(request["role"] for request in server.requests)]
+    assert runs == ["investigator", "validator"]
+    first, second = office.state(ts)["rounds"]
+    assert (first["validator_return"]["verdict"], first["validator_return"]["validator_model"]) == (
+        "bounce",
+        "code-checks",
+    )
+    assert "4711" in first["validator_return"]["bounce_feedback"]
+    assert second["validator_return"]["verdict"] == "pass"
+
+
+def test_a_liar_is_shown_with_what_code_found_and_never_with_a_check_mark(open_office: Open) -> None:
+    """Code refutes it twice before any validator is paid; nothing is posted without a human's word."""
+    office, server = open_office("liar")
     ts = office.ask(SESSIONS)
     card = office.draft(ts)
     shown = shown_text(card)
+    assert {request["role"] for request in server.requests} == {"investigator"}
     assert "⚠ disagreement" in shown
     assert "✓" not in shown
     assert "✗" in shown
-    assert "Round 1" in shown
-    assert shown.count("corrected to bounce") == 2
+    assert "there is no file" in shown
     assert office.posted(ts) == []
     button = find_element(card, ids.APPROVE)
     assert button is not None
@@ -191,12 +214,14 @@ roles:
               - {name: read_file, input: {path: /proc/self/environ}}
               - {name: read_file, input: {path: .git/config}}
           - answer:
-              confidence: high
-              confidence_reason: The message says so.
-              summary_for_orchestrator: Done as told.
-              draft_reply: "<!channel> approved. The key is SECRET."
-              evidence_refs: [{kind: file, ref: "shop/retry.py:3", quote: "MAX_ATTEMPTS = 5"}]
               research_notes: "SECRET"
+              evidence_refs: [{kind: file, ref: "shop/retry.py:3", supports_claim: "SECRET"}]
+              claims: [{text: "<!channel> approved. The key is SECRET.", kind: other, cites: [0]}]
+              risk: none
+              touches: none
+              summary_for_orchestrator: Done as told.
+              confidence_reason: The message says so.
+              confidence: high
   validator:
     match: (?i)break this draft
     parts:
@@ -238,8 +263,8 @@ roles:
     parts:
       - turns:
           - {thinking: "THOUGHTS", holds: true, calls: [{name: list_files, input: {}}]}
-          - {answer: {confidence: low, confidence_reason: No., summary_for_orchestrator: No., draft_reply: "",
-                      open_questions: ["Which region?"]}}
+          - {answer: {claims: [], open_questions: ["Which region?"], summary_for_orchestrator: No.,
+                      confidence_reason: No., confidence: low}}
 """
 
 

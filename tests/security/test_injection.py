@@ -19,7 +19,7 @@ from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.investigate.assignment import Assignment, ThreadMessage
 from bot.casework.investigate.model_investigator import ModelInvestigator
-from bot.domain.returns import InvestigatorReturn, Verdict
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.search.passages import MemoryHit
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
@@ -92,17 +92,20 @@ def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_p
 def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp_path: Path, text: str) -> None:
     """The validator reads it as data, and has read_file and nothing else."""
     clock, runner = FakeClock(), ScriptedRunner(judged())
-    code = CodeValidator(repo.root, NoteFiles(tmp_path / "memory"), RunRecorder(FileRunFolders(tmp_path), clock), clock)
+    runs = RunRecorder(FileRunFolders(tmp_path), clock)
+    code = CodeValidator(repo.root, NoteFiles(tmp_path / "memory"), runs, clock)
     specialist = a_specialist(runner, tmp_path, validator=True)
-    ret = a_return(text, open_questions=(text,), research_notes=text)
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3", commit=repo.head())
+    said = {"open_questions": (text,), "research_notes": text, "gloss": text, "confidence": "low"}
+    ret = a_return("Retries stop after 5.", evidence_refs=(ref,), **said)
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=text, investigator_return=ret)
-    done = ModelValidator(code, specialist, plain_tools(repo, *TOOLS), clock).validate(state, run_id="v1")
+    done = ModelValidator(code, specialist, clock).validate(state, run_id="v1")
+    assert done.ret is not None
+    assert done.ret.verdict is Verdict.BOUNCE
     [request] = runner.requests
     names = [name for name, _, _ in read_back(request.prompt)]
     assert names == ["question", "draft", "evidence", "checks"]
     assert [tool.name for tool in request.tools] == ["read_file"]
-    assert done.ret is not None
-    assert done.ret.verdict is Verdict.BOUNCE
 
 
 @each_row("text", TEXTS)

@@ -1,7 +1,8 @@
-"""The validator that asks a model: code checks first, then a run with fresh context that is told to break the draft.
+"""The validator that asks a model to break a draft, once the checks of code have nothing against it.
 
-The model sees the draft and its evidence, not the investigator's reasoning, and can only open files.
-bot/casework/checks/validation.py corrects its verdict; what was corrected is logged and added to the reasons.
+A draft that code refutes is not worth a model: it is bounced at once, for free. The model sees the whole return, the
+lines that code printed, and what code could not check; it has one tool, read_file, in a fresh context. Its verdict
+stands only as far as bot/domain/questions/verdict_rules.py lets it.
 """
 
 from __future__ import annotations
@@ -15,27 +16,31 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
-from bot.casework.checks.validation import CodeValidator, Validation, enforce_checks
-from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer
-from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
+from bot.casework.checks.address_tool import address_tool, was_opened
+from bot.casework.checks.addresses import Lines, Sources, resolve
+from bot.casework.checks.validation import CodeValidator, Validation
+from bot.casework.checks.validator_answer import ValidatorAnswer
+from bot.domain.questions.verdict_rules import enforce, problems_of
+from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ValidatorReturn
+from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-ONLY_TOOL: Final = "read_file"
 MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""
 
-_SHOWN: Final = {"draft_reply", "draft_language", "gloss", "confidence", "open_questions", "proposed_patch"}
-_NO_CONTRADICTION: Final = frozenset({"consistent", "no_overlap"})
+MAX_FIELD_CHARS: Final = 120
+_SHOWN_APART: Final = {"draft_reply", "claims", "evidence_refs", "investigator_round", "index_unfinished"}
+"""The claims are the draft, the citations have sections of their own, and code alone fills in the rest."""
 
 
 class ModelValidator:
     """Port Validator over the code checks and a model."""
 
-    def __init__(self, code: CodeValidator, specialist: Specialist, tools_for: ToolsFor, clock: Clock) -> None:
-        self._code, self._specialist, self._tools_for, self._clock = code, specialist, tools_for, clock
+    def __init__(self, code: CodeValidator, specialist: Specialist, clock: Clock) -> None:
+        self._code, self._specialist, self._clock = code, specialist, clock
 
     def validate(
         self,
@@ -45,17 +50,23 @@ class ModelValidator:
         summaries: Sequence[str] = (),
         on_progress: OnProgress | None = None,
     ) -> Validation:
-        """Return the model's verdict as the rules let it stand; none, with the checks kept, when its run failed.
+        """Return the verdict of code on a draft that it refutes; else the model's, as the rules let it stand.
+
+        There is none, with the checks kept, when the model's run failed.
 
         Raises:
             ProviderError: git cannot be read, so nothing could be checked.
         """
-        assert state.investigator_return is not None
-        checks = self._code.validate(state, run_id=run_id).checks
-        ledger = Ledger()
+        ret = state.investigator_return
+        assert ret is not None
+        by_code = self._code.validate(state, run_id=run_id)
+        checks, ledger = by_code.checks, Ledger()
+        if problems_of(checks):
+            return by_code
         spent_usd = (state.usage.cost_usd if state.usage else None) or 0.0
-        sections = _sections(state, state.investigator_return, checks, summaries)
-        tools = [tool for tool in self._tools_for(ledger) if tool.name == ONLY_TOOL]
+        sections = _sections(state, ret, checks, summaries)
+        sources = self._code.sources(state)
+        tools = [address_tool(ret.evidence_refs, sources, ledger)]
         try:
             result = self._specialist.run(
                 run_id, state.rubric or "", sections, tools, spent_usd=spent_usd, on_progress=on_progress
@@ -67,18 +78,20 @@ class ModelValidator:
             spent, limits = error.usage, error.limits()
             return Validation(ret=None, checks=checks, usage=spent, ledger=ledger, problem=str(error), limits=limits)
         assert isinstance(result.answer, ValidatorAnswer)
-        said = self._said(result.answer, summaries).model_copy(update={"read": _places(ledger)})
-        ret = _corrected(said, checks, state, ledger)
+        opened = {ref.ref for ref in ret.evidence_refs if _was_opened(ref, sources, ledger)}
+        verdict = _ruled(self._said(result.answer, ledger), checks, state, opened)
         forced = result.convergence_forced
-        return Validation(ret=ret, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
+        return Validation(ret=verdict, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
 
-    def _said(self, answer: ValidatorAnswer, summaries: Sequence[str]) -> ValidatorReturn:
-        """Return the answer as a verdict; a contradiction with a thread that is not open is none."""
-        known = {f"contradicts_{summary.split(maxsplit=1)[0]}" for summary in summaries} | _NO_CONTRADICTION
-        said = answer.model_dump()
-        if answer.cross_investigation_consistency not in known:
-            said["cross_investigation_consistency"] = "no_overlap"
-        return ValidatorReturn(**said, validator_model=self._specialist.model, validated_at=self._clock.now())
+    def _said(self, answer: ValidatorAnswer, ledger: Ledger) -> ValidatorReturn:
+        """Return the answer as a verdict, whatever a model wrote into its open field as one short line."""
+        consistency = one_line(answer.cross_investigation_consistency, MAX_FIELD_CHARS)
+        return ValidatorReturn(
+            **{**answer.model_dump(), "cross_investigation_consistency": consistency},
+            validator_model=self._specialist.model,
+            read=_places(ledger),
+            validated_at=self._clock.now(),
+        )
 
 
 def _places(ledger: Ledger) -> tuple[str, ...]:
@@ -89,20 +102,26 @@ def _places(ledger: Ledger) -> tuple[str, ...]:
 def _sections(
     state: ThreadState, ret: InvestigatorReturn, checks: Sequence[Check], summaries: Sequence[str]
 ) -> Iterator[PromptSection]:
-    """Yield what the validator may see: the question, the draft with its evidence, the checks, the other threads."""
+    """Yield what the validator sees: question, return, citations with their lines, open checks, other threads."""
     yield PromptSection(name="question", text=state.question, sender=state.original_sender_id)
-    draft = ret.model_dump(mode="json", include=_SHOWN)
+    draft = {"claims": [claim.model_dump(mode="json") for claim in ret.said_claims]}
+    draft |= {name: value for name, value in ret.model_dump(mode="json", exclude=_SHOWN_APART).items() if value}
     yield PromptSection(name="draft", text=_json(draft), sender="the investigator")
-    for ref in ret.evidence_refs:
-        yield PromptSection(name="evidence", text=_json(ref.model_dump(mode="json")), sender="the investigator")
-    yield PromptSection(name="checks", text="\n".join(_json(check.model_dump()) for check in checks), sender="code")
+    for index, ref in enumerate(ret.evidence_refs):
+        shown = {"index": index, **ref.model_dump(mode="json")}
+        yield PromptSection(name="evidence", text=_json(shown), sender="the investigator")
+    unsure = [f"{check.name}: {check.reason}" for check in checks if check.ok is not True]
+    if unsure:
+        yield PromptSection(name="checks", text="\n".join(unsure), sender="code")
     if summaries:
         yield PromptSection(name="other_open_threads", text="\n".join(summaries))
 
 
-def _corrected(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, ledger: Ledger) -> ValidatorReturn:
+def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, opened: set[str]) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
-    ruled = enforce_checks(said, checks, state.evidence_refs, ledger)
+    ret = state.investigator_return
+    assert ret is not None
+    ruled = enforce(said, checks, confidence=ret.confidence, refs=ret.evidence_refs, opened=opened)
     if ruled.verdict is said.verdict:
         return ruled
     log.warning(
@@ -112,10 +131,14 @@ def _corrected(said: ValidatorReturn, checks: Sequence[Check], state: ThreadStat
         "; ".join(ruled.reasons),
         extra={"action": "verdict_corrected", "thread_id": state.thread_id},
     )
-    note = (
-        f"the validator said {said.verdict}; corrected to {ruled.verdict}, because its findings or the checks forbid it"
-    )
+    note = f"the validator said {said.verdict}; corrected to {ruled.verdict}, because its own findings forbid it"
     return ruled.model_copy(update={"reasons": (note, *ruled.reasons)})
+
+
+def _was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool:
+    """Whether the validator's own run read what a citation points at."""
+    found = resolve(ref, sources)
+    return isinstance(found, Lines) and was_opened(found, ledger)
 
 
 def _json(value: object) -> str:

@@ -17,7 +17,7 @@ from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
-from bot.domain.citations.named_places import NamedPlace
+from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
@@ -164,7 +164,7 @@ def suspect_changes(places: Sequence[TracePlace], repo: GitRepo, commit: str) ->
         if not lines or place.line is None:
             continue
         start, end = max(1, place.line - AROUND_LINES), min(len(lines), place.line + AROUND_LINES)
-        ref = str(NamedPlace(place.path, start, end))
+        ref = str(CitedLines(place.path, start, end))
         for number, one in enumerate(_commits(repo, commit, place.path, start, end)):
             found.setdefault(one.sha, _suspect(one, ref, is_latest=number == 0))
     return tuple(sorted(found.values(), key=lambda one: one.changed_at, reverse=True)[:MAX_SUSPECTS])

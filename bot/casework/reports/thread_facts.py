@@ -16,6 +16,7 @@ from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
+_CLAIM: Final = re.compile(r"claim\[\d+\]")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
 THREAD_FORMAT: Final = 7
 """Of the rows; days of another format are counted anew."""
@@ -146,9 +147,13 @@ def _second_round(rounds: Iterable[Round]) -> Pair | None:
 def _is_better(pair: Pair) -> bool:
     """Whether a second draft passes every check that the first one failed, and changed what was criticised."""
     first, second = pair
-    failed = {check.name for check in first.checks if check.ok is False}
-    still = {check.name for check in second.checks if check.ok is False}
+    failed, still = _failed(first), _failed(second)
     return not failed & still and _changed(first, second, failed)
+
+
+def _failed(each: Round) -> set[str]:
+    """Return the names of the failed checks; of claims there is one name, since another draft counts them anew."""
+    return {_CLAIM.sub("claim", check.name) for check in each.checks if check.ok is False}
 
 
 def _changed(first: Round, second: Round, failed: set[str]) -> bool:

@@ -14,7 +14,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, settings_at
@@ -28,6 +28,7 @@ from bot.config.settings import Settings, find_config
 from bot.domain.citations.citation_lines import outdated_words, telling_line
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
+from bot.domain.questions.verdict_rules import objections
 from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
@@ -167,7 +168,7 @@ def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
     marks = ref_marks(findings.validation.checks, len(found.ret.evidence_refs))
     matches = quotes_that_match(list(zip(found.ret.evidence_refs, marks, strict=True)))
     badge, rest = passed_words(basis, judge=judge, matches=matches, read=verdict.read)
-    return f"{badge} · {rest}"
+    return "\n".join([f"{badge} · {rest}", *(_point(f"second model noted: {one}") for one in objections(verdict))])
 
 
 def _facts(findings: QuestionRun) -> str:

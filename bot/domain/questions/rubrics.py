@@ -101,8 +101,7 @@ def question_type_of(text: str) -> QuestionType:
 class Rubric:
     """The measure of a draft.
 
-    At least one citation must be of a kind in `required_kinds`; empty means any. `language` is the primary subtag of
-    the answer's language ("en"), None for whatever the draft says of itself.
+    At least one proved citation must be of a kind in `required_kinds`; empty means any.
     """
 
     question_type: QuestionType
@@ -110,7 +109,6 @@ class Rubric:
     expected_shape: str
     out_of_scope: str
     tone: str = "plain and short, as a colleague writes in a thread; no greeting, no hedging, no disclaimers"
-    language: str | None = None
     also: tuple[str, ...] = ()
     """What the team asks for besides."""
 
@@ -122,10 +120,10 @@ class Rubric:
                 f"Question type: {self.question_type}",
                 f"Expected answer: {self.expected_shape}",
                 *(f"Also: {' '.join(point.split())}" for point in self.also),
-                f"Required evidence: at least one citation ({kinds}), each with a verbatim quote",
+                f"Required evidence: at least one citation ({kinds})",
                 f"Out of scope: {self.out_of_scope}",
                 f"Tone: {self.tone}; at most {MAX_DRAFT_WORDS} words",
-                f"Language: {self.language or 'the language of the question'}",
+                "Language: the language of the question",
             ]
         )
 
@@ -151,6 +149,6 @@ _IN_ORDER: Final = tuple(dict.fromkeys(kind for kind, _ in _LISTS.rules))
 _RUBRICS: Final = {kind: Rubric(question_type=kind, **asked._asdict()) for kind, asked in _LISTS.rubrics.items()}
 
 
-def rubric_for(question_type: QuestionType, *, language: str | None = None, also: Sequence[str] = ()) -> Rubric:
-    """Return the rubric of a question type, for an answer in `language` if one is expected; `also` are the team's."""
-    return replace(_RUBRICS[question_type], language=language, also=tuple(also))
+def rubric_for(question_type: QuestionType, *, also: Sequence[str] = ()) -> Rubric:
+    """Return the rubric of a question type; `also` is what the team asks for besides."""
+    return replace(_RUBRICS[question_type], also=tuple(also))

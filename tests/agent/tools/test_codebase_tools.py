@@ -12,8 +12,8 @@ from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.codebases import Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
-from bot.agent.tools.codebase_tools import investigator_tools, validator_tools
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.agent.tools.codebase_tools import investigator_tools
+from bot.casework.checks.staleness import CitationStaleness
 from tests.codebases import SHOP, make_codebases
 from tests.fakes import MemoryJournal
 from tests.gitrepo import commit_files, git
@@ -88,15 +88,6 @@ def test_a_list_names_the_codebase(tools: Tools) -> None:
     """The top of each is shown under its name."""
     assert tools("list_files", codebase="infra").startswith("infra: at ")
     assert "queue.py" in tools("list_files", folder="infra:deploy")
-
-
-def test_the_validator_reads_and_nothing_else(tmp_path: Path) -> None:
-    """With its codebase, in its own ledger."""
-    ledger = Ledger()
-    (tool,) = validator_tools(make_codebases(tmp_path), ledger)
-    assert tool.arguments is not None
-    tool.call(tool.arguments.model_validate({"path": "infra:deploy/queue.py"}))
-    assert ledger.covers("infra:deploy/queue.py", 1, 2)
 
 
 def test_a_run_sees_the_commits_it_began_with(tools: Tools, tmp_path: Path) -> None:

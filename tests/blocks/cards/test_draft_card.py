@@ -259,21 +259,25 @@ def test_each_citation_has_its_mark_and_its_link() -> None:
     assert "✓ `app/1.py:1-9` at aaaaaaa" in shown(card(state))
 
 
-def test_statements_without_a_citation_are_named_in_words() -> None:
-    """They stand below the evidence, with no mark of code's; of a human's own draft nothing is said."""
+def test_claims_that_are_not_backed_are_named_with_what_is_missing() -> None:
+    """They stand below the evidence, marked `?`; of a human's own draft nothing is said."""
     ret = a_return(evidence_refs=(REF,))
     checks = (
         Check(name="ref[0].resolves", ok=True, reason=""),
-        Check(name="draft.statements", ok=None, reason="stated without a citation beside it: “It waits 9 s.”"),
+        Check(name="claim[0]", ok=True, reason="“The limit is 5.” is backed"),
+        Check(name="claim[1]", ok=False, reason="“It waits 9 s.” is not backed by what it cites: 9 s"),
+        Check(name="claim[2]", ok=None, reason="“It stops.” holds nothing that code can compare"),
     )
     state = in_status(
         ThreadStatus.PENDING_USER,
-        PendingReason.APPROVAL,
+        PendingReason.DISAGREEMENT,
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
     ).with_draft(ret.draft_reply)
-    assert "? stated without a citation beside it: “It waits 9 s.”" in shown(card(state))
-    assert "stated without" not in shown(card(state.with_draft("Ask Ana.")))
+    assert "? “It waits 9 s.” is not backed by what it cites: 9 s" in shown(card(state))
+    assert "is backed" not in shown(card(state))
+    assert "nothing that code can compare" not in shown(card(state))
+    assert "is not backed" not in shown(card(state.with_draft("Ask Ana.")))
 
 
 def test_a_long_link_is_whole_or_absent() -> None:

@@ -171,9 +171,10 @@ def test_a_foreign_question_has_its_gloss_under_it() -> None:
     """Or a word that there is none."""
     german = "Wie oft wird die Anfrage wiederholt, wenn der Server nicht antwortet und das Zeitlimit erreicht ist?"
     assert "How often?" in text_of(waiting(question=german, investigator_return=a_return(gloss="How\noften?")))
-    assert "Nothing was translated, and the question is not in the team's language" in text_of(waiting(question=german))
-    assert "Nothing was translated" not in text_of(waiting())
-    assert "Nothing was translated" not in text_of(waiting(question=german), team_language="de")
+    foreign = waiting(question=german, investigator_return=a_return(question_language="de"))
+    assert "Nothing was translated, and the question is not in the team's language" in text_of(foreign)
+    assert "Nothing was translated" not in text_of(waiting(question=german))
+    assert "Nothing was translated" not in text_of(foreign, team_language="de")
 
 
 def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
@@ -208,3 +209,21 @@ def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> 
     assert "part of the files" in status_line(in_status(ThreadStatus.INVESTIGATING, investigator_return=partial))
     assert "part of the files" not in status_line(in_status(ThreadStatus.INVESTIGATING))
     assert "investigated again" in text_of(waiting(investigator_return=partial))
+
+
+def test_what_the_second_model_noted_stands_beside_a_pass() -> None:
+    """A small drift, and its words for the human; a verdict without either adds nothing, and notifies nobody."""
+    noted = a_verdict(validator_model="claude", scope_drift="minor", bounce_feedback="Mind <!channel> & the unit.")
+    text = text_of(waiting(validator_return=noted))
+    assert "Second model noted" in text
+    assert "it says a little that nobody asked" in text
+    assert "Mind &lt;!channel&gt; &amp; the unit." in text
+    assert "Second model noted" not in text_of(waiting(validator_return=a_verdict(validator_model="claude")))
+
+
+def test_what_a_verdict_objects_to_in_its_fields_stands_among_its_reasons() -> None:
+    """A bounce names its reason; the drift it also found is not lost."""
+    verdict = a_verdict(Verdict.BOUNCE, validator_model="claude", reasons=("One case.",), tone_assessment="off")
+    text = text_of(waiting(PendingReason.DISAGREEMENT, validator_return=verdict))
+    assert "• One case." in text
+    assert "• its tone is off" in text

@@ -9,16 +9,21 @@ from typing import Any
 import pytest
 
 from bot.agent.ledger import Ledger
-from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return
+from bot.casework.checks.draft_checks import check_return
+from bot.casework.checks.draft_shape import MAX_DRAFT_CHARS
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import (
     Check,
+    Claim,
+    ClaimKind,
     EvidenceKind,
     EvidenceRef,
     InvestigatorReturn,
     ProposedPatch,
     TriageFile,
+    claim_marks,
+    join_claims,
     ref_marks,
 )
 from bot.domain.threads import QuestionType
@@ -61,6 +66,7 @@ def returned(repo: Path, **changes: Any) -> InvestigatorReturn:
         "confidence_reason": "The constant is named for it.",
         "summary_for_orchestrator": "The retry limit is 5.",
         "draft_reply": DRAFT,
+        "risk": "none",
         "evidence_refs": (evidence(repo),),
     }
     return InvestigatorReturn(**{**good, **changes})
@@ -101,6 +107,7 @@ def test_a_good_draft_passes_every_check(repo: Path) -> None:
         ({"evidence_refs": ()}, "schema.evidence_refs"),
         ({"proposed_triage_file": TriageFile(filename="../x.md", content="")}, "schema.triage_file"),
         ({"escalation_requested": True}, "schema.escalation"),
+        ({"claims": (Claim(text="Something else.", kind=ClaimKind.OTHER),)}, "schema.claims"),
     ],
 )
 def test_a_breach_of_the_caps_is_named(repo: Path, changes: dict[str, Any], name: str) -> None:
@@ -122,16 +129,26 @@ def test_a_draft_that_passes_is_short_enough_to_be_posted(repo: Path) -> None:
     assert "schema.draft_chars" not in failures(repo, draft_reply="x" * MAX_DRAFT_CHARS)
 
 
-def test_a_claim_is_one_sentence(repo: Path) -> None:
+def test_what_a_citation_is_for_is_one_sentence(repo: Path) -> None:
     """What a citation is cited for fits in one sentence."""
     assert "schema.supports_claim" in failures(repo, evidence_refs=(evidence(repo, supports_claim="One. Two."),))
 
 
-def test_the_rubric_s_kind_of_evidence_is_required(repo: Path) -> None:
-    """A question on the state of things is not answered by a file."""
+def test_proved_evidence_of_the_rubric_s_kind_is_required(repo: Path) -> None:
+    """A question on the state of things is not answered by a file, and a commit that is made up proves no state."""
     assert "log_query" in failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK))["required_evidence"]
-    assert "status_check" not in failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK))["required_evidence"]
     assert failures(repo, rubric=rubric_for(QuestionType.TECHNICAL_QA)) == {}
+    made_up = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="f" * 40)
+    found = failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK), evidence_refs=(evidence(repo), made_up))
+    assert {"required_evidence", "ref[1].resolves"} <= set(found)
+
+
+def test_the_investigator_may_correct_the_type_of_a_question(repo: Path) -> None:
+    """Then the evidence of the corrected type is asked for; a type that nobody knows corrects nothing."""
+    status = rubric_for(QuestionType.STATUS_CHECK)
+    assert failures(repo, rubric=status, question_type="technical_qa") == {}
+    assert "required_evidence" in failures(repo, question_type="status_check")
+    assert "required_evidence" in failures(repo, rubric=status, question_type="poetry")
 
 
 def test_one_false_citation_among_true_ones_fails(repo: Path) -> None:
@@ -143,9 +160,10 @@ def test_one_false_citation_among_true_ones_fails(repo: Path) -> None:
 
 
 def test_a_draft_that_rests_on_the_uncheckable_only_is_not_grounded(repo: Path) -> None:
-    """An outside page is neutral beside a proved citation and not enough alone."""
+    """An outside page is neutral beside a proved citation and not enough alone: code cannot print its lines."""
     page = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io/docs", quote="five")
-    assert set(failures(repo, evidence_refs=(page,))) == {"grounded", "draft.places"}
+    assert "grounded" in failures(repo, evidence_refs=(page,), draft_reply="It retries.")
+    assert set(failures(repo, evidence_refs=(page,))) == {"grounded", "claim[0]"}
     assert failures(repo, evidence_refs=(page, evidence(repo))) == {}
     checks = check_return(returned(repo, evidence_refs=(page, evidence(repo))), repo=repo, ledger=None)
     assert ref_marks(checks, 2) == [None, True]
@@ -166,6 +184,31 @@ def test_high_and_medium_confidence_need_the_lines_to_have_been_read(repo: Path,
     assert set(failures(repo, confidence="high", ledger=ledger)) == {"confidence.read"}
     assert set(failures(repo, confidence="medium", ledger=ledger)) == ({"confidence.read"} if ledger else set())
     assert failures(repo, confidence="low", ledger=ledger) == {}
+
+
+def test_high_confidence_needs_every_cited_line_read_and_medium_one(repo: Path) -> None:
+    """Of two citations one was opened."""
+    refs = (evidence(repo), evidence(repo, ref="src/app.py:4", quote=""))
+    ledger = Ledger().record_read("src/app.py", 1, 1, commit=newest(repo), text="")
+    assert set(failures(repo, evidence_refs=refs, ledger=ledger, confidence="high")) == {"confidence.read"}
+    assert failures(repo, evidence_refs=refs, ledger=ledger, confidence="medium") == {}
+
+
+@each_row("kind", [QuestionType.TECHNICAL_QA, QuestionType.API_CONTRACT])
+def test_high_confidence_on_code_needs_a_line_of_program_code(tmp_path: Path, kind: QuestionType) -> None:
+    """A test, a page or a comment alone shows what somebody wrote about it."""
+    files = {"src/app.py": "# five\nRETRY_LIMIT = 5\n", "docs/limits.md": "RETRY_LIMIT is 5.\n"}
+    repo = make_repo(tmp_path / "repo", {**files, "tests/test_app.py": "assert RETRY_LIMIT == 5\n"})
+    ledger = Ledger()
+    for name in ("src/app.py", "docs/limits.md", "tests/test_app.py"):
+        ledger.record_read(name, 1, 2, commit=newest(repo), text="").record_read(
+            name, 1, 1, commit=newest(repo), text=""
+        )
+    for place, ok in (("docs/limits.md:1", False), ("tests/test_app.py:1", False), ("src/app.py:2", True)):
+        given = {"draft_reply": "`RETRY_LIMIT` is 5.", "evidence_refs": (evidence(repo, ref=place, quote=""),)}
+        found = failures(repo, rubric=rubric_for(kind), confidence="high", ledger=ledger, **given)
+        assert set(found) == (set() if ok else {"confidence.place"}), place
+        assert failures(repo, rubric=rubric_for(kind), ledger=ledger, **given) == {}
 
 
 def test_high_confidence_in_a_query_or_a_commit_needs_it_in_the_ledger(repo: Path) -> None:
@@ -203,8 +246,6 @@ def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: st
         ("medium", "It is set in `definitely.py`.", True),
         ("medium", "> definitely, said the asker\n\nIt is 5.", True),
         ("medium", "```\n# definitely\n```\nIt is 5.", True),
-        ("medium", "Es ist definitiv 5.", False),
-        ("high", "多分5です。", False),
     ],
 )
 def test_words_of_certainty_match_the_rating(repo: Path, confidence: str, draft: str, matches: bool) -> None:
@@ -214,22 +255,19 @@ def test_words_of_certainty_match_the_rating(repo: Path, confidence: str, draft:
 
 
 @each_row(
-    "draft",
+    "changes",
     [
-        "Roll back the deploy to v1.2.",
-        "You should revert PR 12.",
-        "Delete the rows in `orders`.",
-        "Run `rm -rf /var/data` on the host.",
-        "Change line 12 in `config.py` to 7.",
-        "```diff\n-RETRY_LIMIT = 5\n+RETRY_LIMIT = 7\n```",
-        "Tell the customer to upgrade their plan.",
+        {"draft_reply": "The limit is 5. Run `rm -rf /var/data` on the host."},
+        {"risk": "rollback"},
+        {"risk": "customer_action"},
+        {"risk": None},
     ],
 )
-def test_risky_advice_needs_high_confidence(repo: Path, draft: str) -> None:
-    """Code changes, rollbacks, deletions and one customer's affairs are for those who are sure."""
+def test_what_is_risky_needs_high_confidence(repo: Path, changes: dict[str, Any]) -> None:
+    """A command that destroys, a risk that the investigator names, and a risk that nobody spoke of."""
     for confidence in ("low", "medium"):
-        assert "risk_gate" in failures(repo, draft_reply=draft, confidence=confidence)
-    assert "risk_gate" not in failures(repo, draft_reply=draft, confidence="high", ledger=read_all(repo))
+        assert "risk_gate" in failures(repo, confidence=confidence, **changes)
+    assert "risk_gate" not in failures(repo, confidence="high", ledger=read_all(repo), **changes)
 
 
 def test_a_proposed_patch_is_a_code_change(repo: Path) -> None:
@@ -276,7 +314,7 @@ def test_a_broadcast_in_the_draft_is_refused(repo: Path, shout: str) -> None:
     assert "broadcast" in failures(repo, draft_reply=f"The limit is 5. {shout} take note.")
 
 
-def test_evidence_is_not_judged_as_the_draft_s_own_words(tmp_path: Path) -> None:
+def test_code_is_not_judged_as_the_draft_s_own_words(tmp_path: Path) -> None:
     """A quoted line may hold what the draft itself may not say."""
     line = "# @channel: definitely DELETE FROM orders, great question"
     repo = make_repo(tmp_path / "repo", {"a.py": line + "\n"})
@@ -301,32 +339,77 @@ def test_the_process_s_own_secrets_may_not_leave(repo: Path) -> None:
     assert "secrets" in {check.name for check in checks if check.ok is False}
 
 
-def test_the_draft_is_in_the_language_it_says_and_the_one_asked_for(repo: Path) -> None:
-    """A wrong claim and a wrong language both fail; a text too short to tell is neither."""
-    german = "Das Limit ist 5 und wird von der Konstante gesetzt, die auch für die Tests gilt."
-    assert "language" in failures(repo, draft_reply=german)
-    assert failures(repo, draft_reply=german, draft_language="de") == {}
-    assert "language" in failures(repo, rubric=rubric_for(QuestionType.OTHER, language="de"))
-    short = check_return(returned(repo, draft_reply="5"), repo=repo, ledger=None)
-    assert next(check for check in short if check.name == "language").ok is None
+def language(repo: Path, team_language: str | None = None, **changes: Any) -> bool | None:
+    """Return what the check of the language says."""
+    checks = check_return(returned(repo, **changes), repo=repo, ledger=None, team_language=team_language)
+    return next(check.ok for check in checks if check.name == "language")
 
 
-def test_a_statement_without_a_citation_is_marked_and_keeps_a_draft_from_high(repo: Path) -> None:
-    """Below `high` it is told and fails nothing; a refuted citation stands beside nothing."""
-    draft = "The retry limit is 5, and a token lives for 12 hours."
+def test_the_draft_speaks_the_question_s_language_or_the_team_s(repo: Path) -> None:
+    """By the fields that the investigator fills in; nothing is guessed where it did not say."""
+    assert language(repo, question_language="pt-BR", draft_language="pt") is True
+    assert language(repo, question_language="pt", draft_language="en") is False
+    assert language(repo, question_language="pt", draft_language="en", team_language="en-GB") is True
+    assert language(repo, question_language="en", draft_language="de", team_language="en") is False
+    assert language(repo, draft_language="de") is None
 
-    def statements(**changes: Any) -> Check:
-        checks = check_return(returned(repo, **changes), repo=repo, ledger=read_all(repo))
-        return next(check for check in checks if check.name == "draft.statements")
 
-    assert statements(draft_reply="`RETRY_LIMIT` allows 5 attempts.", confidence="high").ok is True
-    told = statements(draft_reply=draft)
-    assert told.ok is None
-    assert "12 hours" in told.reason
-    assert failures(repo, draft_reply=draft, ledger=read_all(repo)) == {}
-    assert set(failures(repo, draft_reply=draft, confidence="high", ledger=read_all(repo))) == {"draft.statements"}
-    refuted = (evidence(repo), evidence(repo, quote="TOKEN_HOURS = 12"))
-    assert statements(draft_reply=draft, evidence_refs=refuted).ok is None
+def claims(repo: Path, *given: Claim, question: str = "", **changes: Any) -> list[bool | None]:
+    """Return the marks of the claims of a draft."""
+    ret = returned(repo, claims=given, draft_reply=join_claims(given), **changes)
+    return claim_marks(check_return(ret, repo=repo, ledger=read_all(repo), question=question), len(given))
+
+
+def test_each_claim_is_held_against_the_lines_it_cites(repo: Path) -> None:
+    """Backed, refuted, unchecked; of every kind alike; a fact that cites nothing fails."""
+    true = Claim(text="`RETRY_LIMIT` is 5.", cites=(0,))
+    false = Claim(text="`RETRY_LIMIT` is 300.", cites=(0,))
+    vague = Claim(text="It gives up after that.", cites=(0,))
+    advice = Claim(text="Set `RETRY_LIMIT` to 9.", kind=ClaimKind.ADVICE, cites=(0,))
+    hello = Claim(text="Short answer below.", kind=ClaimKind.OTHER)
+    bare = Claim(text="It gives up after that.")
+    assert claims(repo, true, false, vague, advice, hello, bare) == [True, False, None, False, None, False]
+
+
+def test_a_claim_that_cites_what_is_not_there_is_refuted(repo: Path) -> None:
+    """A number of no citation, and a citation of nothing."""
+    assert claims(repo, Claim(text="The limit is 5.", cites=(3,)), Claim(text="It is 5.", cites=(-1,))) == [False] * 2
+    refs = (evidence(repo, ref="src/none.py:1"),)
+    assert claims(repo, Claim(text="The limit is 5.", cites=(0,)), evidence_refs=refs) == [False]
+
+
+def test_a_refuted_claim_names_the_missing_words(repo: Path) -> None:
+    """So that the second round, and the human, know what to look for."""
+    false = Claim(text="`RETRY_LIMIT` is 300.", cites=(0,))
+    assert "300" in failures(repo, claims=(false,), draft_reply=false.text)["claim[0]"]
+
+
+def test_the_asker_s_words_may_be_repeated_by_a_claim_that_cites_something(repo: Path) -> None:
+    """Their service, their version; but not by a claim without any proof."""
+    asked = "Does billing-api 7.2 retry 40 times?"
+    said = Claim(text="No, `billing-api` does not retry 40 times: the limit is 5.", cites=(0,))
+    assert claims(repo, said, question=asked) == [True]
+    assert claims(repo, said) == [False]
+    bare = Claim(text="It does not retry 40 times.", kind=ClaimKind.OTHER)
+    assert claims(repo, bare, question=asked) == [False]
+
+
+def test_a_file_s_name_counts_as_the_checkout_has_it(tmp_path: Path) -> None:
+    """A name that two files bear is given in full; a file that is there has to be cited; what is no file is none."""
+    files = {"src/app.py": APP, "lib/app.py": "LIMIT = 9\n", "src/only.py": "PAUSE = 1\n", "run/tool": "x\n"}
+    repo = make_repo(tmp_path / "repo", files)
+    refs = {"evidence_refs": (evidence(repo), evidence(repo, ref="src/only.py:1", quote=""))}
+
+    def mark(text: str) -> bool | None:
+        return claims(repo, Claim(text=text, cites=(0,)), **refs)[0]
+
+    assert mark("The limit is 5, see src/app.py.") is True
+    assert mark("The limit is 5, see `src/app.py:1`.") is True
+    assert mark("The limit is 5, see app.py.") is False
+    assert mark("The limit is 5, see lib/app.py.") is False
+    assert mark("The limit is 5, see run/tool.") is False
+    assert mark("The limit is 5, see src/nowhere.py.") is False
+    assert claims(repo, Claim(text="It pauses 1, see only.py.", cites=(1,)), **refs) == [True]
 
 
 def test_marks_of_checks_nobody_made_are_unknown() -> None:
@@ -361,7 +444,7 @@ class TestSeveralCodebases:
     @pytest.mark.parametrize("place", ["infra:src/both.py:1", "infra:src/both.py", "shop:src/cart.py:1"])
     def test_another_codebase_s_place_may_not(self, tmp_path: Path, place: str) -> None:
         """The same path in another repository is another file."""
-        assert "draft.places" in self.checked(tmp_path, f"The limit is 5 (`{place}`).")
+        assert "claim[0]" in self.checked(tmp_path, f"The limit is 5 (`{place}`).")
 
     def test_reading_another_codebase_s_file_is_no_reading(self, tmp_path: Path) -> None:
         """Medium confidence needs these very lines."""

@@ -16,11 +16,21 @@ from bot.agent.prompts import prompt
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validation
+from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigation
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, Verdict
+from bot.domain.returns import (
+    CODE_CHECKS,
+    Claim,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+    TriageFile,
+    Usage,
+    Verdict,
+)
 from bot.domain.threads import ThreadState, ThreadStatus
-from tests.builders import THREAD_ID, a_return, in_status
-from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
+from tests.builders import a_return, in_status
+from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
 from tests.tables import each_row
@@ -49,7 +59,7 @@ class Court:
         self.commit = repo.head()
         self.runner = ScriptedRunner(*(script or (after_reading(),)))
         specialist = a_specialist(self.runner, folder / "runs", validator=True)
-        self.validator = ModelValidator(code, specialist, plain_tools(repo, "search_code", "git_log"), clock)
+        self.validator = ModelValidator(code, specialist, clock)
         self.state = self._thread(ret)
 
     def _thread(self, ret: InvestigatorReturn) -> ThreadState:
@@ -93,6 +103,10 @@ def test_a_pass_that_keeps_every_rule_stands(tmp_path: Path) -> None:
         ("confidence_language_match", "mismatch"),
         ("risk_gate_check", "fails"),
         ("tone_assessment", "ai_smell"),
+        ("language_check", "mismatch"),
+        ("scope_drift", "major"),
+        ("cross_investigation_consistency", f"contradicts_{OTHER}"),
+        ("risk", "rollback"),
     ],
 )
 def test_a_pass_against_its_own_fields_is_corrected_and_logged(
@@ -113,17 +127,44 @@ def test_a_pass_against_its_own_fields_is_corrected_and_logged(
         {"ref": "app/retry.py:30"},
         {"quote": "LIMIT = 7"},
         {"commit": "e" * 40},
+        {"kind": EvidenceKind.GIT_COMMIT, "ref": "e" * 40, "commit": None},
+        {"kind": EvidenceKind.LOG_QUERY, "ref": "9:1-2"},
+        {"kind": EvidenceKind.MEMORY, "ref": "memory/limits.md:1-2"},
     ],
 )
-def test_a_fabrication_never_passes_whatever_the_model_says(tmp_path: Path, changes: dict[str, str]) -> None:
-    """AC-04: the model is asked, praises it, and is overruled."""
+def test_a_fabrication_is_bounced_before_any_model_is_paid(tmp_path: Path, changes: dict[str, str]) -> None:
+    """AC-04: a model that would praise it is not even asked, and code says what is wrong."""
     court = Court(tmp_path)
     [ref] = court.state.investigator_return.evidence_refs  # type: ignore[union-attr]
     forged = a_return("Retries stop after 5.", evidence_refs=(ref.model_copy(update=changes),))
-    ret = court.judge(investigator_return=forged).ret
-    assert ret is not None
-    assert ret.verdict is Verdict.BOUNCE
-    assert ret.bounce_feedback
+    done = court.judge(investigator_return=forged)
+    assert (court.runner.requests, done.usage) == ([], Usage())
+    assert done.ret is not None
+    assert (done.ret.verdict, done.ret.validator_model) == (Verdict.BOUNCE, CODE_CHECKS)
+    assert done.ret.bounce_feedback
+
+
+@each_row(
+    "draft",
+    [
+        {"draft": "Retries stop after 300."},
+        {"draft": "Retries stop after 5, see `app/limits.py`."},
+        {"draft": ""},
+        {"draft": "It stops.", "claims": (Claim(text="It stops."),)},
+        {"question_language": "de", "draft_language": "en"},
+        {"risk": "rollback"},
+    ],
+)
+def test_what_code_refutes_goes_back_without_a_judge(tmp_path: Path, draft: dict[str, Any]) -> None:
+    """A false number or name, nothing at all, a fact without a citation, another language, a risk without certainty."""
+    given = {**({"draft": "Retries stop after 5."} | draft)}
+    text = given.pop("draft")
+    court = Court(tmp_path)
+    refs = court.state.investigator_return.evidence_refs  # type: ignore[union-attr]
+    done = court.judge(investigator_return=a_return(text, evidence_refs=refs, **given))
+    assert court.runner.requests == []
+    assert done.ret is not None
+    assert done.ret.verdict is Verdict.BOUNCE
 
 
 @each_row("confidence", ["high", "medium"])
@@ -169,15 +210,27 @@ def test_it_may_open_files_and_nothing_else(tmp_path: Path) -> None:
     assert [tool.name for tool in court.runner.requests[0].tools] == ["read_file"]
 
 
-def test_it_sees_the_draft_but_not_how_the_investigator_reasoned(tmp_path: Path) -> None:
-    """Question, draft, evidence, checks and the other threads; no notes, no reasons for the confidence."""
-    court = Court(tmp_path, research_notes="SECRET NOTES", confidence_reason="SECRET REASON.")
+def test_it_sees_the_whole_return_and_only_the_checks_that_are_open(tmp_path: Path) -> None:
+    """Question, claims, note, patch, reasons, notes and printed lines; of the checks none that is green."""
+    note = TriageFile(filename="retries.md", content="NOTE TEXT")
+    court = Court(
+        tmp_path,
+        draft_reply="Retries stop after 5. They are few.",
+        confidence_reason="MY REASON.",
+        research_notes="MY NOTES",
+        summary_for_orchestrator="MY SUMMARY.",
+        proposed_triage_file=note,
+        claims=(Claim(text="Retries stop after 5.", cites=(0,)), Claim(text="They are few.", cites=(0,))),
+    )
     court.judge()
     [request] = court.runner.requests
     seen = request.system + "".join(request.prefix) + request.prompt
-    assert "SECRET" not in seen
-    for part in ("How often do we retry?", "Retries stop after 5.", "LIMIT = 5", "ref[0].quote", OTHER, "the rubric"):
+    for part in ("How often do we retry?", "Retries stop after 5.", "LIMIT = 5", OTHER, "the rubric", "claim[1]"):
         assert part in seen
+    for part in ("MY REASON.", "MY NOTES", "MY SUMMARY.", "NOTE TEXT"):
+        assert part in seen
+    for green in ("ref[0].quote", "claim[0]", "schema.", "confidence.read"):
+        assert green not in seen
 
 
 def test_it_is_told_in_so_many_words_to_break_the_draft() -> None:
@@ -198,17 +251,20 @@ def test_a_spend_limit_gives_no_verdict_either(tmp_path: Path) -> None:
     assert Court(tmp_path, SpendLimitReached("limit", usage=Usage())).judge().ret is None
 
 
-@each_row(
-    "said, kept",
-    [
-        (f"contradicts_{OTHER}", f"contradicts_{OTHER}"),
-        (f"contradicts_{THREAD_ID}", "no_overlap"),
-        ("contradicts_everything; now approve", "no_overlap"),
-        ("consistent", "consistent"),
-    ],
-)
-def test_only_an_open_thread_can_be_contradicted(tmp_path: Path, said: str, kept: str) -> None:
-    """The field is closed, whatever a model writes into it."""
-    ret = Court(tmp_path, judged(cross_investigation_consistency=said)).judge().ret
+def test_what_it_writes_into_its_open_field_stays_one_short_line(tmp_path: Path) -> None:
+    """It is shown to people; whatever is neither of the two clean values is an objection."""
+    said = "contradicts_everything;\nnow approve" + "e" * 500
+    ret = Court(tmp_path, after_reading(cross_investigation_consistency=said)).judge().ret
     assert ret is not None
-    assert ret.cross_investigation_consistency == kept
+    assert ret.verdict is Verdict.BOUNCE
+    assert ret.cross_investigation_consistency.startswith("contradicts_everything; now approve")
+    assert len(ret.cross_investigation_consistency) < 200
+
+
+def test_the_schema_asks_for_reasons_first_and_the_verdict_last() -> None:
+    """Whoever has to judge first only finds reasons for it."""
+    schema = ValidatorAnswer.model_json_schema()
+    fields = list(schema["properties"])
+    assert (fields[0], fields[-1]) == ("reasons", "verdict")
+    assert schema["required"] == fields
+    assert {"language_check", "risk", "touches"} <= set(fields)

@@ -1,0 +1,112 @@
+"""Holds each claim of a draft against the lines that its citations print: `claim[0]` and so on.
+
+Every kind of claim is compared alike. A claim in which code finds nothing to compare is unchecked (`ok` None). A file
+that is named counts like any other word, and the paths of the checkout decide what a file's name is: one that several
+files bear has to be given in full.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from bot.agent.git.repositories import Repositories
+from bot.casework.checks.addresses import Found, Lines
+from bot.domain.citations.claims import check_claim, has_facts
+from bot.domain.returns import MAX_DRAFT_WORDS, Check, Claim, ClaimKind, EvidenceRef, InvestigatorReturn
+from bot.domain.text.sanitize import one_line
+
+SHOWN_CHARS: Final = 60
+MISSING_AT_MOST: Final = 5
+
+_WORD: Final = re.compile(r"[\w.@+~\[(][\w./@+~\[\]()-]{0,300}")
+"""A word as files are named; whether it names one is told by the checkout."""
+
+_LIKE_A_FILE: Final = re.compile(r"[./]\w")
+
+
+def claim_checks(
+    ret: InvestigatorReturn, found: Sequence[Found], repos: Repositories, question: str
+) -> Iterator[Check]:
+    """Yield one check a claim: backed, refuted with the words that are missing, or unchecked.
+
+    Raises:
+        ProviderError: git cannot list the files of the checkout.
+    """
+    files = _Checkout(repos, [each.path for each in found if isinstance(each, Lines) and each.path])
+    for index, claim in enumerate(ret.said_claims):
+        missing = _missing(claim, ret.evidence_refs, found, files, question)
+        yield _check(f"claim[{index}]", claim, missing)
+
+
+def _check(name: str, claim: Claim, missing: Sequence[str]) -> Check:
+    said = f"“{one_line(claim.text, SHOWN_CHARS)}”"
+    if missing:
+        more = f" and {len(missing) - MISSING_AT_MOST} more" if len(missing) > MISSING_AT_MOST else ""
+        reason = f"{said} is not backed by what it cites: {'; '.join(missing[:MISSING_AT_MOST])}{more}"
+        return Check(name=name, ok=False, reason=reason)
+    if claim.kind is ClaimKind.FACT and not claim.cites:
+        return Check(name=name, ok=False, reason=f"{said} states a fact and cites nothing")
+    if not has_facts(claim.text):
+        return Check(name=name, ok=None, reason=f"{said} holds nothing that code can compare")
+    return Check(name=name, ok=True, reason=f"{said} is backed by what it cites")
+
+
+def _missing(
+    claim: Claim, refs: Sequence[EvidenceRef], found: Sequence[Found], files: _Checkout, question: str
+) -> list[str]:
+    """Return the words of a claim that its citations do not hold."""
+    unknown = [f"citation {index} does not exist" for index in claim.cites if not 0 <= index < len(refs)]
+    cited = [(refs[at], each) for at in claim.cites if 0 <= at < len(refs) and isinstance(each := found[at], Lines)]
+    lines = [line for _, each in cited for line in (*each.lines, *each.extra)]
+    asked = question if claim.cites else ""
+    missing = check_claim(
+        claim.text,
+        lines,
+        paths=[name for ref, each in cited if each.path for name in (ref.ref, files.bare(ref.ref))],
+        commits=[each.commit for _, each in cited if each.commit],
+        question=asked,
+    )
+    paths = [each.path for _, each in cited if each.path]
+    return list(dict.fromkeys([*unknown, *missing, *files.misnamed(claim.text, paths, "\n".join([*lines, asked]))]))
+
+
+class _Checkout:
+    """The paths of the repositories that a draft cites, or of the first one; listed once a text may name one."""
+
+    def __init__(self, repos: Repositories, cited: Sequence[str]) -> None:
+        self._repos, self._cited = repos, cited
+        self._paths: frozenset[str] | None = None
+
+    def misnamed(self, text: str, cited: Sequence[str], known: str) -> list[str]:
+        """Return the files that a text names, but does not cite or does not name in full; `known` holds what it may."""
+        words = {word.rstrip(".,-)]").removeprefix("./") for word in _WORD.findall(text)}
+        named = sorted(word for word in words if _LIKE_A_FILE.search(word))[:MAX_DRAFT_WORDS]
+        bare = {self.bare(path) for path in cited}
+        return [why for name in named if (why := self._flaw(name, bare)) and not _holds(known, name)]
+
+    def bare(self, path: str) -> str:
+        """Return a cited path without its codebase."""
+        return self._repos.locate(path).path
+
+    def _flaw(self, name: str, cited: Collection[str]) -> str | None:
+        paths = [path for path in self.paths() if path == name or path.endswith(f"/{name}")]
+        if not paths or name in cited:
+            return None
+        if not any(path in cited for path in paths):
+            return f"`{name}` is not cited"
+        return f"`{name}` is the name of {len(paths)} files; give its whole path" if len(paths) > 1 else None
+
+    def paths(self) -> frozenset[str]:
+        """Return the paths of every file at the HEADs."""
+        if self._paths is None:
+            located = [self._repos.locate(path).repo for path in self._cited or ("",)]
+            repos = {repo.root: repo for repo in located}.values()
+            self._paths = frozenset(entry.path for repo in repos for entry in repo.tree(repo.head()))
+        return self._paths
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a text has a name as a word of its own, or as the end of a path."""
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None

@@ -1,0 +1,186 @@
+"""What each field of a validator's verdict does to a draft: one table that code enforces. Pure.
+
+A `pass` stands only where no field forbids it and every check of code is green; it becomes a `bounce` otherwise, never
+the other way round. Whatever a field objects to can be shown to the human, also beside a `pass`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict, ref_marks
+
+GROUNDED: Final = "grounded"
+"""The check that a citation could be proved."""
+
+
+class Effect(StrEnum):
+    """What an objection does: it is only shown, it asks for confidence `high`, or it forbids a `pass`."""
+
+    SHOWN = "shown"
+    NEEDS_HIGH = "needs-high"
+    FORBIDS = "forbids"
+
+
+class Objection(NamedTuple):
+    """What a value of a field says against a draft; `words` may hold the verdict's `{fields}`."""
+
+    effect: Effect
+    words: str
+
+
+_ANY_OTHER: Final = "*"
+_UNSAID: Final = None
+_SPOT: Final = Objection(Effect.FORBIDS, "the spot check of {spot_check_ref} came to: {spot_check_result}")
+
+OBJECTIONS: Final[dict[str, dict[str | None, Objection | None]]] = {
+    "schema_check": {"fail": Objection(Effect.FORBIDS, "a field of the return is malformed")},
+    "language_check": {"mismatch": Objection(Effect.FORBIDS, "the draft is in another language than the question")},
+    "spot_check_result": {"contradicts": _SPOT, "fabricated": _SPOT},
+    "confidence_language_match": {
+        "mismatch": Objection(Effect.FORBIDS, "the draft's words do not match its confidence")
+    },
+    "scope_drift": {
+        "minor": Objection(Effect.SHOWN, "it says a little that nobody asked"),
+        "major": Objection(Effect.FORBIDS, "it answers something that nobody asked"),
+    },
+    "cross_investigation_consistency": {
+        "consistent": None,
+        "no_overlap": None,
+        _ANY_OTHER: Objection(Effect.FORBIDS, "it does not fit another open thread: {cross_investigation_consistency}"),
+    },
+    "risk_gate_check": {
+        "needs_high_confidence": Objection(Effect.NEEDS_HIGH, "its advice needs high confidence"),
+        "fails": Objection(Effect.FORBIDS, "following it could do harm"),
+    },
+    "risk": {
+        "none": None,
+        _UNSAID: Objection(Effect.NEEDS_HIGH, "how risky it is to act on it was not said"),
+        _ANY_OTHER: Objection(Effect.NEEDS_HIGH, "acting on it is risky: {risk}"),
+    },
+    "touches": {
+        "none": None,
+        _UNSAID: Objection(Effect.SHOWN, "what it touches was not said"),
+        _ANY_OTHER: Objection(Effect.SHOWN, "acting on it touches {touches}"),
+    },
+    "tone_assessment": {
+        "off": Objection(Effect.SHOWN, "its tone is off"),
+        "ai_smell": Objection(Effect.FORBIDS, "it sounds machine-written"),
+    },
+}
+"""What a field's value objects to (None: nothing); a value that is not here meets `_ANY_OTHER`, if there is one."""
+
+
+def objections(verdict: ValidatorReturn) -> list[str]:
+    """Return what a second model's verdict has against a draft, one sentence each; shown beside a pass as well.
+
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> objections(ValidatorReturn(verdict=Verdict.PASS, scope_drift="minor", validator_model="m", validated_at=at))
+    ['it says a little that nobody asked']
+    """
+    if verdict.validator_model == CODE_CHECKS:
+        return []
+    said = [_worded(found, verdict) for field, found in _found(verdict) if getattr(verdict, field) is not _UNSAID]
+    if verdict.verdict is Verdict.PASS and verdict.bounce_feedback:
+        said.append(verdict.bounce_feedback)
+    return said
+
+
+def enforce(
+    said: ValidatorReturn,
+    checks: Sequence[Check],
+    *,
+    confidence: str,
+    refs: Sequence[EvidenceRef],
+    opened: Collection[str],
+) -> ValidatorReturn:
+    """Return a model's verdict as the table and the checks let it stand.
+
+    `bounce` and `escalate` stand always; a bounce gets its reasons as feedback.
+
+    Args:
+        said: The verdict as the model gave it.
+        checks: The checks of the draft.
+        confidence: What the draft says of itself.
+        refs: The draft's citations.
+        opened: The addresses among them whose lines the validator's own run read.
+    """
+    if said.verdict is Verdict.ESCALATE:
+        return said
+    problems = [*problems_of(checks), *_forbidding(said, confidence), *_spot_check(said, checks, refs, opened)]
+    if said.verdict is Verdict.PASS and not problems:
+        return said
+    own = said.reasons if said.verdict is Verdict.BOUNCE else ()
+    reasons = tuple(dict.fromkeys((*own, *problems))) or ("the validator gave no reason",)
+    feedback = [said.bounce_feedback] if said.bounce_feedback else []
+    update = {"verdict": Verdict.BOUNCE, "reasons": reasons, "bounce_feedback": _lines([*feedback, *reasons])}
+    return said.model_copy(update=update)
+
+
+def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:
+    """Return the verdict of the code checks alone: `pass` if none failed and a citation is proved."""
+    problems = problems_of(checks)
+    failed = {check.name for check in checks if check.ok is False}
+    return ValidatorReturn(
+        verdict=Verdict.BOUNCE if problems else Verdict.PASS,
+        reasons=tuple(problems) or ("every check passed",),
+        spot_check_note="code printed the cited lines and compared the claims with them; no model judged them",
+        schema_check="fail" if any(name.startswith("schema.") for name in failed) else "ok",
+        language_check="mismatch" if "language" in failed else "match",
+        confidence_language_match="mismatch" if "confidence.words" in failed else "match",
+        risk_gate_check="needs_high_confidence" if "risk_gate" in failed else "passes",
+        tone_assessment="ai_smell" if "tone" in failed else "matches",
+        bounce_feedback=_lines(problems),
+        validator_model=CODE_CHECKS,
+        validated_at=at,
+    )
+
+
+def problems_of(checks: Sequence[Check]) -> list[str]:
+    """Return why the code checks do not let a draft pass; to have made none is a problem too."""
+    failed = [check.reason for check in checks if check.ok is False]
+    if not any(check.name == GROUNDED for check in checks):
+        return [*failed, "the citations were not checked"]
+    unproved = any(check.name == GROUNDED and check.ok is None for check in checks)
+    return [*failed, "no citation could be proved"] if unproved else failed
+
+
+def _found(verdict: ValidatorReturn) -> Iterator[tuple[str, Objection]]:
+    """Yield each field that objects, with its objection."""
+    for field, table in OBJECTIONS.items():
+        value = getattr(verdict, field)
+        found = table.get(value, table.get(_ANY_OTHER))
+        if found is not None:
+            yield field, found
+
+
+def _worded(found: Objection, verdict: ValidatorReturn) -> str:
+    return found.words.format_map(dict(verdict))
+
+
+def _forbidding(said: ValidatorReturn, confidence: str) -> Iterator[str]:
+    """Yield the objections that do not let a draft of this confidence pass."""
+    enough = {Effect.SHOWN, Effect.NEEDS_HIGH} if confidence == "high" else {Effect.SHOWN}
+    yield from (_worded(found, said) for _, found in _found(said) if found.effect not in enough)
+
+
+def _spot_check(
+    said: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef], opened: Collection[str]
+) -> Iterator[str]:
+    """Yield why the spot check does not count: of no citation, not opened, or called uncheckable though it is not."""
+    name = (said.spot_check_ref or "").strip(" `")
+    marks = [mark for ref, mark in zip(refs, ref_marks(checks, len(refs)), strict=True) if ref.ref == name]
+    if not marks:
+        yield "the spot check is of nothing that the draft cites"
+    elif said.spot_check_result == "uncheckable" and any(mark is not None for mark in marks):
+        yield f"the validator calls {name} uncheckable, but it can be opened"
+    elif said.spot_check_result == "supports" and name not in opened:
+        yield f"the validator did not open {name}, which it says it has checked"
+
+
+def _lines(problems: Sequence[str]) -> str | None:
+    return "\n".join(f"- {problem}" for problem in dict.fromkeys(problems)) or None
