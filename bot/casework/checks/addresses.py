@@ -8,13 +8,13 @@ out for what it holds: only secrets in it are redacted before it is printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.ledger import QueryEntry, result_lines
-from bot.casework.checks.sources import CitedFile, Place
+from bot.casework.checks.sources import CitedFile, place_of
 from bot.casework.checks.sources import Found as Found
 from bot.casework.checks.sources import Lines as Lines
 from bot.casework.checks.sources import Missing as Missing
@@ -24,7 +24,7 @@ from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lin
 from bot.domain.memory.note_doubts import lesson_notice
 from bot.domain.memory.notes import RETIRED, KeptNote
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.search.files import FileKind, file_kind, is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
 
@@ -34,17 +34,6 @@ MAX_PRINTED_CHARS: Final = 20_000
 MAX_PATHS: Final = 200
 MAX_PATCH_LINES: Final = 20_000
 
-_PLACES: Final[Mapping[FileKind, Place]] = {
-    FileKind.SOURCE: "program",
-    FileKind.SETTINGS: "program",
-    FileKind.TEST: "test",
-    FileKind.DOCS: "docs",
-    FileKind.LEGAL: "docs",
-    FileKind.CHANGELOG: "docs",
-    FileKind.EXAMPLE: "example",
-    FileKind.GENERATED: "generated",
-    FileKind.VENDORED: "vendored",
-}
 CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -133,7 +122,7 @@ def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
     start, end = file.scan.widened(cited.start, cited.end)
-    place = _PLACES.get(file_kind(cited.path))
+    place = place_of(cited.path)
     found = Lines(
         lines=tuple(file.lines[start - 1 : end]),
         shown=sources.redacted(file.lines, start, end),

@@ -16,7 +16,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
-from bot.domain.search.files import file_lines
+from bot.domain.search.files import FileKind, file_kind, file_lines
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
 from bot.ports import NoteStore
@@ -26,6 +26,27 @@ NEAR_LINES: Final = 200
 
 Place = Literal["program", "test", "docs", "example", "generated", "vendored", "comment"]
 """The kind of place that cited lines of a file stand in."""
+
+_PLACES: Final[Mapping[FileKind, Place]] = {
+    FileKind.SOURCE: "program",
+    FileKind.SETTINGS: "program",
+    FileKind.TEST: "test",
+    FileKind.DOCS: "docs",
+    FileKind.LEGAL: "docs",
+    FileKind.CHANGELOG: "docs",
+    FileKind.EXAMPLE: "example",
+    FileKind.GENERATED: "generated",
+    FileKind.VENDORED: "vendored",
+}
+
+
+def place_of(path: str) -> Place | None:
+    """Return the kind of place that a file is, by its path; comments in it are told only by its lines.
+
+    >>> place_of("shop:src/app.py"), place_of("tests/test_app.py"), place_of(".env")
+    ('program', 'test', None)
+    """
+    return _PLACES.get(file_kind(path))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
