@@ -83,7 +83,7 @@ def not_helpful_blocks(state: ThreadState, feedback: Feedback) -> list[Block]:
 
 def not_helpful_text(feedback: Feedback) -> str:
     """Return the one line for notifications and screen readers."""
-    return f"A reply was not helpful: {' '.join(escape_text(feedback.question).split())[:200]}"
+    return truncate(f"A reply was not helpful: {' '.join(escape_text(feedback.question).split())}", 230)
 
 
 def _notes(state: ThreadState) -> str:

@@ -74,10 +74,7 @@ UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
 # Noncharacters mark where emphasis opens and closes until its neighbours are known.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
-_SPANS: Final = ("code_inline", "link", "image")
-_BESIDE_TEXT: Final = "<x"
-"""Stands for a span of code or a link: words that go on behind it begin no line, and it is nobody who approves."""
-
+_LINKS: Final = ("link", "image")
 _DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
 _MAX_NESTING: Final = 40
 
@@ -233,10 +230,10 @@ class _Renderer:
     def _said(self, nodes: Sequence[SyntaxTreeNode], within: tuple[str, ...]) -> str:
         """Return what stands inside a line; without its emphasis where that could make a badge of it."""
         leaves = [leaf for node in nodes for leaf in _leaves(node)]
-        seen = "".join(_BESIDE_TEXT if leaf.type in _SPANS else _said_by(leaf) for leaf in leaves)
+        seen = "".join(map(_seen_of, leaves))
         if not any(map(claims_approval, seen.split("\n"))):
             return self._inline(nodes, within)
-        runs = groupby(leaves, key=lambda leaf: leaf.type in _SPANS)
+        runs = groupby(leaves, key=lambda leaf: leaf.type in _LINKS)
         return "".join(
             self._inline(run, ()) if is_span else self._text("".join(map(_said_by, run))) for is_span, run in runs
         )
@@ -259,7 +256,7 @@ class _Renderer:
 
     def _text(self, text: str) -> str:
         before = "x" if text[:1].isspace() else ""  # it goes on behind other words: it begins no line
-        return part_ticks(escape(before + text, keep_emoji=self._keep_emoji)).removeprefix(before)
+        return escape(before + text, keep_emoji=self._keep_emoji).removeprefix(before)
 
     def _emphasis(self, mark: str, inner: str) -> str:
         """Return each line of `inner` between marks, since mrkdwn's emphasis ends with its line."""
@@ -323,11 +320,19 @@ def _texts(node: SyntaxTreeNode) -> Iterator[str]:
 
 def _leaves(node: SyntaxTreeNode) -> Iterator[SyntaxTreeNode]:
     """Yield what stands inside a line, in order, whatever emphasis is around it."""
-    if node.children and node.type not in _SPANS:
+    if node.children and node.type not in _LINKS:
         for child in node.children:
             yield from _leaves(child)
     else:
         yield node
+
+
+def _seen_of(leaf: SyntaxTreeNode) -> str:
+    """Return what is seen of a part of a line; code and links approve nothing, and no line begins behind them."""
+    if leaf.type not in ("code_inline", *_LINKS):
+        return _said_by(leaf)
+    said = _shown(leaf) if leaf.children else leaf.content
+    return f"<{said}{'' if said[-1:].isalnum() else 'x'}"
 
 
 def _said_by(leaf: SyntaxTreeNode) -> str:

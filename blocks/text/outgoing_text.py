@@ -21,7 +21,7 @@ from typing import Final
 from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
 from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, truncate
-from bot.domain.text.marks import without_marks
+from bot.domain.text.marks import part_emoji, without_marks
 from bot.domain.text.sanitize import strip_hidden
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
@@ -67,7 +67,8 @@ def escape(text: str, known_users: Collection[str] = (), *, keep_emoji: bool = F
     '&lt;!channel&gt; <@U012AB> &amp; @eve'
     """
     text = _MENTION.sub(lambda found: f"<@{found[1]}>" if found[1] in known_users else f"@{found[2] or found[1]}", text)
-    return _escape_around(without_marks(text, keep_emoji=keep_emoji), {f"<@{user}>" for user in known_users})
+    text = without_marks(text, keep_emoji=keep_emoji)
+    return _escape_around(text, {f"<@{user}>" for user in known_users}, keep_emoji=keep_emoji)
 
 
 def answer_text(text: str) -> str:
@@ -79,10 +80,17 @@ def answer_text(text: str) -> str:
     return _escape_around(without_marks(text), set(_NAMED.findall(text)))
 
 
-def _escape_around(text: str, tokens: Collection[str]) -> str:
+def _escape_around(text: str, tokens: Collection[str], *, keep_emoji: bool = False) -> str:
     """Return a text made inert but for some of Slack's tokens."""
     parts = "".join(part if part in tokens else escape_controls(part) for part in _NAMED.split(text))
-    return disarm_mentions(_USER_INFO.sub(ZERO_WIDTH, parts))
+    paired = "\n".join(map(_with_pairs_of_ticks, parts.split("\n")))
+    return part_emoji(disarm_mentions(_USER_INFO.sub(ZERO_WIDTH, part_ticks(paired))), keep_emoji=keep_emoji)
+
+
+def _with_pairs_of_ticks(line: str) -> str:
+    """Return a line whose last backtick is an apostrophe if it would open code that swallows what follows."""
+    before, _, after = line.rpartition("`")
+    return f"{before}'{after}" if line.count("`") % 2 else line
 
 
 def disarm_mentions(text: str) -> str:
@@ -180,7 +188,7 @@ def escape_text(text: str) -> str:
     """
     spelled = _TOKEN.sub(_spell, text)
     raw = re.sub("&(?:lt|gt|amp);", lambda entity: _ENTITIES[entity[0]], spelled)
-    return disarm_mentions(escape_controls(without_marks(raw)))
+    return part_emoji(disarm_mentions(escape_controls(without_marks(raw))))
 
 
 def quoted_line(text: str) -> str:
@@ -274,7 +282,7 @@ def given_back(why: str, typed: str) -> list[str]:
     >>> given_back("Somebody was faster.", "It is 5.")
     ['Somebody was faster.\nYou wrote:\n```\nIt is 5.\n```']
     """
-    why = answer_text(why)
+    why = truncate(answer_text(why), SECTION_CHARS)
     if not typed.strip():
         return [why]
     whole = typed.encode("utf-8", "replace").decode()

@@ -34,8 +34,8 @@ _MARKUP: Final = re.compile(
     rf"\\(?=[!-/:-@\[-`{{-~])|(?<!`)`{{1,2}}(?!`)|[*~]|(?<![^\W_])_+|_+(?![^\W_])|[{_COMBINING}]"
 )
 _NAME: Final = r"(?!\d+:)[\w+'-]{1,100}"
-_EMOJI: Final = re.compile(rf"(?<![\w:]):({_NAME}):(?![\w:])")
-_WITHIN_WORDS: Final = re.compile(rf":(?={_NAME}:)")
+_EMOJI: Final = re.compile(rf"(?<![\w:])(?::{_NAME}:){{1,40}}(?![\w:])")
+_ANY_EMOJI: Final = re.compile(rf":(?=({_NAME}):)")
 _APPROVING: Final = re.compile(
     r"check|tick|valid|verif|approv|prov|confirm|certif|trust|pass|ballot|cross|negative|multiplication|no_entry|octagon"
     r"|stop|warn|alert|exclamation|bang|\bx\b",
@@ -128,17 +128,23 @@ def _kind(sign: str) -> str:
 
 
 def _emoji_spelled(line: str, keep_emoji: bool) -> str:
-    """Return a line without emoji by name: a workspace may call its check marks anything.
+    """Return a line with the names of emoji in words: a workspace may call its check marks anything."""
 
-    Within words, as in `std::vector::begin`, a name stays, but Slack makes no emoji of it.
+    def spelled(run: re.Match[str]) -> str:
+        if keep_emoji and not _APPROVING.search(run[0]):
+            return run[0]
+        return "".join(f"({name.replace('_', ' ')})" for name in run[0].split(":") if name)
+
+    return _EMOJI.sub(spelled, line)
+
+
+def part_emoji(text: str, *, keep_emoji: bool = False) -> str:
+    r"""Return a text of which Slack makes no emoji, as of `std::vector::begin`, kept apart by signs that nobody sees.
+
+    >>> part_emoji("std::vector::begin at 12:30:45")
+    'std::\u200bvector::begin at 12:30:45'
     """
-    if keep_emoji:
-        return _EMOJI.sub(lambda code: _spelled(code) if _APPROVING.search(code[1]) else code[0], line)
-    return _WITHIN_WORDS.sub(":\u200b", _EMOJI.sub(_spelled, line))
-
-
-def _spelled(code: re.Match[str]) -> str:
-    return f"({code[1].replace('_', ' ')})"
+    return _ANY_EMOJI.sub(lambda code: ":" if keep_emoji and not _APPROVING.search(code[1]) else ":\u200b", text)
 
 
 def _claims_quoted(line: str) -> str:
