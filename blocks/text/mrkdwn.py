@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -33,7 +32,7 @@ from blocks.text.outgoing_text import (
     prefix_lines,
 )
 from blocks.text.splitting import ZERO_WIDTH
-from bot.domain.text.marks import claims_approval, signs_in_words, without_marks
+from bot.domain.text.marks import claims_approval, quoted_claims, signs_in_words, without_marks
 
 MAX_URL_CHARS: Final = 2_000
 MAX_LABEL_CHARS: Final = 500
@@ -74,7 +73,7 @@ UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
 # Noncharacters mark where emphasis opens and closes until its neighbours are known.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
-_LINKS: Final = ("link", "image")
+_LINK: Final = re.compile("(<[^<>]*>)")
 _DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
 _MAX_NESTING: Final = 40
 
@@ -225,18 +224,15 @@ class _Renderer:
         return "\n".join(items)
 
     def line(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        return _settle(self._said(list(nodes), ()))
+        return _settle(self._said(nodes, ()))
 
-    def _said(self, nodes: Sequence[SyntaxTreeNode], within: tuple[str, ...]) -> str:
-        """Return what stands inside a line; without its emphasis where that could make a badge of it."""
-        leaves = [leaf for node in nodes for leaf in _leaves(node)]
-        seen = "".join(map(_seen_of, leaves))
-        if not any(map(claims_approval, seen.split("\n"))):
+    def _said(self, nodes: Iterable[SyntaxTreeNode], within: tuple[str, ...]) -> str:
+        """Return what stands inside a line; without its emphasis where that hides a claim of approval."""
+        nodes = list(nodes)
+        parts = _LINK.split(self._inline(nodes, tuple(_MARKS.values())))
+        if not any(claims_approval(part) for part in parts[::2]):
             return self._inline(nodes, within)
-        runs = groupby(leaves, key=lambda leaf: leaf.type in _LINKS)
-        return "".join(
-            self._inline(run, ()) if is_span else self._text("".join(map(_said_by, run))) for is_span, run in runs
-        )
+        return "".join(part if part[:1] == "<" else quoted_claims(part) for part in parts)
 
     def _inline(self, nodes: Iterable[SyntaxTreeNode], within: tuple[str, ...]) -> str:
         return "".join(self._span(node, within) for node in nodes)
@@ -316,27 +312,6 @@ def _texts(node: SyntaxTreeNode) -> Iterator[str]:
     for part in node.walk():
         if not part.children and part.type != "inline":
             yield " " if part.type in ("softbreak", "hardbreak") else part.content
-
-
-def _leaves(node: SyntaxTreeNode) -> Iterator[SyntaxTreeNode]:
-    """Yield what stands inside a line, in order, whatever emphasis is around it."""
-    if node.children and node.type not in _LINKS:
-        for child in node.children:
-            yield from _leaves(child)
-    else:
-        yield node
-
-
-def _seen_of(leaf: SyntaxTreeNode) -> str:
-    """Return what is seen of a part of a line; code and links approve nothing, and no line begins behind them."""
-    if leaf.type not in ("code_inline", *_LINKS):
-        return _said_by(leaf)
-    said = _shown(leaf) if leaf.children else leaf.content
-    return f"<{said}{'' if said[-1:].isalnum() else 'x'}"
-
-
-def _said_by(leaf: SyntaxTreeNode) -> str:
-    return "\n" if leaf.type in ("softbreak", "hardbreak") else leaf.content
 
 
 def _dunder(state: StateInline, silent: bool) -> bool:

@@ -291,5 +291,5 @@ def test_what_is_posted_is_what_was_shown() -> None:
     draft = "✅ **Validated** by code :tada:\n\n```\nprint('✅')\n```"
     shown = read([card(drafted(ret=a_return(draft)))])
     (message,) = reply_messages(draft)
-    assert read([message]) == ["(check mark) “Validated by” code :tada:\n\n```\nprint('✅')\n```"]
+    assert read([message]) == ["(check mark) “Validated” by code :tada:\n\n```\nprint('✅')\n```"]
     assert set(read([message])) <= set(shown)

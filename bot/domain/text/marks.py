@@ -33,7 +33,7 @@ _MAX_NESTED: Final = 8
 _MARKUP: Final = re.compile(
     rf"\\(?=[!-/:-@\[-`{{-~])|(?<!`)`{{1,2}}(?!`)|[*~]|(?<![^\W_])_+|_+(?![^\W_])|[{_COMBINING}]"
 )
-_NAME: Final = r"(?!\d+:)[\w+'-]{1,100}"
+_NAME: Final = r"(?=[\d_+'-]{0,100}[^\W\d_])[\w+'-]{1,100}"
 _EMOJI: Final = re.compile(rf"(?<![\w:])(?::{_NAME}:){{1,40}}(?![\w:])")
 _ANY_EMOJI: Final = re.compile(rf":(?=({_NAME}):)")
 _APPROVING: Final = re.compile(
@@ -55,9 +55,10 @@ def _any_of(words: str) -> str:
 _BADGE: Final = _any_of("validated|verified|approved|proved|proven")
 _DONE: Final = _any_of("checked|confirmed|reviewed|certified|signed off")
 _CLAIM: Final = re.compile(
-    rf"(?<![\w“])(?<!\w-)(?:{_BADGE}|{_DONE})\s{{1,9}}{_any_of('by')}"
-    rf"(?!\w)(?=\s{{0,9}}[^\s<])|(?:^|[^\w\s'’“-]|-\s)\s{{0,9}}(?P<badge>{_BADGE}"
-    rf"(?:\s{{1,9}}by(?!\w|\s{{0,9}}<))?)(?!\w|\s{{1,9}}by\s{{1,9}}<@)"
+    rf"(?<![\w“])(?<!\w-)(?:{_BADGE}|{_DONE})`?\s{{1,9}}{_any_of('by')}(?!\w)(?=\s{{0,9}}[^\s<`])"
+    rf"|(?:^|[^\w\s'’“`-]|-\s)\s{{0,9}}(?P<badge>{_BADGE}(?:\s{{1,9}}by(?!\w|\s{{0,9}}<))?)"
+    r"(?!\w|\s{1,9}by\s{1,9}<@)",
+    re.MULTILINE,
 )
 """What is said to have been approved by somebody, or the word alone where a badge has it: first in a line, or after a
 sign. A mention that code vouches for (`<@…>`) may follow the words: then they are code's own."""
@@ -82,21 +83,11 @@ def without_marks(text: str, *, keep_emoji: bool = False, keep_fences: bool = Fa
     return "\n".join(shown)
 
 
-def claims_approval(line: str) -> bool:
-    """Whether a reader sees a claim of approval in a line, whatever markup parts its words.
-
-    >>> claims_approval("**Vali**dated by code"), claims_approval("where is the address validated?")
-    (True, False)
-    """
-    seen = _as_seen(line)
-    return _claims_quoted(seen) != seen
-
-
 def _harmless(line: str, *, keep_emoji: bool) -> str:
     """Return a line with its markup if that hides nothing, else the words that a reader would see."""
     plain = _emoji_spelled(signs_in_words(line), keep_emoji)
     seen = _as_seen(plain)
-    told = _claims_quoted(_emoji_spelled(signs_in_words(seen), keep_emoji))
+    told = quoted_claims(_emoji_spelled(signs_in_words(seen), keep_emoji))
     return plain if told == seen else told
 
 
@@ -141,20 +132,31 @@ def _emoji_spelled(line: str, keep_emoji: bool) -> str:
 def part_emoji(text: str, *, keep_emoji: bool = False) -> str:
     r"""Return a text of which Slack makes no emoji, as of `std::vector::begin`, kept apart by signs that nobody sees.
 
-    >>> part_emoji("std::vector::begin at 12:30:45")
-    'std::\u200bvector::begin at 12:30:45'
+    >>> part_emoji("std::vector::begin, 00:00-24:00")
+    'std::\u200bvector::begin, 00:00-24:00'
     """
     return _ANY_EMOJI.sub(lambda code: ":" if keep_emoji and not _APPROVING.search(code[1]) else ":\u200b", text)
 
 
-def _claims_quoted(line: str) -> str:
+def claims_approval(text: str) -> bool:
+    """Whether a text without markup claims an approval, in quotation marks or not."""
+    bare = text.replace("“", "").replace("”", "")
+    return quoted_claims(bare) != bare
+
+
+def quoted_claims(text: str) -> str:
+    """Return a text without markup whose claims of approval stand in quotation marks.
+
+    >>> quoted_claims("approved by the board; where is the address validated?")
+    '“approved by” the board; where is the address validated?'
+    """
     parts, done = [], 0
-    for claim in _CLAIM.finditer(line.lower() if line.isascii() else "".join(map(_folded, line))):
+    for claim in _CLAIM.finditer(text.lower() if text.isascii() else "".join(map(_folded, text))):
         start, end = claim.span("badge" if claim["badge"] else 0)
         if 2 * claim[0].count(_FOREIGN) <= end - start:
-            parts += [line[done:start], f"“{line[start:end]}”"]
+            parts += [text[done:start], f"“{text[start:end]}”"]
             done = end
-    return "".join([*parts, line[done:]])
+    return "".join([*parts, text[done:]])
 
 
 @lru_cache(maxsize=4096)
