@@ -21,6 +21,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.text.outgoing_text import plain
 from blocks.text.splitting import INPUT_CHARS
+from bot.domain.text.marks import without_marks
 
 TITLE_CHARS = 24
 """Slack's limit."""
@@ -49,9 +50,15 @@ def confirmation(title: str, text: str, *, yes: str, no: str) -> ConfirmObject:
     return ConfirmObject(title=title, text=MarkdownTextObject(text=text), confirm=yes, deny=no)
 
 
+def initial_text(markdown: str) -> str:
+    """Return what an input shows before somebody changes it: nothing hidden, no mark, code blocks as they are."""
+    return without_marks(markdown, keep_emoji=True, keep_fences=True)
+
+
 def text_input(block_id: str, label: str, *, text: str | None = None, at_most: int = INPUT_CHARS) -> InputBlock:
     """Return an input of several lines, pre-filled with `text`, that takes at most so many characters."""
-    field = PlainTextInputElement(action_id=ids.INPUT, multiline=True, initial_value=text, max_length=at_most)
+    value = text and initial_text(text)[:at_most]
+    field = PlainTextInputElement(action_id=ids.INPUT, multiline=True, initial_value=value, max_length=at_most)
     return InputBlock(block_id=block_id, label=label, element=field)
 
 

@@ -18,7 +18,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.elements import actions, button, confirmation, form, reason_input, text_input
+from blocks.elements import actions, button, confirmation, form, initial_text, reason_input, text_input
 from blocks.text.outgoing_text import context, escape, local_time
 from blocks.text.splitting import INPUT_CHARS, split, truncate
 from bot.casework.card_marks import LessonMark
@@ -62,7 +62,8 @@ def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> Vie
 
 def prefill(draft: str) -> str:
     """Return what the editor shows of a draft; submitted as it is, it stands for the whole draft."""
-    return draft if len(draft) <= INPUT_CHARS else "".join(split(draft, INPUT_CHARS)[:1])
+    shown = initial_text(draft)
+    return shown if len(shown) <= INPUT_CHARS else "".join(split(shown, INPUT_CHARS)[:1])
 
 
 def _cut_note(chars: int) -> Block:

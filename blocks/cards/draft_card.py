@@ -21,10 +21,8 @@ from blocks.cards.draft_actions import click_of, lesson_blocks, reinvestigate_bu
 from blocks.cards.draft_context import earlier_lines, evidence_lines, suspect_lines, twin_blocks
 from blocks.cards.draft_status import objections, status_line
 from blocks.cards.fix_view import fix_blocks
-from blocks.cards.reply_cards import auto_line, reply_messages, reply_sections, votes_line
-from blocks.text.marks import without_marks, without_marks_in
+from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
-from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.card_marks import NO_LESSON, LessonMark
@@ -86,14 +84,13 @@ def card_blocks(
     """
     fixes, paused = facts.fixes(state), facts.paused()
     lesson, votes = facts.lesson(state), facts.votes(state)
-    state = without_marks_in(state)
     draft = _draft(state, whole_at, is_short=refused is not None)
     parts: list[Block] = [
         _question(state, facts.pages()),
         *_shortened_note(refused),
         *_gloss(state, facts.team_language),
     ]
-    parts.append(context(status_line(state, progress=progress and without_marks(progress))))
+    parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
         waits = "new work starts after `/triage resume`"
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
@@ -125,7 +122,6 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
-    state = without_marks_in(state)
     return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
 
 
@@ -158,7 +154,7 @@ def _alarm(state: ThreadState) -> str:
     """Return the message that made a page of an ordinary question; nothing where the question did."""
     if state.paging.said is None or state.severity is not Severity.PAGE:
         return ""
-    said = truncate(escape_text(without_marks(state.paging.said)), ALARM_CHARS)
+    said = truncate(escape_text(state.paging.said), ALARM_CHARS)
     return f"\n<@{state.paging.said_by}> wrote in its thread:\n{quote_block(said)}"
 
 
@@ -180,7 +176,7 @@ def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[
         return []
     if draft_fits(state, is_short=is_short):
         return reply_sections(state.draft_pending)
-    beginning = verbatim(truncate(to_mrkdwn(state.draft_pending), BEGINNING_CHARS))
+    beginning = verbatim(truncate(reply_mrkdwn(state.draft_pending), BEGINNING_CHARS))
     return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
 
 
@@ -279,7 +275,7 @@ def _doubt(reason: str, by: str, words: str) -> str:
 
 
 def _written(text: str) -> str:
-    return truncate(quoted_line(without_marks(text)), FOLLOWUP_CHARS)
+    return truncate(quoted_line(text), FOLLOWUP_CHARS)
 
 
 def _not_answered(state: ThreadState) -> list[Block]:

@@ -15,7 +15,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.elements import button, menu
-from blocks.text.outgoing_text import context, escape, inline_code, local_time, plain, section
+from blocks.text.outgoing_text import code_line, context, escape, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
@@ -169,10 +169,10 @@ def _kind_of_place(ref: EvidenceRef) -> str:
 
 def _quoted_line(quote: str, about: str) -> list[str]:
     """Return the quote's most telling line as code, and how many lines there are beside it."""
-    line = plain(telling_line(quote, about).replace("`", "'"), LINE_CHARS)
+    line = telling_line(quote, about)
     others = sum(bool(each.strip()) for each in quote.split("\n")) - 1
     more = f" and {counted(others, 'more line')}" if others > 0 else ""
-    return [f"`{escape(line)}`{more}"] if line else []
+    return [f"{code_line(line, LINE_CHARS)}{more}"] if line.strip() else []
 
 
 def _standing(quote: str, ref: EvidenceRef) -> list[str]:

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from slack_sdk.models.blocks import Block
 
+from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.domain.questions.approval_basis import basis_of_thread, passed_words, quotes_that_match
@@ -173,7 +174,7 @@ def _failure(state: ThreadState) -> list[Block]:
     unjudged = ret.draft_reply if ret and state.validator_return is None else ""
     parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_objection_reason(state))}")]
     if unjudged.strip():
-        shown = quote_block(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
+        shown = quote_block(truncate(to_mrkdwn(unjudged), EARLIER_DRAFT_CHARS))
         parts.append(section(f"*This draft could not be validated, so it is not offered:*\n{shown}"))
     return parts
 
@@ -193,7 +194,7 @@ def _says_the_same(entry: Round, last: Round) -> bool:
 
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
-    shown = quote_block(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
+    shown = quote_block(truncate(to_mrkdwn(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
     return context(f"*Round {entry.round}* draft\n{shown}\n*Objections*{_reasons(entry.validator_return)}")
 
 

@@ -16,7 +16,6 @@ from slack_sdk.models.views import View
 
 from blocks.cards.fix_view import patch_blocks
 from blocks.elements import notice
-from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.addresses import Lines
@@ -148,4 +147,4 @@ def _fenced(lines: Sequence[str], left: int) -> str:
 
 def _words(text: str, limit: int) -> str:
     """Return foreign words on one line, inert; a code fence in them would swallow what follows."""
-    return escape(plain(without_marks(text).replace("`", "'"), limit))
+    return escape(plain(text.replace("`", "'"), limit))

@@ -12,7 +12,6 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.cards.draft_card import page_lead
-from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import context, escape_text, quote_block, section
 from blocks.text.splitting import truncate
 from bot.domain.citations.links import sibling_message_link
@@ -69,7 +68,7 @@ def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
 
 
 def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block]:
-    asked = truncate(escape_text(without_marks(_alarm(state))), QUESTION_CHARS) or "(no text)"
+    asked = truncate(escape_text(_alarm(state)), QUESTION_CHARS) or "(no text)"
     return [
         section(f"{said}\n{' · '.join([_who(state), *_links(state)])}", block_id=mark),
         section(quote_block(asked)),
@@ -78,7 +77,7 @@ def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block
 
 
 def _one_line(state: ThreadState) -> str:
-    return " ".join(escape_text(without_marks(_alarm(state))).split())
+    return " ".join(escape_text(_alarm(state)).split())
 
 
 def _alarm(state: ThreadState) -> str:

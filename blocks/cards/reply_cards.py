@@ -15,7 +15,6 @@ from slack_sdk.models.blocks import ActionsBlock, Block, MarkdownTextObject, Sec
 
 from blocks import ids
 from blocks.elements import actions, button, confirmation
-from blocks.text.marks import without_marks
 from blocks.text.message_size import fit_message, without_middle
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, escape_text, local_time, quote_block, section, verbatim
@@ -67,7 +66,7 @@ def not_helpful_blocks(state: ThreadState, feedback: Feedback) -> list[Block]:
     """Return what stands below the card of a reply that somebody found not helpful: what was asked, what one can do."""
     who = " and ".join(f"<@{user}>" for user in feedback.against[:2]) or "Somebody"
     link = f" · <{feedback.permalink}|open thread>" if feedback.permalink else ""
-    asked = without_middle(escape_text(without_marks(feedback.question or state.question)), VOTED_CHARS)
+    asked = without_middle(escape_text(feedback.question or state.question), VOTED_CHARS)
     todo = [
         "• Ask anew: mention me in that thread and say what was missing.",
         "• Or answer there yourself.",
@@ -83,7 +82,7 @@ def not_helpful_blocks(state: ThreadState, feedback: Feedback) -> list[Block]:
 
 def not_helpful_text(feedback: Feedback) -> str:
     """Return the one line for notifications and screen readers."""
-    return f"A reply was not helpful: {' '.join(escape_text(without_marks(feedback.question)).split())[:200]}"
+    return truncate(f"A reply was not helpful: {' '.join(escape_text(feedback.question).split())}", 230)
 
 
 def _notes(state: ThreadState) -> str:
@@ -100,11 +99,11 @@ def _notes(state: ThreadState) -> str:
 def audit_blocks(reply: AutoReply) -> list[Block]:
     """Return the card: what was asked, what was sent, and the way back; taken back, who did that."""
     link = f" · <{reply.permalink}|open thread>" if reply.permalink else ""
-    asked = without_middle(escape_text(without_marks(reply.question)), QUESTION_CHARS)
+    asked = without_middle(escape_text(reply.question), QUESTION_CHARS)
     said = f":robot_face: *Sent automatically* in <#{reply.chat_id}>{link}\n{quote_block(asked)}"
     parts: list[Block] = [
         section(said, block_id=ids.audit_block_id(reply.id)),
-        verbatim(truncate(to_mrkdwn(reply.reply), AUDIT_CHARS)),
+        verbatim(truncate(reply_mrkdwn(reply.reply), AUDIT_CHARS)),
     ]
     if reply.taken_back_by is not None:
         at = f" on {local_time(reply.taken_back_at)}" if reply.taken_back_at else ""
@@ -121,7 +120,7 @@ def audit_blocks(reply: AutoReply) -> list[Block]:
 def audit_text(reply: AutoReply) -> str:
     """Return the one line for notifications and screen readers."""
     done = "Taken back" if reply.taken_back_by else "Sent automatically"
-    return truncate(f"{done}: {' '.join(escape_text(without_marks(reply.question)).split())}", 300)
+    return truncate(f"{done}: {' '.join(escape_text(reply.question).split())}", 300)
 
 
 def withdrawal_text(reply: AutoReply) -> str:
@@ -147,6 +146,11 @@ def _buttons(reply: AutoReply) -> ActionsBlock:
     return actions(f"audit_actions:{reply.id}", take_back)
 
 
+def reply_mrkdwn(draft: str) -> str:
+    """Return a draft (Markdown) as it is posted, and as cards show it."""
+    return to_mrkdwn(draft, keep_emoji=True)
+
+
 def reply_messages(draft: str) -> list[list[Block]]:
     """Return the blocks of each message that a draft (Markdown) is posted as; no message for a blank one.
 
@@ -168,7 +172,7 @@ def reply_messages(draft: str) -> list[list[Block]]:
 @lru_cache(maxsize=64)
 def _section_texts(draft: str) -> tuple[str, ...]:
     """Return the text of each section; a card and a page ask several times whether a draft fits."""
-    return tuple(split(to_mrkdwn(draft), SECTION_CHARS))
+    return tuple(split(reply_mrkdwn(draft), SECTION_CHARS))
 
 
 def reply_sections(draft: str) -> list[Block]:
@@ -178,7 +182,7 @@ def reply_sections(draft: str) -> list[Block]:
 
 def reply_text(draft: str) -> str:
     """Return the reply's text for notifications; deterministic, so that a post of ours can be recognised by it."""
-    return truncate(to_mrkdwn(draft), NOTIFICATION_CHARS)
+    return truncate(reply_mrkdwn(draft), NOTIFICATION_CHARS)
 
 
 def message_text(blocks: Sequence[Block]) -> str:

@@ -32,6 +32,7 @@ from blocks.text.outgoing_text import (
     prefix_lines,
 )
 from blocks.text.splitting import ZERO_WIDTH
+from bot.domain.text.marks import claims_approval, quoted_claims, signs_in_words, without_marks
 
 MAX_URL_CHARS: Final = 2_000
 MAX_LABEL_CHARS: Final = 500
@@ -72,6 +73,7 @@ UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
 # Noncharacters mark where emphasis opens and closes until its neighbours are known.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARKS: Final = {"strong": "*", "em": "_", "s": "~"}
+_LINK: Final = re.compile("(<[^<>]*>)")
 _DUNDER: Final = re.compile(r"__[a-z][a-z0-9_]{0,98}[a-z0-9]__(?!\w)")
 _MAX_NESTING: Final = 40
 
@@ -177,19 +179,24 @@ def _ascii_host(name: str) -> str | None:
     return host if _PLAIN_HOST.fullmatch(host) else None
 
 
-def to_mrkdwn(markdown: str) -> str:
-    r"""Return Markdown as mrkdwn that broadcasts to nobody and mentions nobody.
+def to_mrkdwn(markdown: str, *, keep_emoji: bool = False) -> str:
+    r"""Return Markdown as mrkdwn that broadcasts to nobody, mentions nobody, sets no mark and approves nothing.
+
+    `keep_emoji`: names of emoji stay but those of marks. A line that claims an approval has no emphasis.
 
     >>> to_mrkdwn("# Why\n**Because** of `a < b`, see [docs](https://x.io)")
     '*Why*\n\n*Because* of `a &lt; b`, see <https://x.io|docs (x.io)>'
     """
     text = re.sub(f"[{_OPEN}{_CLOSE}]", "\ufffd", markdown.encode("utf-8", "replace").decode())
     root = SyntaxTreeNode(_PARSER.parse(text))
-    return disarm_mentions(_Renderer().blocks(root.children))
+    return disarm_mentions(_Renderer(keep_emoji).blocks(root.children))
 
 
 class _Renderer:
     """Turns one tree into text, blocks by `blocks`, what stands inside a line by `line`."""
+
+    def __init__(self, keep_emoji: bool) -> None:
+        self._keep_emoji = keep_emoji
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode], gap: str = "\n\n") -> str:
         return gap.join(self._block(node) for node in nodes)
@@ -197,7 +204,7 @@ class _Renderer:
     def _block(self, node: SyntaxTreeNode) -> str:
         render: dict[str, Callable[[SyntaxTreeNode], str]] = {
             "paragraph": lambda node: self.line(node.children),
-            "heading": lambda node: _settle(self._emphasis("*", self._inline(node.children, ("*",)))),
+            "heading": lambda node: _settle(self._emphasis("*", self._said(node.children, ("*",)))),
             "bullet_list": self._list,
             "ordered_list": self._list,
             "blockquote": lambda node: prefix_lines(self.blocks(node.children), "> "),
@@ -217,7 +224,15 @@ class _Renderer:
         return "\n".join(items)
 
     def line(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        return _settle(self._inline(nodes, ()))
+        return _settle(self._said(nodes, ()))
+
+    def _said(self, nodes: Iterable[SyntaxTreeNode], within: tuple[str, ...]) -> str:
+        """Return what stands inside a line; without its emphasis where that hides a claim of approval."""
+        nodes = list(nodes)
+        parts = _LINK.split(self._inline(nodes, tuple(_MARKS.values())))
+        if not any(claims_approval(part) for part in parts[::2]):
+            return self._inline(nodes, within)
+        return "".join(part if part[:1] == "<" else quoted_claims(part) for part in parts)
 
     def _inline(self, nodes: Iterable[SyntaxTreeNode], within: tuple[str, ...]) -> str:
         return "".join(self._span(node, within) for node in nodes)
@@ -226,7 +241,7 @@ class _Renderer:
         if node.type in ("softbreak", "hardbreak"):
             return "\n"
         if node.type == "code_inline":
-            return f"`{part_ticks(escape_controls(node.content))}`"
+            return f"`{part_ticks(escape_controls(signs_in_words(node.content)))}`"
         if node.type in ("link", "image"):
             return self._link(node)
         if node.type not in _MARKS:
@@ -236,7 +251,8 @@ class _Renderer:
         return inner if mark in within else self._emphasis(mark, inner)
 
     def _text(self, text: str) -> str:
-        return part_ticks(escape(text))
+        before = "x" if text[:1].isspace() else ""  # it goes on behind other words: it begins no line
+        return escape(before + text, keep_emoji=self._keep_emoji).removeprefix(before)
 
     def _emphasis(self, mark: str, inner: str) -> str:
         """Return each line of `inner` between marks, since mrkdwn's emphasis ends with its line."""
@@ -261,7 +277,11 @@ def _settle(text: str) -> str:
 
 def _table(node: SyntaxTreeNode) -> str:
     """Return a table as lines of columns, its header underlined; padded where that costs little."""
-    rows = [[" ".join(_shown(cell).split()) for cell in row.children] for row in node.walk() if row.type == "tr"]
+    rows = [
+        [without_marks(" ".join(_shown(cell).split())) for cell in row.children]
+        for row in node.walk()
+        if row.type == "tr"
+    ]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     if not _is_worth_padding(rows, widths):
         rows.insert(1, [UNPADDED_RULE])

@@ -1,7 +1,8 @@
 """Outgoing text: foreign text becomes inert, our own times the reader's. Pure.
 
-`escape` for plain text inside mrkdwn, `escape_text` for what somebody wrote in Slack, `plain` for plain_text objects,
-`to_mrkdwn` of blocks/text/mrkdwn.py for Markdown (drafts); then `split` or `truncate` of blocks/text/splitting.py.
+`escape` for plain text inside mrkdwn, `escape_text` for what somebody wrote in Slack, `to_mrkdwn` of
+blocks/text/mrkdwn.py for Markdown (drafts): nothing that passes them sets a mark (bot/domain/text/marks.py). `fence`
+and `code_line` show code as it stands, escaped. Then `split` or `truncate` of blocks/text/splitting.py.
 Also the two blocks that nearly every view is made of: a section of mrkdwn, and a line of small print.
 
 After `escape` no `<` is left but that of a known user's mention, so no broadcast, group or link can hide in it. A
@@ -20,9 +21,11 @@ from typing import Final
 from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
 from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, truncate
+from bot.domain.text.marks import part_emoji, without_marks
 from bot.domain.text.sanitize import strip_hidden
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
+_NAMED = re.compile(r"(<(?:@[UW]|#[CG]|!subteam\^S)[A-Z0-9]{1,20}>)")
 _SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone|group)(?![A-Za-z0-9]))", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=https:)(?=//[^\s/@<>]{1,200}@)|(?<=http:)(?=//[^\s/@<>]{1,200}@)", re.IGNORECASE)
 _TICKS = re.compile(r"`{3,}")
@@ -55,21 +58,39 @@ def escape_controls(text: str) -> str:
     return strip_hidden(text)[0].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def escape(text: str, known_users: Collection[str] = ()) -> str:
+def escape(text: str, known_users: Collection[str] = (), *, keep_emoji: bool = False) -> str:
     """Return plain text as mrkdwn that shows it: controls escaped, broadcasts defused, unknown mentions named.
 
-    An address that names another host before its `@` becomes no link.
+    It sets no mark and approves nothing. An address that names another host before its `@` becomes no link.
 
     >>> escape("<!channel> <@U012AB> & <@U9XYZ|eve>", known_users={"U012AB"})
     '&lt;!channel&gt; <@U012AB> &amp; @eve'
     """
-    parts, done = [], 0
-    for match in _MENTION.finditer(text):
-        user, name = match.groups()
-        shown = f"<@{user}>" if user in known_users else escape_controls(f"@{name or user}")
-        parts += [escape_controls(text[done : match.start()]), shown]
-        done = match.end()
-    return disarm_mentions(_USER_INFO.sub(ZERO_WIDTH, "".join(parts) + escape_controls(text[done:])))
+    text = _MENTION.sub(lambda found: f"<@{found[1]}>" if found[1] in known_users else f"@{found[2] or found[1]}", text)
+    text = without_marks(text, keep_emoji=keep_emoji)
+    return _escape_around(text, {f"<@{user}>" for user in known_users}, keep_emoji=keep_emoji)
+
+
+def answer_text(text: str) -> str:
+    """Return a sentence of ours for one reader, with words of others in it; whom it names is not notified there.
+
+    >>> answer_text("Already closed: approved by <@U1> in <#C1>. ✅ <!here>")
+    'Already closed: approved by <@U1> in <#C1>. (check mark) &lt;!here&gt;'
+    """
+    return _escape_around(without_marks(text), set(_NAMED.findall(text)))
+
+
+def _escape_around(text: str, tokens: Collection[str], *, keep_emoji: bool = False) -> str:
+    """Return a text made inert but for some of Slack's tokens."""
+    parts = "".join(part if part in tokens else escape_controls(part) for part in _NAMED.split(text))
+    paired = "\n".join(map(_with_pairs_of_ticks, parts.split("\n")))
+    return part_emoji(disarm_mentions(_USER_INFO.sub(ZERO_WIDTH, part_ticks(paired))), keep_emoji=keep_emoji)
+
+
+def _with_pairs_of_ticks(line: str) -> str:
+    """Return a line whose last backtick is an apostrophe if it would open code that swallows what follows."""
+    before, _, after = line.rpartition("`")
+    return f"{before}'{after}" if line.count("`") % 2 else line
 
 
 def disarm_mentions(text: str) -> str:
@@ -167,7 +188,7 @@ def escape_text(text: str) -> str:
     """
     spelled = _TOKEN.sub(_spell, text)
     raw = re.sub("&(?:lt|gt|amp);", lambda entity: _ENTITIES[entity[0]], spelled)
-    return disarm_mentions(escape_controls(raw))
+    return part_emoji(disarm_mentions(escape_controls(without_marks(raw))))
 
 
 def quoted_line(text: str) -> str:
@@ -185,7 +206,16 @@ def inline_code(text: str, limit: int) -> str:
     >>> inline_code("a`b` <c>", limit=20)
     '`ab &lt;c&gt;`'
     """
-    return f"`{escape(plain(text.replace('`', ''), limit))}`"
+    return f"`{escape_controls(without_marks(plain(text.replace('`', ''), limit), keep_emoji=True))}`"
+
+
+def code_line(text: str, limit: int) -> str:
+    """Return a line of code of at most `limit` characters as it stands; backticks, which would end it, are changed.
+
+    >>> code_line("print('✅ <!here>', `x`)", limit=40)
+    "`print('✅ &lt;!here&gt;', 'x')`"
+    """
+    return f"`{escape_controls(plain(text.replace('`', chr(39)), limit))}`"
 
 
 def mention(one: str) -> str:
@@ -252,6 +282,7 @@ def given_back(why: str, typed: str) -> list[str]:
     >>> given_back("Somebody was faster.", "It is 5.")
     ['Somebody was faster.\nYou wrote:\n```\nIt is 5.\n```']
     """
+    why = truncate(answer_text(why), SECTION_CHARS)
     if not typed.strip():
         return [why]
     whole = typed.encode("utf-8", "replace").decode()

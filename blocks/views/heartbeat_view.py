@@ -64,7 +64,7 @@ def why_blocks(
     if not beats:
         return _no_beat(session_id)
     latest, *earlier = beats
-    steps = [_line(line, STEP_CHARS) for line in path_lines(latest, may_read=may_read)]
+    steps = [_step(line) for line in path_lines(latest, may_read=may_read)]
     parts: list[Block] = [section(f"*{escape(session_id)}* {escape(heading(latest))}"), section(_that_fit(steps))]
     if earlier:
         parts.append(_beats(earlier[:EARLIER], may_read=may_read))
@@ -110,6 +110,11 @@ def _beats(beats: Sequence[Envelope], *, may_read: bool) -> Block:
     return section(
         _that_fit([f"{local_time(one.ts)}  {_line(beat_words(one, may_read=may_read), BEAT_CHARS)}" for one in beats])
     )
+
+
+def _step(line: str) -> str:
+    """Return a step with its sign, which is the code's own, before the rest."""
+    return f"{line[:2]}{_line(line[2:], STEP_CHARS)}".strip()
 
 
 def _line(text: str, chars: int) -> str:

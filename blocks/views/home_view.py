@@ -6,7 +6,6 @@ Slack has no room for (100 blocks, 250 kB) is a line with a link to its card.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +17,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
 from blocks.elements import button
-from blocks.text.outgoing_text import context, escape, local_time, quoted_line, section
+from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
@@ -31,7 +30,6 @@ MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
 
 ABOUT_CHARS: Final = 120
-_USER = re.compile(r"<@(\w+)>")
 
 MAX_SESSIONS: Final = 20
 SESSION_CHARS: Final = 600
@@ -65,7 +63,7 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
     """Return the answer and when it was given."""
     if notice is None:
         return []
-    said = escape(notice.text, known_users=_USER.findall(notice.text)).strip() or "Nothing happened."
+    said = answer_text(notice.text).strip() or "Nothing happened."
     parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
     asked = quoted_line(notice.about)
     about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""

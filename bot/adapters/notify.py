@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest, removal_words
 from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.humanize import ordinal
+from bot.domain.text.marks import without_marks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20
@@ -72,20 +73,20 @@ def _payload_of(alert: Alert) -> dict[str, Any]:
     return {
         "id": f"{alert.session_id}:{finding_digest(finding.key)}" if finding else None,
         "session": alert.session_id,
-        "session_name": alert.session_name,
+        "session_name": without_marks(alert.session_name),
         "status": status,
         "severity": alert.severity,
         "times_today": alert.times_today,
-        "headline": alert.headline,
-        "text": alert.text,
-        "task": finding.task if finding else None,
+        "headline": without_marks(alert.headline),
+        "text": without_marks(alert.text),
+        "task": without_marks(finding.task) if finding and finding.task else None,
         "first_at": finding.first_at.isoformat() if finding else None,
         "closed": removal_words(finding.removed) if finding and finding.removed else None,
         "at": alert.at.isoformat(),
         "wake": alert.wake,
         "tier": alert.tier,
-        "reasoning": alert.reasoning,
-        "notes": list(alert.notes),
+        "reasoning": alert.reasoning and without_marks(alert.reasoning),
+        "notes": list(map(without_marks, alert.notes)),
     }
 
 
@@ -136,9 +137,8 @@ def _alert_text_plain(alert: Alert) -> str:
     if finding is not None and finding.removed is not None:
         lead = f"➖ Closed ({removal_words(finding.removed)}): "
     times = f" · {ordinal(alert.times_today)} time today" if severity and alert.times_today > 1 else ""
-    about = f"{alert.session_name}{times}"
-    parts = [f"{lead}{alert.text.lstrip()}", alert.reasoning or "", *alert.notes, about]
-    text = "\n\n".join(part for part in parts if part)
+    first, *others = map(without_marks, [alert.text.lstrip(), alert.reasoning or "", *alert.notes, alert.session_name])
+    text = "\n\n".join(part for part in [f"{lead}{first}", *others] if part) + times
     return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
 
 

@@ -58,7 +58,7 @@ class Replica:
     def line(self) -> str:
         """How it stands, for a list."""
         silent = duration(self.silent_for)
-        seen = f"last sign of life {silent} ago" if self.is_alive else f"⚠ no sign of life for {silent}"
+        seen = f"last sign of life {silent} ago" if self.is_alive else f"no sign of life for {silent}"
         line = f"{self.name}: triage {self.version}, role {self.role}, started {duration(self.runs_for)} ago, {seen}"
         if abs(self.clock_ahead) <= MAX_SKEW:
             return line

@@ -21,6 +21,7 @@ from slack_sdk.models.views import View
 from blocks.elements import notice
 from blocks.text.outgoing_text import escape, given_back, section
 from bot.casework.approvers import Approvers
+from bot.domain.text.marks import without_marks
 from bot.errors import InputError, ProviderError, TriageError
 from handlers.answers import Ephemeral, answer
 from handlers.clicks import Body, Click, text_of
@@ -59,7 +60,7 @@ def for_a_person(error: TriageError) -> str:
 
 def errors_in(block: str, error: TriageError) -> dict[str, Any]:
     """Return the answer that keeps a dialogue open and says what is wrong under one of its inputs."""
-    return {"response_action": "errors", "errors": {block: for_a_person(error)}}
+    return {"response_action": "errors", "errors": {block: without_marks(for_a_person(error))}}
 
 
 def update_dialogue(client: WebClient, view_id: str, view: View) -> None:

@@ -15,7 +15,6 @@ from typing import Any, Final
 from slack_bolt import Ack, Respond
 
 from blocks import ids
-from blocks.text.outgoing_text import escape
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from handlers.buttons.decision_handler import Listener, Say
@@ -70,7 +69,7 @@ class RemovedButtons:
     def _clicked(self, said: str) -> Listener:
         def listener(ack: Ack, body: Body, action: Body, respond: Respond) -> None:
             ack()
-            self._say(Click.of(body, action), escape(said))
+            self._say(Click.of(body, action), said)
             _show_without_removed(body, respond)
 
         return listener
@@ -78,7 +77,7 @@ class RemovedButtons:
     def _submitted(self, said: str) -> Listener:
         def listener(ack: Ack, body: Body, view: Body) -> None:
             ack()
-            self._say(Click.submitted(body, view), escape(said), typed=typed_in(view))
+            self._say(Click.submitted(body, view), said, typed=typed_in(view))
 
         return listener
 

@@ -9,6 +9,7 @@ from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.draft_actions import remember_modal
+from blocks.text.outgoing_text import answer_text
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import LessonNotes
@@ -40,7 +41,7 @@ class FeedbackButtons:
             except TriageError as error:
                 said = for_a_person(error)
             ack()
-            answer(self._tell, click.channel, click.user, said, click.thread_ts)
+            answer(self._tell, click.channel, click.user, answer_text(said), click.thread_ts)
 
         return listener
 

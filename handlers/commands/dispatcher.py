@@ -15,6 +15,7 @@ from slack_bolt import Ack, Respond
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import answer_text
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
 from bot.domain.commands.command_line import CommandLine, read_line
@@ -159,7 +160,7 @@ class CommandDispatcher:
 
 def answer_in_time(answer_to: Command, typed: TypedCommand, ack: Ack, respond: Respond, patience_s: float) -> None:
     """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
-    word = typed.line.word(0)[:WORD_CHARS] or "help"
+    word = answer_text(typed.line.word(0)[:WORD_CHARS]) or "help"
     acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
     looking = threading.Timer(patience_s, acknowledged, kwargs={"text": f"Working … (/triage {word})"})
     looking.daemon = True
@@ -241,4 +242,4 @@ def _keep(promise: DeferredAnswer, respond: Respond) -> None:
         promise.work()
     except TriageError as error:
         log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
-        respond_privately(respond, f"That did not work: {error}")
+        respond_privately(respond, answer_text(f"That did not work: {error}"))

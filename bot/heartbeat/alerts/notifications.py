@@ -50,7 +50,7 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
     left = sum(each.is_open for each in listed)
     count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings still open"
     said = (
-        "Too many findings for separate alerts. This list is sent again like any alert; resolved ones are ticked here."
+        "Too many findings for separate alerts. This list is sent again like any alert; resolved ones are named here."
     )
     ordered = sorted(listed, key=lambda each: each.severity.rank)
     lines = [f"- {_sign(each)} {headline_of(each.text)}" for each in ordered[:LISTED]]
@@ -62,7 +62,7 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
 def _sign(finding: OpenFinding) -> str:
     if finding.removed is not None:
         return "➖ not checked any more:"
-    return SIGNS[finding.severity] if finding.is_open else "✅"
+    return SIGNS[finding.severity] if finding.is_open else "➖ resolved:"
 
 
 def is_private_route(route: Delivered) -> bool:
