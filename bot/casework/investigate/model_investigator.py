@@ -103,6 +103,7 @@ class ModelInvestigator:
             self._tools_for(ledger),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
+            effort="high" if assignment.feedback else None,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
         ret = pinned_return(result.answer, ledger, at_head, assignment.round)

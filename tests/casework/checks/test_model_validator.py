@@ -174,7 +174,7 @@ def test_it_sees_the_draft_but_not_how_the_investigator_reasoned(tmp_path: Path)
     court = Court(tmp_path, research_notes="SECRET NOTES", confidence_reason="SECRET REASON.")
     court.judge()
     [request] = court.runner.requests
-    seen = request.system + "".join(request.prefix) + request.prompt
+    seen = request.system + request.rubric + request.prompt
     assert "SECRET" not in seen
     for part in ("How often do we retry?", "Retries stop after 5.", "LIMIT = 5", "ref[0].quote", OTHER, "the rubric"):
         assert part in seen
