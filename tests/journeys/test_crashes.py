@@ -23,6 +23,7 @@ from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
 from tests.model_server import ModelServer, Turn, load_script
+from tests.postgres import new_database
 
 SCRIPT = Path(__file__).parents[1] / "model_server" / "scripts" / "pass.yml"
 
@@ -78,14 +79,17 @@ def test_a_question_acknowledged_just_before_a_kill_is_answered_after_it(
         assert len(_cards(control, ts)) == 1
 
 
+@pytest.mark.parametrize("engine", ["files", pytest.param("postgres", marks=pytest.mark.full)])
 def test_a_question_that_waits_for_its_provider_survives_a_kill_and_is_answered_once(
-    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path, engine: str
 ) -> None:
     """The wait is kept, the next start takes it up when it is due, and one run is paid for."""
     home = tmp_path / "home"
     with ModelServer(load_script(SCRIPT)) as server:
         server.refusing = Turn(status=529, error="overloaded_error", retry_after="6")
         access = {"ANTHROPIC_API_KEY": "sk-scripted", "ANTHROPIC_BASE_URL": server.url}
+        if engine == "postgres":
+            access["TRIAGE_DATABASE_URL"] = new_database()
         with running(slack, control, home, config, **access) as process:
             ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
             control.wait_for(lambda: "Waiting for the model" in json.dumps(_cards(control, ts)), "a card that waits")
