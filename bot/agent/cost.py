@@ -33,33 +33,24 @@ _MARGIN: Final = 1.3
 
 
 @dataclass(frozen=True, slots=True)
-class TierPrice:
-    """Dollars per million tokens."""
+class Price:
+    """Dollars per million tokens.
+
+    A call whose prompt has more than `long_above` tokens costs `long` for all its tokens, where that is set.
+    """
 
     input: float
     output: float
     cache_read: float
-
-
-@dataclass(frozen=True, slots=True)
-class LongPrice(TierPrice):
-    """What a call costs whose prompt has more than `above` tokens, for all its tokens."""
-
-    above: int = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price(TierPrice):
-    """What a model costs; `long` is its price for long prompts, None where it has only one."""
-
-    long: LongPrice | None = None
+    long: Price | None = None
+    long_above: int = 100_000
 
     def cost_usd(self, usage: Usage) -> float:
         """Return what one call with these tokens costs.
 
         >>> Price(4, 20, 0.2).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
         6.0
-        >>> Price(4, 20, 0.2, long=LongPrice(8, 30, 0.4)).cost_usd(Usage(input_tokens=1_000_000))
+        >>> Price(4, 20, 0.2, long=Price(8, 30, 0.4)).cost_usd(Usage(input_tokens=1_000_000))
         8.0
         """
         price = self._for(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
@@ -70,8 +61,8 @@ class Price(TierPrice):
             + usage.cache_write_tokens * price.input * CACHE_WRITE_FACTOR
         ) / _PER_TOKEN
 
-    def _for(self, prompt_tokens: int) -> TierPrice:
-        return self.long if self.long is not None and prompt_tokens > self.long.above else self
+    def _for(self, prompt_tokens: int) -> Price:
+        return self.long if self.long is not None and prompt_tokens > self.long_above else self
 
     def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
@@ -85,7 +76,7 @@ DEFAULT_PRICES: Final[Prices] = MappingProxyType(
     {
         "claude-opus-5-5": Price(4, 20, 0.2),
         "claude-sonnet-5-5": Price(2, 10, 0.1),
-        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, long=LongPrice(0.5, 2.5, 0.05)),
+        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, long=Price(0.5, 2.5, 0.05)),
         "claude-fable-5-2": Price(8, 40, 0.2),
         **dict.fromkeys(("claude-fable-5-1", "claude-mythos-5-1"), Price(10, 50, 0.25)),
         **dict.fromkeys(("claude-fable-5", "claude-mythos-5"), Price(10, 50, 1)),
@@ -115,8 +106,8 @@ def bare_model_id(model: str) -> str:
 def known_price(model: str, prices: Prices) -> Price | None:
     """Return the price of a model: by its id, else by its own name, else by that without a date; None if unknown.
 
-    >>> known_price("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES)
-    Price(input=1, output=5, cache_read=0.1, long=None)
+    >>> known_price("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES) == Price(1, 5, 0.1)
+    True
     """
     bare = bare_model_id(model)
     return prices.get(model) or prices.get(bare) or prices.get(_DATED.sub("", bare))

@@ -42,74 +42,36 @@ class Fault(NamedTuple):
     passes: bool = False
 
 
-FAULTS: Final = {
-    fault.code: fault
-    for fault in (
-        Fault("overloaded", "the model provider is overloaded", "in a few minutes", passes=True),
-        Fault("rate_limited", "the model provider is limiting our rate", "in a minute", passes=True),
-        Fault("server_error", "the model provider had a fault of its own", "in a few minutes", passes=True),
-        Fault("no_answer", "the model provider did not answer in time", "in a few minutes", passes=True),
-        Fault(
-            "unreachable",
-            "the model provider could not be reached; check the network and `base_url`",
-            "in a minute",
-            passes=True,
-        ),
-        Fault(
-            "no_credit",
-            "the account at the model provider is empty, or its spend limit is reached",
-            "add credit or raise the limit in the provider's console, then re-investigate",
-        ),
-        Fault(
-            "prompt_too_long",
-            "what was to be read is longer than {model} takes",
-            "ask a narrower question, or leave out long pasted text",
-        ),
-        Fault("request_too_large", "the request was too large for the model provider", "ask a narrower question"),
-        Fault(
-            "key_refused",
-            "the model provider refused the key",
-            "check ANTHROPIC_API_KEY (or the cloud's credentials)",
-        ),
-        Fault(
-            "model_forbidden",
-            "this key may not use the model {model}",
-            "check ANTHROPIC_API_KEY and the account's rights",
-        ),
-        Fault(
-            "model_unknown",
-            "the provider has no model {model} at this address",
-            "change `investigator.model` or `validator.model` in triage.yml, or `base_url`",
-        ),
-        Fault(
-            "not_an_api",
-            "something answered that is no model API",
-            "check `base_url` in triage.yml and any proxy",
-        ),
-        Fault(
-            "invalid_request",
-            "the model provider refused the request as invalid",
-            "run.log of the run has its reason",
-        ),
-    )
-}
+_SOON: Final = "in a minute"
+_LATER: Final = "in a few minutes"
+_NAMES: Final = "change `investigator.model` or `validator.model` in triage.yml, or `base_url`"
+_MONEY: Final = "add credit or raise the limit in the provider's console, then re-investigate"
+
+_ROWS: Final = (
+    Fault("overloaded", "the model provider is overloaded", _LATER, passes=True),
+    Fault("rate_limited", "the model provider is limiting our rate", _SOON, passes=True),
+    Fault("server_error", "the model provider had a fault of its own", _LATER, passes=True),
+    Fault("no_answer", "the model provider did not answer in time", _LATER, passes=True),
+    Fault("unreachable", "the model provider could not be reached (network, `base_url`)", _SOON, passes=True),
+    Fault("no_credit", "the account at the model provider is empty, or its spend limit is reached", _MONEY),
+    Fault("prompt_too_long", "the prompt is longer than {model} takes", "leave out long pasted text, or ask for less"),
+    Fault("request_too_large", "the request was too large for the model provider", "ask a narrower question"),
+    Fault("key_refused", "the model provider refused the key", "check ANTHROPIC_API_KEY (or the cloud's credentials)"),
+    Fault("model_forbidden", "this key may not use the model {model}", "check ANTHROPIC_API_KEY and its rights"),
+    Fault("model_unknown", "the provider has no model {model} at this address", _NAMES),
+    Fault("not_an_api", "something answered that is no model API", "check `base_url` in triage.yml and any proxy"),
+    Fault("invalid_request", "the model provider refused the request as invalid", "run.log of the run has its reason"),
+)
+FAULTS: Final = {fault.code: fault for fault in _ROWS}
 
 _BY_STATUS: Final = {
-    401: "key_refused",
-    402: "no_credit",
-    403: "model_forbidden",
-    404: "model_unknown",
-    408: "server_error",
-    409: "server_error",
-    413: "request_too_large",
-    429: "rate_limited",
-    529: "overloaded",
+    **dict.fromkeys((408, 409), "server_error"),
+    **{401: "key_refused", 402: "no_credit", 403: "model_forbidden", 404: "model_unknown"},
+    **{413: "request_too_large", 429: "rate_limited", 529: "overloaded"},
 }
 _BY_TYPE: Final = {
-    "overloaded_error": "overloaded",
-    "rate_limit_error": "rate_limited",
-    "api_error": "server_error",
-    "timeout_error": "server_error",
+    **{"overloaded_error": "overloaded", "rate_limit_error": "rate_limited"},
+    **dict.fromkeys(("api_error", "timeout_error"), "server_error"),
 }
 """Types that also come in the middle of a stream, whose status is 200."""
 

@@ -11,7 +11,7 @@ import time
 from pydantic import SecretStr
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.cost import LongPrice, Price, Prices, dearest_model, known_price, with_overrides
+from bot.agent.cost import Price, Prices, dearest_model, known_price, with_overrides
 from bot.agent.model_run import Runner
 from bot.agent.specialist import ModelAccess
 from bot.config.environment import Environment
@@ -116,5 +116,7 @@ def _prices(settings: Settings) -> Prices:
 
 
 def _price(given: PriceSettings) -> Price:
-    plain = given.model_dump(exclude={"long"})
-    return Price(**plain, long=LongPrice(**given.long.model_dump()) if given.long else None)
+    if given.long is None:
+        return Price(given.input, given.output, given.cache_read)
+    long = Price(given.long.input, given.long.output, given.long.cache_read)
+    return Price(given.input, given.output, given.cache_read, long, given.long.above)

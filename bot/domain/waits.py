@@ -13,6 +13,9 @@ from bot.domain.frozen_value import FrozenValue
 MODEL_PAUSE: Final = timedelta(seconds=15)
 """The first pause where the provider does not say; it doubles with every attempt."""
 
+LEAST_ADVISED_PAUSE: Final = timedelta(seconds=1)
+"""The same where it does say: advice that does not help is not followed for ever."""
+
 MAX_MODEL_PAUSE: Final = timedelta(minutes=15)
 CODEBASE_PAUSE: Final = timedelta(seconds=5)
 
@@ -55,5 +58,7 @@ def next_wait(
 def _pause(what: WaitFor, tries: int, retry_after_s: float | None) -> timedelta:
     if what is WaitFor.CODEBASE:
         return CODEBASE_PAUSE
-    doubled = MODEL_PAUSE * 2 ** min(tries - 1, 16)
-    return min(MAX_MODEL_PAUSE, doubled if retry_after_s is None else timedelta(seconds=retry_after_s))
+    growth = 1 << min(tries - 1, 16)
+    if retry_after_s is None:
+        return min(MAX_MODEL_PAUSE, MODEL_PAUSE * growth)
+    return min(MAX_MODEL_PAUSE, max(timedelta(seconds=retry_after_s), LEAST_ADVISED_PAUSE * growth))

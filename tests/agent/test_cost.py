@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from bot.agent.cost import (
     DEFAULT_PRICES,
     CostMeter,
-    LongPrice,
     Price,
     dearest_model,
     estimate_tokens,
@@ -77,7 +76,7 @@ def test_a_teams_prices_win_over_the_defaults() -> None:
 
 def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
     """Two calls of 60,000 tokens are none of 120,000; one of 120,000 costs the long price, all of it."""
-    prices = with_overrides({MODEL: Price(1, 0, 0, long=LongPrice(10, 0, 0, above=100_000))})
+    prices = with_overrides({MODEL: Price(1, 0, 0, long=Price(10, 0, 0), long_above=100_000)})
     short = {"input_tokens": 60_000, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
     long = {"input_tokens": 20_000, "cache_read_input_tokens": 50_000, "cache_creation_input_tokens": 50_000}
     with playing(look(usage=short), Turn(answer={"text": "done"}, usage=short)) as server:

@@ -91,7 +91,13 @@ def test_what_cannot_help_is_not_asked_again(status: int, kind: str, told: str) 
     [
         (400, "invalid_request_error", "Your credit balance is too low to access the API.", "no_credit", "add credit"),
         (402, "billing_error", "Payment required", "no_credit", "add credit"),
-        (400, "invalid_request_error", "prompt is too long: 1205000 tokens > 1000000", "prompt_too_long", "narrower"),
+        (
+            400,
+            "invalid_request_error",
+            "prompt is too long: 1205000 tokens > 1000000",
+            "prompt_too_long",
+            "pasted text",
+        ),
     ],
 )
 def test_what_a_refusal_means_is_said(status: int, kind: str, words: str, code: str, told: str) -> None:

@@ -59,7 +59,7 @@ def test_nothing_is_queued_or_tried_before_its_time(tmp_path: Path) -> None:
     assert office.state.pending_reason is PendingReason.APPROVAL
 
 
-@each_row("advised_s, waits_s", [(None, 15), (0.5, 0.5), (120, 120), (7200, MAX_MODEL_PAUSE.total_seconds())])
+@each_row("advised_s, waits_s", [(None, 15), (0, 1), (120, 120), (7200, MAX_MODEL_PAUSE.total_seconds())])
 def test_the_provider_says_when_but_at_most_a_quarter_of_an_hour(
     tmp_path: Path, advised_s: float | None, waits_s: float
 ) -> None:
@@ -69,9 +69,10 @@ def test_the_provider_says_when_but_at_most_a_quarter_of_an_hour(
     assert office.state.wait.until == office.clock.now() + timedelta(seconds=waits_s)
 
 
-def test_the_pauses_grow_to_a_quarter_of_an_hour(tmp_path: Path) -> None:
-    """And no further."""
-    office = Office(tmp_path, away()).asked()
+@each_row("advised_s", [None, 0])
+def test_the_pauses_grow_to_a_quarter_of_an_hour(tmp_path: Path, advised_s: float | None) -> None:
+    """And no further, also where the provider's advice does not help."""
+    office = Office(tmp_path, away(advised_s)).asked()
     for _ in range(12):
         tick(office, MAX_MODEL_PAUSE.total_seconds())
     assert office.state.wait is not None

@@ -273,7 +273,7 @@ def _last_event_at(store: Store) -> datetime | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCounts:
-    """Counts since midnight UTC; `cost_usd` is None where a run had no price, and then nobody can tell."""
+    """Counts since midnight UTC; `cost_usd` is None where a run did not say."""
 
     messages: int
     actionable: int
