@@ -67,7 +67,7 @@ FAULTS: Final = {fault.code: fault for fault in _ROWS}
 _BY_STATUS: Final = {
     **dict.fromkeys((408, 409), "server_error"),
     **{401: "key_refused", 402: "no_credit", 403: "model_forbidden", 404: "model_unknown"},
-    **{413: "request_too_large", 429: "rate_limited", 529: "overloaded"},
+    **{407: "not_an_api", 413: "request_too_large", 429: "rate_limited", 529: "overloaded"},
 }
 _BY_TYPE: Final = {
     **{"overloaded_error": "overloaded", "rate_limit_error": "rate_limited"},
@@ -104,6 +104,8 @@ def _code_of_status(error: anthropic.APIStatusError) -> str:
     words = (vendor_words(error) or "").casefold()
     if (error.error_code or "").endswith(_SPEND_LIMIT):
         return "no_credit"
+    if error.status_code in (403, 404) and "html" in error.response.headers.get("content-type", ""):
+        return "not_an_api"  # a proxy's page
     if error.status_code in (400, 413) and (told := next((said for said in _BY_WORDS if said in words), None)):
         return _BY_WORDS[told]
     if code := _BY_TYPE.get(str(error.type)) or _BY_STATUS.get(error.status_code):

@@ -166,6 +166,22 @@ def test_a_model_without_a_price_works_and_its_cost_says_so(open_office: Open) -
     assert "✓ Checked by a second model* · claude-nobody-knows-9" in shown
 
 
+def test_questions_of_two_types_send_the_same_bytes_up_to_the_first_mark(open_office: Open) -> None:
+    """Tools and system prompt; the rubric stands behind it. The second question reads the first one's cache."""
+    office, server = open_office("pass")
+    for question in (SESSIONS, RETRIES):  # one of type `other`, one of `technical_qa`
+        office.draft(office.ask(question))
+    for role in ("investigator", "validator"):
+        asked = [entry for entry in server.requests if entry["role"] == role]
+        first, second = (entry for entry in asked if len(entry["body"]["messages"]) == 1)
+        bodies = [entry["body"] for entry in (first, second)]
+        stable = [json.dumps([body["tools"], body["system"][0]]) for body in bodies]
+        assert stable[0] == stable[1]
+        assert bodies[0]["system"][0]["cache_control"] == {"type": "ephemeral"}
+        assert bodies[0]["system"][1]["text"] != bodies[1]["system"][1]["text"]
+        assert second["usage"]["cache_read_input_tokens"] > 500
+
+
 def test_a_question_asked_while_the_provider_is_overloaded_is_answered_afterwards(open_office: Open) -> None:
     """Its card says what it waits for; nobody has to do anything, and other questions get their turn."""
     office, server = open_office("pass", max_concurrent_sessions=1)
