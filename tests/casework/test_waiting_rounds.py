@@ -11,7 +11,8 @@ from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.domain.waits import MAX_MODEL_PAUSE, WaitFor
 from tests.builders import a_return
-from tests.casework.office import BEN, Office
+from tests.casework.office import BEN, Office, crash_everywhere
+from tests.fakes import Faults
 from tests.tables import each_row
 
 SPENT = Usage(input_tokens=100, cost_usd=0.25)
@@ -119,3 +120,30 @@ def test_a_restart_keeps_the_wait(tmp_path: Path) -> None:
     tick(office, 600)
     assert len(office.investigator.assignments) == 2
     assert office.state.pending_reason is PendingReason.APPROVAL
+
+
+def test_wherever_the_process_dies_a_waiting_question_gets_one_draft(tmp_path: Path) -> None:
+    """Killed at any effect of asking, waiting and trying again, then started."""
+
+    def build(faults: Faults) -> Office:
+        return Office(tmp_path, away(), a_return(), faults=faults)
+
+    def story(office: Office) -> None:
+        office.asked()
+        tick(office, 15)
+
+    ends = crash_everywhere(build, story)
+    assert len(ends) > 20
+    for where, office in ends:
+        office.restart()
+        for _ in range(3):
+            tick(office, 60)
+        if not office.store.threads():  # nobody acknowledged the message: it comes again
+            assert where == "queue: before a job"
+            continue
+        assert office.state.pending_reason is PendingReason.APPROVAL, where
+        assert office.state.wait is None, where
+        steps = [step.to for step in office.state.status_history]
+        assert steps == [ThreadStatus.AWAITING_VALIDATION, ThreadStatus.PENDING_USER], where
+        assert len(office.messenger.cards) == 1, where
+        assert not office.jobs.waiting, where
