@@ -17,6 +17,9 @@ from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 
 FIRST_PAUSE_S: Final = 0.5
+LEAST_PAUSE_S: Final = 0.01
+"""The first pause where the provider says when to ask again, even if it says at once."""
+
 MAX_PAUSE_S: Final = 60.0
 """The longest pause that nobody asked for."""
 
@@ -30,9 +33,13 @@ T = TypeVar("T")
 
 
 def pause_s(error: Exception, attempt: int) -> float:
-    """Return how long to wait before attempt number `attempt` + 1: as advised, else doubling from half a second."""
+    """Return how long to wait before attempt number `attempt` + 1: as advised, else doubling from half a second.
+
+    Advice that did not help is not followed for ever.
+    """
     advised = retry_after_s(error)
-    return advised if advised is not None else min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), MAX_PAUSE_S)
+    least = min((FIRST_PAUSE_S if advised is None else LEAST_PAUSE_S) * 2.0 ** (attempt - 1), MAX_PAUSE_S)
+    return max(advised or 0.0, least)
 
 
 class RetryPolicy:

@@ -36,6 +36,7 @@ class ModelServer:
         self.requests: list[dict[str, Any]] = []
         self.closing, self.released = threading.Event(), threading.Event()
         self.refusing: Turn | None = None
+        self.refused = 0
         self._turns: dict[str, tuple[int, Turn | None]] = {}
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -122,6 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, {"type": "error", "error": {"type": "invalid_request_error", "message": why}})
             return
         if (refusing := self._model.refusing) is not None:
+            self._model.refused += 1
             self._play(refusing, body, {})
             return
         try:
