@@ -56,7 +56,7 @@ def _request(number: int, **limits: Any) -> RunRequest:
     return RunRequest(
         model="claude-opus-5-5",
         system="You look things up. " * 150,
-        prefix=("Rubric: say where it stands. " * 20,),
+        rubric="Rubric: say where it stands. " * 20,
         prompt=f"Question {number}?",
         tools=[Tool(name="look", description="Looks.", call=lambda _: found, arguments=Query)],
         answer=Answer,

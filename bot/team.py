@@ -220,6 +220,7 @@ class Team:
         for seconds, tick in (
             (CATCH_UP_EVERY_S, casework.questions.twins.tick),
             (TIDY_EVERY_S, shared.service.cards.tidy),
+            (CATCH_UP_EVERY_S, casework.upkeep.waiting_rounds.tick),
             (TIDY_EVERY_S, casework.upkeep.waiting.tick),
             (TIDY_EVERY_S, casework.upkeep.pages.tick),
             (TIDY_EVERY_S, casework.questions.autonomy.arming.tick),

@@ -16,9 +16,10 @@ from blocks.text.outgoing_text import context, escape, inline_code, local_time, 
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
 from bot.domain.questions.approval_basis import basis_of_thread, passed_words, quotes_that_match
 from bot.domain.questions.verdict_rules import objections as verdict_objections
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, assumed_words
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
+from bot.domain.waits import Wait, WaitFor
 
 PROGRESS_CHARS = 200
 WHY_CHARS = 200
@@ -46,8 +47,8 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
     if not state.is_open:
         return _ending(state)
-    if state.is_at_work and state.waits_for_codebase:
-        return WAITS_FOR_CODEBASE
+    if state.is_at_work and state.wait is not None and progress is None:
+        return _waiting(state.wait)
     if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
         return _joined(_RUNNING[state.status], _since(state), _again(state), doing)
@@ -56,11 +57,21 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     return _joined(_badge(state), _changed(state), _origin(state), cost)
 
 
+def _waiting(wait: Wait) -> str:
+    """Return what a question waits for, and when it is tried again."""
+    if wait.what is WaitFor.CODEBASE:
+        return WAITS_FOR_CODEBASE
+    why = f" {escape(wait.why.replace('_', ' '))};" if wait.why else ""
+    return f":hourglass: *Waiting for the model:*{why} next try {local_time(wait.until)}"
+
+
 def thread_cost_line(usage: Usage | None) -> str:
     """Return what the model runs cost, in words.
 
     >>> thread_cost_line(Usage(input_tokens=12_000, output_tokens=900, cost_usd=None))
     '12.9k tokens, cost unknown'
+    >>> thread_cost_line(Usage(input_tokens=12_000, cost_usd=0.12, price_assumed=True))
+    '$0.12 (no price is known, so the dearest counts)'
     """
     if usage is None:
         return ""
@@ -68,7 +79,8 @@ def thread_cost_line(usage: Usage | None) -> str:
         return "offline, no model was used"
     if usage.cost_usd is None:
         return f"{usage.tokens / 1000:.1f}k tokens, cost unknown"
-    return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
+    cost = f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
+    return cost + assumed_words(usage)
 
 
 def judged_by(state: ThreadState) -> str | None:

@@ -1,7 +1,7 @@
 """What model runs may still cost: an allowance for each case and a limit for each day (UTC), kept in spend.ndjson.
 
 A run is granted its share before it starts and is stopped before it exceeds it; runs at the same time never share a
-dollar. Where no price is known there is no cost to limit: the runner refuses such a model if a limit is set.
+dollar.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Budget:
             usage = result.usage
         except RunFailed as error:
             usage = error.usage
-            if isinstance(error, SpendLimitReached) and usage.cost_usd is not None:
+            if isinstance(error, SpendLimitReached):
                 raise SpendLimitReached(grant.why, usage=usage) from error
             raise
         finally:

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import anthropic
 from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaMessage, BetaToolUnionParam
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ from bot.agent.cost import CostMeter
 from bot.agent.loop_detector import LoopDetector
 from bot.agent.model_messages import (
     StreamReader,
+    Unsupported,
     build_first_message,
     fixed_params,
     model_text,
@@ -129,15 +131,17 @@ class Conversation:
         watch: Watchdog,
         meter: CostMeter,
         journal: RunLog,
+        unsupported: Unsupported,
     ) -> None:
-        self._params = fixed_params(client, request)
+        self._client, self._request, self._unsupported = client, request, unsupported
+        self._params = fixed_params(client, request, unsupported.of_run(request))
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages
         self._tools = Toolbox(request.tools, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = LoopDetector()
-        self._attempts = RetryPolicy(watch, journal, request.model)
+        self._attempts = RetryPolicy(watch, journal, request.model, request.limits)
         self.meter, self.journal = meter, journal
         self.history: list[Any] = [build_first_message(request)]
         self.turns = 0
@@ -151,7 +155,21 @@ class Conversation:
             Stuck: it goes in circles, or the turns or the reply's length are used up.
             RunFailed, Expired, Truncated, and what the SDK raises: there will be no answer.
         """
-        return self._attempts.insist(self._turns)
+        while True:
+            try:
+                return self._attempts.insist(self._turns)
+            except (anthropic.BadRequestError, anthropic.UnprocessableEntityError) as error:
+                if not self._can_do_without(error):
+                    raise
+
+    def _can_do_without(self, error: anthropic.APIStatusError) -> bool:
+        """Whether the first request was refused for an optional parameter; the next ones do not have it."""
+        if self.turns or not self._unsupported.learn(self._request, error):
+            return False
+        without = self._unsupported.of_run(self._request)
+        self._params = fixed_params(self._client, self._request, without)
+        self.journal.say(f"{self._request.model} does not take {', '.join(sorted(without))}: asking without")
+        return True
 
     def ask(self, words: str) -> str:
         """Return the reply to our own words, not streamed, without tools."""

@@ -1,8 +1,9 @@
 """What model runs cost: the prices of tokens, and a meter that refuses a call which may exceed the run's limit.
 
-Default prices are those that the vendor's own command line uses, not an official price list; `pricing` in
-triage.yml overrides them. A model without a price has no cost, rather than a wrong one. Every attempt is counted, also
-one that was cut off; the worst case of a call is reserved before it is made.
+Default prices are the vendor's list prices; `pricing` in triage.yml overrides them. A model without a price counts at
+the dearest known one, and its usage says so. Every attempt is counted, also one that was cut off; the worst case of a
+call is reserved before it is made.
+Source: https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-28.
 """
 
 from __future__ import annotations
@@ -75,16 +76,16 @@ DEFAULT_PRICES: Final[Prices] = MappingProxyType(
     {
         "claude-opus-5-5": Price(4, 20, 0.2),
         "claude-sonnet-5-5": Price(2, 10, 0.1),
-        "claude-haiku-5-5": Price(0.1, 0.5, 0.01),
+        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, long=Price(0.5, 2.5, 0.05)),
         "claude-fable-5-2": Price(8, 40, 0.2),
-        "claude-opus-5": Price(5, 25, 0.5),
-        "claude-opus-4-8": Price(5, 25, 0.5),
+        **dict.fromkeys(("claude-fable-5-1", "claude-mythos-5-1"), Price(10, 50, 0.25)),
+        **dict.fromkeys(("claude-fable-5", "claude-mythos-5"), Price(10, 50, 1)),
+        **dict.fromkeys((f"claude-opus-{version}" for version in ("5", "4-8", "4-7", "4-6", "4-5")), Price(5, 25, 0.5)),
         "claude-sonnet-5": Price(2, 10, 0.2),
-        "claude-sonnet-4-6": Price(3, 15, 0.3),
+        **dict.fromkeys(("claude-sonnet-4-6", "claude-sonnet-4-5"), Price(3, 15, 0.3)),
         "claude-haiku-4-5": Price(1, 5, 0.1),
     }
 )
-"""As they were read on 2026-11-20."""
 
 
 def with_overrides(overrides: Mapping[str, Price]) -> Prices:
@@ -102,35 +103,43 @@ def bare_model_id(model: str) -> str:
     return _REVISION.sub("", found[0]) if found else model
 
 
-def price_of(model: str, prices: Prices) -> Price | None:
+def known_price(model: str, prices: Prices) -> Price | None:
     """Return the price of a model: by its id, else by its own name, else by that without a date; None if unknown.
 
-    >>> price_of("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
+    >>> known_price("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES) == Price(1, 5, 0.1)
     True
     """
     bare = bare_model_id(model)
     return prices.get(model) or prices.get(bare) or prices.get(_DATED.sub("", bare))
 
 
+def dearest_model(prices: Prices) -> str:
+    """Return the id of the model whose tokens cost most."""
+
+    def dearness(model: str) -> tuple[float, float, float]:
+        dearest = max(filter(None, (prices[model], prices[model].long)), key=lambda tier: tier.output)
+        return dearest.output, dearest.input, dearest.cache_read
+
+    return max(prices, key=dearness)
+
+
 class CostMeter:
     """Counts one run's tokens; `usage` is complete at any moment."""
 
-    def __init__(self, model: str, price: Price | None, *, limit_usd: float | None, max_tokens: int) -> None:
-        self._model, self._price = model, price
+    def __init__(self, model: str, prices: Prices, *, limit_usd: float | None, max_tokens: int) -> None:
+        known = known_price(model, prices)
+        self._price, self._is_assumed = known or prices[dearest_model(prices)], known is None
         self._limit_usd, self._max_tokens = limit_usd, max_tokens
-        self.usage = self._priced(Usage())
+        self.usage = Usage()
 
     def reserve(self, request: Any) -> None:
         """Make sure that the worst case of a call with this content fits what is left.
 
         Raises:
-            SpendLimitReached: it does not, or nobody knows what the model costs; no call may be made.
+            SpendLimitReached: it does not; no call may be made.
         """
         if self._limit_usd is None:
             return
-        if self._price is None:
-            why = f"no price is known for {self._model}, so its spend limit cannot be kept; add it to `pricing`"
-            raise SpendLimitReached(why, usage=self.usage)
         worst = self._price.worst_usd(estimate_tokens(request), self._max_tokens)
         spent = self.usage.cost_usd or 0.0
         if spent + worst > self._limit_usd:
@@ -147,13 +156,10 @@ class CostMeter:
             output_tokens=max(reported.output_tokens, at_least_output),
             cache_read_tokens=reported.cache_read_input_tokens or 0,
             cache_write_tokens=reported.cache_creation_input_tokens or 0,
+            price_assumed=self._is_assumed,
         )
-        self.usage = total_usage(
-            self.usage, self._priced(reply)
-        )  # each reply by itself: a long prompt has its own price
-
-    def _priced(self, usage: Usage) -> Usage:
-        return usage.model_copy(update={"cost_usd": self._price.cost_usd(usage) if self._price else None})
+        cost_usd = self._price.cost_usd(reply)  # each reply by itself: a long prompt has its own price
+        self.usage = total_usage(self.usage, reply.model_copy(update={"cost_usd": cost_usd}))
 
 
 def estimate_tokens(request: Any) -> int:

@@ -14,10 +14,26 @@ from pydantic import BaseModel
 
 from bot.agent.answer_parsing import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
-from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices, price_of
-from bot.agent.model_messages import FINISH, REPAIR
-from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
-from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate_provider_error, vendor_words
+from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices
+from bot.agent.model_messages import FINISH, REPAIR, Unsupported
+from bot.agent.model_run import (
+    ModelUnavailable,
+    RunCancelled,
+    RunFailed,
+    RunRequest,
+    RunResult,
+    RunStopped,
+    RunTimedOut,
+)
+from bot.agent.provider_errors import (
+    FAILURES,
+    NotAnApi,
+    Truncated,
+    describe_failure,
+    fault_of,
+    retry_after_s,
+    vendor_words,
+)
 from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
@@ -43,12 +59,12 @@ class AnthropicRunner:
         self._client, self._prices = client, prices
         self._clock, self._monotonic, self._stop = clock, monotonic, stop
         self._secrets = frozenset(secrets) | ({key} if isinstance(key, str) else set())
+        self._unsupported = Unsupported()
 
     def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, RunCancelled, SpendLimitReached) with the usage so far."""
         limits = request.limits
-        price = price_of(request.model, self._prices)
-        meter = CostMeter(request.model, price, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
+        meter = CostMeter(request.model, self._prices, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
         journal = RunLog(request, clock=self._clock, monotonic=self._monotonic, secrets=self._secrets)
         watch = Watchdog(
             total_s=limits.total_s,
@@ -59,7 +75,7 @@ class AnthropicRunner:
         )
         try:
             with watch:
-                talk = Conversation(self._client, request, watch, meter, journal)
+                talk = Conversation(self._client, request, watch, meter, journal, self._unsupported)
                 result = _finish(talk, request)
         except (RunFailed, Expired, Truncated, NotAnApi, *FAILURES) as error:
             failure = _explain(error, request, meter)
@@ -113,9 +129,10 @@ def _explain(error: Exception, request: RunRequest, meter: CostMeter) -> RunFail
         return _of_limit(error, request, meter)
     if isinstance(error, Truncated):
         return RunFailed(f"the model's reply was cut off twice: {error}; try again", usage=meter.usage)
-    return RunFailed(
-        str(translate_provider_error(error, request.model)), usage=meter.usage, retry_after_s=retry_after_s(error)
-    )
+    fault = fault_of(error)
+    kind = ModelUnavailable if fault.passes else RunFailed
+    said = describe_failure(error, request.model)
+    return kind(said, usage=meter.usage, retry_after_s=retry_after_s(error), code=fault.code)
 
 
 def _of_limit(expired: Expired, request: RunRequest, meter: CostMeter) -> RunFailed:

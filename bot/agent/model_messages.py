@@ -1,15 +1,15 @@
 """Messages of one run in the provider's form: builds the requests, and reads each streamed reply to its end.
 
-Tools, system prompt and prefix come first and are the same bytes in every run of a kind, so that they are read from
-the provider's cache; the run's own data follows. A reply counts only after its stop event. A tool call counts only if
-its block was closed and its arguments are complete JSON; it then counts whatever stop reason the reply gives.
+Tools and system prompt come first and are the same bytes in every run of a kind, so that they are read from the
+provider's cache; the rubric, which differs by question type, and the run's own data follow. A reply counts only after
+its stop event. A tool call counts only if its block was closed and its arguments are complete JSON; it then counts
+whatever stop reason the reply gives.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import anthropic
@@ -17,20 +17,16 @@ import httpx2
 from anthropic.lib.streaming import BetaMessageStream
 from anthropic.types.beta import BetaContentBlock, BetaMessage
 
-from bot.agent.cost import CostMeter, bare_model_id
+from bot.agent.cost import CostMeter
 from bot.agent.model_run import RunRequest
-from bot.agent.retry import NotAnApi, Truncated
+from bot.agent.provider_errors import NotAnApi, Truncated, vendor_words
 from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
 
 _EPHEMERAL: Final = {"type": "ephemeral"}
-_NO_ADAPTIVE_THINKING: Final = re.compile(
-    r"claude-(?:(?:instant|[123])\b|haiku-4|(?:sonnet|opus)-4(?:-[015])?(?:[-@]20|$))"
-)
-"""Families from before adaptive thinking; the API answers a request for it with 400."""
-
 FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
+ONE_OBJECT: Final = "Answer with one JSON object of this schema and nothing else: {schema}"
 REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
 
 _CONTENT = frozenset({"content_block_start", "content_block_delta"})
@@ -39,20 +35,54 @@ _THINKING = frozenset({"thinking", "redacted_thinking"})
 _SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
 
 
-def fixed_params(client: object, request: RunRequest) -> dict[str, Any]:
+class Unsupported:
+    """Which optional parameters models refused, by model; all runs of a process share what one of them met."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, bool], frozenset[str]] = {}
+
+    def of_run(self, request: RunRequest) -> frozenset[str]:
+        """Return what is not to be sent in a run: of `effort`, `thinking` and `format`.
+
+        Some models refuse to think, others refuse not to.
+        """
+        return self._found.get((request.model, request.thinks), frozenset())
+
+    def learn(self, request: RunRequest, error: anthropic.APIStatusError) -> bool:
+        """Note what a refusal names; whether that is new. The API has no code for it, so its words are read."""
+        words = (vendor_words(error) or "").casefold()
+        named = {name for name in ("effort", "thinking") if name in words}
+        if not named and "output_config" in words:  # the server knows neither this block nor what is in it
+            named = {"effort", "format"}
+        known = self.of_run(request)
+        self._found[request.model, request.thinks] = known | named
+        return not named <= known
+
+
+def fixed_params(client: object, request: RunRequest, without: Collection[str] = ()) -> dict[str, Any]:
     """Return what every call of a run has in common, messages and tools aside.
 
     Args:
         client: The SDK's client; only the vendor's own API marks the growing history for caching by itself.
         request: The run; the provider holds its answer to the schema.
+        without: The optional parameters that the model is known to refuse.
     """
     schema = anthropic.transform_schema(request.answer)
-    system: list[dict[str, Any]] = [{"type": "text", "text": text} for text in (request.system, *request.prefix)]
-    system[-1]["cache_control"] = _EPHEMERAL
+    system: list[dict[str, Any]] = [{"type": "text", "text": request.system, "cache_control": _EPHEMERAL}]
     params: dict[str, Any] = {"model": request.model, "max_tokens": request.limits.max_tokens, "system": system}
-    params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-    if not _NO_ADAPTIVE_THINKING.match(bare_model_id(request.model)):
-        params["thinking"] = {"type": "adaptive", "display": "summarized"}
+    if request.rubric:
+        system.append({"type": "text", "text": request.rubric})
+    output: dict[str, Any] = {}
+    if "format" in without:
+        system.append({"type": "text", "text": ONE_OBJECT.format(schema=json.dumps(schema))})
+    else:
+        output["format"] = {"type": "json_schema", "schema": schema}
+    if request.effort and "effort" not in without:
+        output["effort"] = request.effort
+    if output:
+        params["output_config"] = output
+    if "thinking" not in without:
+        params["thinking"] = {"type": "adaptive", "display": "summarized"} if request.thinks else {"type": "disabled"}
     if isinstance(client, anthropic.Anthropic):
         params["cache_control"] = _EPHEMERAL
     return params

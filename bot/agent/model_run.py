@@ -12,19 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import BaseModel
 
 from bot.agent.tools.base import Tool
 from bot.domain.returns import Usage
 from bot.domain.text.humanize import counted
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
 
 EVERY_S: Final = 3.0
 THINKING_CHARS: Final = 120
 
 Show = Callable[[str], None]
+Effort = Literal["low", "medium", "high"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,16 +40,28 @@ class RunLimits:
     max_turns: int = 24
     max_tokens: int = 8_000
     spend_usd: float | None = None
+    max_attempts: int = 4
+    """How often the first request is made at most while its failures pass by themselves."""
+    first_pause_s: float | None = None
+    """The longest pause before another attempt at the first request: nothing is lost if the run is made later."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunRequest:
-    """One run to make. `prefix` blocks are stable across runs and marked for caching; `prompt` is this run's data."""
+    """One run to make.
+
+    `system` and the tools are equal for all runs of a kind and marked for caching; `rubric` differs by question type,
+    and `prompt` is this run's data.
+    """
 
     model: str
     system: str
-    prefix: Sequence[str] = ()
+    rubric: str = ""
     prompt: str
+    effort: Effort | None = None
+    """How hard the model works; None: its own default."""
+    thinks: bool = True
+    """Whether it may think before it answers; thinking counts as output."""
     tools: Sequence[Tool] = ()
     answer: type[BaseModel]
     read: Callable[[str], BaseModel] | None = None
@@ -81,15 +94,21 @@ class RunResult:
 
 
 class RunFailed(ProviderError):
-    """A run ended without an answer; `usage` is what it cost until then."""
+    """A run ended without an answer; `usage` is what it cost until then, `code` names a fault of the provider."""
 
-    def __init__(self, message: str, *, usage: Usage, retry_after_s: float | None = None) -> None:
-        super().__init__(message, retry_after_s=retry_after_s)
+    def __init__(
+        self, message: str, *, usage: Usage, retry_after_s: float | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message, retry_after_s=retry_after_s, code=code)
         self.usage = usage
 
     def limits(self) -> dict[str, Any]:
         """Return which limit expired, for records and JSON output; nothing where none did."""
         return {}
+
+
+class ModelUnavailable(RunFailed, Unavailable):
+    """The provider is away; nothing is wrong with the run, and the same may work later."""
 
 
 class RunTimedOut(RunFailed):

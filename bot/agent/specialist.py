@@ -1,7 +1,7 @@
 """One model run for a role (investigator, validator or beat): system prompt, tools and rubric, then this run's data.
 
-System prompt, tools and rubric are the same for every run of a role, so they are read from the provider's cache. The
-answer must be an object of the role's type.
+System prompt and tools are the same for every run of a role, so they are read from the provider's cache. The answer
+must be an object of the role's type.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.model_run import OnProgress, RunLimits, Runner, RunRequest, RunResult
+from bot.agent.model_run import Effort, OnProgress, RunLimits, Runner, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
 
@@ -41,6 +41,8 @@ class Specialist:
     limits: RunLimits
     allowance: Allowance | None = None
     read: Callable[[str], BaseModel] | None = None
+    effort: Effort | None = None
+    thinks: bool = True
     token: Token = random_token
 
     def run(
@@ -53,8 +55,11 @@ class Specialist:
         spent_usd: float,
         on_progress: OnProgress | None = None,
         cancel: threading.Event | None = None,
+        effort: Effort | None = None,
     ) -> RunResult:
         """Return the answer to a case's data, `sections`; `spent_usd` is what the case has cost so far.
+
+        `effort` is this run's, instead of the role's.
 
         Raises:
             RunFailed: with the usage so far.
@@ -63,7 +68,9 @@ class Specialist:
         request = RunRequest(
             model=self.model,
             system=self.system,
-            prefix=(f"# Rubric\n\n{rubric}",),
+            rubric=f"# Rubric\n\n{rubric}",
+            effort=effort or self.effort,
+            thinks=self.thinks,
             prompt=delimit(tuple(sections), token=self.token),
             tools=tools,
             answer=self.answer,

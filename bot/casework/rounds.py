@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from bot.agent.model_run import OnProgress, RunFailed, RunStopped
+from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
 from bot.agent.run_records import RunRecord, RunRecorder
 from bot.casework.checks.validation import Validation, Validator
 from bot.casework.escalate.escalations import Escalations
@@ -30,6 +30,7 @@ from bot.casework.investigate.assignment import (
 from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
+from bot.casework.waiting_rounds import WaitingRounds
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
@@ -56,6 +57,7 @@ class Rounds:
         self._validator = validator
         self._runs = runs
         self._escalations = escalations
+        self._waiting = WaitingRounds(service)
         self._steps: dict[ThreadStatus, Callable[[ThreadState], None]] = {
             ThreadStatus.INVESTIGATING: self._investigate,
             ThreadStatus.BOUNCED: self._investigate,
@@ -68,24 +70,24 @@ class Rounds:
         if state is not None and state.status in self._steps:
             self._service.asker.begin(state)
         while (state := self._service.store.get(thread_id)) is not None and state.status in self._steps:
-            try:
-                self._steps[state.status](state)
-            except CodebaseUnreadable:
-                self._note_wait(state, waits=True)
-                raise
-            self._note_wait(state, waits=False)
+            if self._waiting.is_early(state):
+                return
+            self._take_step(state)
             self._service.cards.show_card(thread_id)
         if state is not None and state.status is ThreadStatus.ESCALATED:
             self._escalations.launch(thread_id)
         self._auto.consider(thread_id)
 
-    def _note_wait(self, state: ThreadState, *, waits: bool) -> None:
-        """Have the card say that the question waits for the codebase, or no longer."""
-        now = self._service.store.get(state.thread_id)
-        if now is None or now.waits_for_codebase is waits:
-            return
-        if self._service.store.evolve(state.thread_id, waits_for_codebase=waits) is not None and waits:
-            self._service.cards.show_later(state.thread_id)
+    def _take_step(self, state: ThreadState) -> None:
+        """Take one step, or put it off while the model's provider or the codebase is away."""
+        try:
+            self._steps[state.status](state)
+        except (CodebaseUnreadable, ModelUnavailable) as error:
+            if not self._waiting.put_off(state.thread_id, error):
+                why = f"it waited too long (`expire_after`): {error}"
+                self._save(state, lambda now: self._given_up(now, why))
+        else:
+            self._waiting.end(state.thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
@@ -104,8 +106,8 @@ class Rounds:
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
                 run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
                 run.products = found.as_products()
-        except (RunStopped, DiskRefused):
-            raise  # the job waits for the next start, the disk, or the codebase; nobody could do anything on the card
+        except (RunStopped, ModelUnavailable, DiskRefused):
+            raise  # it is done again later; nobody could do anything on the card
         except TriageError as error:
             if (why := self._escalations.run_after(state, error)) is None:
                 self._failed(state, "the investigation failed", error)
@@ -138,7 +140,7 @@ class Rounds:
             with self._running(state, run_id, "validation") as (report, run):
                 validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
                 run.trace = validation.as_trace()
-        except (RunStopped, DiskRefused):
+        except (RunStopped, ModelUnavailable, DiskRefused):
             raise
         except TriageError as error:
             self._failed(state, "the draft could not be validated", error)
@@ -188,12 +190,12 @@ class Rounds:
 
     @contextmanager
     def _running(self, state: ThreadState, run_id: str, what: str) -> Iterator[tuple[OnProgress, RunRecord]]:
-        """Show how far a run is and record it; what one cost that is made again after the next start is counted."""
+        """Show how far a run is and record it; what one cost that is made again later is counted."""
         try:
             with self._service.cards.progress_of(state.thread_id) as report, self._runs.recording(run_id, what) as run:
                 yield report, run
-        except RunStopped as stopped:
-            spent = stopped.usage
+        except (RunStopped, ModelUnavailable) as error:
+            spent = error.usage
             self._save(state, lambda now: now.evolve(usage=_with(now.usage, spent)))
             raise
 
@@ -207,7 +209,9 @@ class Rounds:
 
     def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
         at = self._service.clock.now()
-        return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
+        return now.transition(
+            ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, wait=None, **known
+        )
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
         """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""

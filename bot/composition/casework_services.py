@@ -27,6 +27,7 @@ from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
+from bot.casework.waiting_rounds import WaitingRounds
 from bot.composition.fix_services import FixServices
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
@@ -144,6 +145,7 @@ class CaseworkUpkeep:
     def __init__(self, on: SharedServices) -> None:
         service, settings, poster, hours = on.service, on.settings, on.slack.poster, on.working_hours()
         posts = OpsChannelPosts(poster, ops_channel=on.ops_channel, expire_after=settings.expire_after)
+        self.waiting_rounds = WaitingRounds(service)
         self.waiting = DraftReminders(service, on.storage.journal(REMINDERS), posts.remind, hours=hours)
         pages = PagePosts(
             on.slack.client,

@@ -158,6 +158,8 @@ def _build_screen(models: ModelAccess, session: Session) -> Specialist:
         limits=LIMITS,
         allowance=_allowance(session),
         read=parse_reply,
+        effort="low",
+        thinks=False,  # it would leave no room for the answer in so few tokens
     )
 
 

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 ANSWER_TOKENS = 16_000
 LONG_RUN_TURNS = 150
+LONG_RUN_ATTEMPTS = 60
+"""So many attempts last longer than the run: nobody waits for a worker's place meanwhile."""
+
+FIRST_PAUSE_S = 5.0
+"""How long a question may wait for a provider at the place of a worker, before anything was paid for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,7 +117,9 @@ def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Spe
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
-    return drafts, replace(drafts, model=judge, system=f"{prompt('validator')}{about}", answer=ValidatorAnswer)
+    return drafts, replace(
+        drafts, model=judge, system=f"{prompt('validator')}{about}", answer=ValidatorAnswer, effort="high"
+    )
 
 
 def _about_team(settings: Settings) -> str:
@@ -137,10 +144,17 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
         total_s=settings.investigator.hard_cap_runtime_min * 60,
         stall_s=stall_limit_s(settings, sources.environment),
         max_tokens=ANSWER_TOKENS,
+        first_pause_s=FIRST_PAUSE_S,
     )
     if not sources.is_long:
         return limits
-    return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
+    return replace(
+        limits,
+        total_s=settings.escalation.time_limit_min * 60,
+        max_turns=LONG_RUN_TURNS,
+        max_attempts=LONG_RUN_ATTEMPTS,
+        first_pause_s=None,
+    )
 
 
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:

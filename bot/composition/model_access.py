@@ -11,15 +11,13 @@ import time
 from pydantic import SecretStr
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.cost import Price, Prices, price_of, with_overrides
+from bot.agent.cost import Price, Prices, dearest_model, known_price, with_overrides
 from bot.agent.model_run import Runner
 from bot.agent.specialist import ModelAccess
 from bot.config.environment import Environment
-from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
+from bot.config.model_settings import PriceSettings, Provider
 from bot.config.settings import Settings
 from bot.ports import Clock, Journal
-
-_UNLIMITED = BudgetSettings(per_thread_usd=None, per_day_usd=None)
 
 
 def open_model_access(
@@ -43,7 +41,7 @@ def open_model_access(
 
 def thread_allowance(settings: Settings) -> Allowance | None:
     """Return what all runs of one thread may cost together."""
-    usd = _budget(settings).per_thread_usd
+    usd = settings.budget.per_thread_usd
     return None if usd is None else Allowance(usd=usd, whose="this thread")
 
 
@@ -88,27 +86,27 @@ def _secret(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value else None
 
 
-def unpriced(settings: Settings) -> dict[str, list[str]]:
-    """Return the models of sessions that have no price though what they spend is limited, with who asks for them.
+def unpriced_models(settings: Settings) -> list[str]:
+    """Return the models in use that have no known price."""
+    beats = [session.heartbeat for session in settings.sessions.values() if session.heartbeat.enabled]
+    used = [settings.investigator.model, settings.validator.model]
+    used += [model for beat in beats for model in (beat.heartbeat_model, beat.model)]
+    prices = _prices(settings)
+    return [model for model in dict.fromkeys(used) if model and known_price(model, prices) is None]
 
-    Such a model is refused before every run: a pre-screen always escalates, a full run always fails.
-    """
-    prices, found = _prices(settings), dict[str, list[str]]()
-    per_day = _budget(settings).per_day_usd
-    for name, session in settings.sessions.items():
-        beat = session.heartbeat
-        if beat.enabled and (per_day is not None or beat.daily_budget_usd is not None):
-            for model, what in ((beat.heartbeat_model, "pre-screen"), (beat.model, "beats")):
-                if model and price_of(model, prices) is None:
-                    found.setdefault(model, []).append(f"{what} of {name}")
-    return found
+
+def assumed_price(settings: Settings) -> tuple[str, Price]:
+    """Return the dearest known model and its price, at which a model without one counts."""
+    prices = _prices(settings)
+    dearest = dearest_model(prices)
+    return dearest, prices[dearest]
 
 
 def _spending(settings: Settings, spend: Journal, clock: Clock) -> Budget:
     return Budget(
         spend,
         clock,
-        per_day_usd=_budget(settings).per_day_usd,
+        per_day_usd=settings.budget.per_day_usd,
         at_once=settings.max_concurrent_sessions,
     )
 
@@ -118,12 +116,7 @@ def _prices(settings: Settings) -> Prices:
 
 
 def _price(given: PriceSettings) -> Price:
-    plain = given.model_dump(exclude={"long"})
-    return Price(**plain, long=Price(**given.long.model_dump()) if given.long else None)
-
-
-def _budget(settings: Settings) -> BudgetSettings:
-    """Return the limits of spending; those nobody asked for do not stop a model that has no price."""
-    prices, models = _prices(settings), filter(None, (settings.investigator.model, settings.validator.model))
-    is_priced = all(price_of(model, prices) for model in models)
-    return settings.budget if is_priced or "budget" in settings.model_fields_set else _UNLIMITED
+    if given.long is None:
+        return Price(given.input, given.output, given.cache_read)
+    long = Price(given.long.input, given.long.output, given.long.cache_read)
+    return Price(given.input, given.output, given.cache_read, long, given.long.above)

@@ -53,7 +53,7 @@ class InvestigatorSettings(SettingsBlock):
     """The model that drafts, and the limits of one investigation."""
 
     model: ModelId = DEFAULT_MODEL
-    """Who drafts. A model without a price (see `pricing`) has no spend limit unless you write `budget` yourself."""
+    """Who drafts. A model without a known price counts at the dearest known one; `pricing` says what it costs."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
     """2: the investigator corrects a bounced draft once, then it is validated again. 1: a bounced draft goes to the
     human at once."""
@@ -83,13 +83,29 @@ class TokenPrices(SettingsBlock):
     """What it reads from the provider's cache."""
 
 
+class LongPrices(TokenPrices):
+    """What tokens cost in a call whose prompt is long, all of them."""
+
+    above: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    """How many tokens a prompt may have before these prices count."""
+
+
 class PriceSettings(TokenPrices):
     """What a model costs, in US dollars per million tokens."""
 
-    long: TokenPrices | None = None
-    """What a call costs whose prompt is longer than `long_above`, all its tokens; null: the same."""
-    long_above: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
-    """How many tokens a prompt may have before `long` counts."""
+    long: LongPrices | None = None
+    """What a call with a long prompt costs; null: the same."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_over_long_above(cls, given: object) -> object:
+        """Read `long_above`, as earlier versions called `long.above`."""
+        if not isinstance(given, dict) or "long_above" not in given:
+            return given
+        rest = {key: value for key, value in given.items() if key != "long_above"}
+        if isinstance(rest.get("long"), dict):
+            rest["long"] = {"above": given["long_above"], **rest["long"]}
+        return rest
 
 
 class BudgetSettings(SettingsBlock):

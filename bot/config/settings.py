@@ -145,7 +145,7 @@ class Settings(TeamMatters):
     mcp_servers: McpConfig = {}
     """Servers whose tools become the investigator's, by a name of yours."""
     pricing: dict[ModelId, PriceSettings] = {}
-    """What models cost, by model id, over the built-in list; without a price a cost is shown as unknown."""
+    """What models cost, by model id, over the built-in list; one without a price counts at the dearest known one."""
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
     """Jobs worked off at once, at most one of them a heartbeat."""
     heartbeat: Annotated[BeatSettings, InheritedValue()] = BeatSettings()

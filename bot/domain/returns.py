@@ -6,11 +6,12 @@ parse could not. They are strict about shape: an unknown value of a closed field
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, Field, ValidationError
 
@@ -296,18 +297,25 @@ class ValidatorReturn(FrozenValue):
 
 
 class Usage(FrozenValue):
-    """What model runs cost; all zero and free where no model was used. `cost_usd` is None when a price is unknown."""
+    """What model runs cost; all zero and free where no model was used. `cost_usd` is None when nobody said it."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = 0.0
+    price_assumed: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    """Whether a model in it has no known price, so that `cost_usd` counts its tokens at the dearest known one."""
 
     @property
     def tokens(self) -> int:
         """All of them; none where no model was used."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+def assumed_words(usage: Usage) -> str:
+    """Return what stands behind a shown cost: nothing, or that a price was assumed."""
+    return " (no price is known, so the dearest counts)" if usage.price_assumed else ""
 
 
 def total_usage(*usages: Usage | None) -> Usage:
@@ -326,4 +334,5 @@ def total_usage(*usages: Usage | None) -> Usage:
         cache_read_tokens=sum(usage.cache_read_tokens for usage in known),
         cache_write_tokens=sum(usage.cache_write_tokens for usage in known),
         cost_usd=sum(costs) if len(costs) == len(known) else None,
+        price_assumed=any(usage.price_assumed for usage in known),
     )

@@ -29,6 +29,7 @@ from bot.domain.paging import Paging
 from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks
 from bot.domain.severity import Severity
+from bot.domain.waits import Wait
 from bot.errors import IllegalTransition, InputError
 
 REPLY_MARK: Final = "triage_reply:"
@@ -263,8 +264,8 @@ class ThreadState(FrozenValue):
     """What changed since the draft was made; `with_doubts` adds to them."""
     stale_reasons: tuple[str, ...] = ()
     """The same in words, as the card shows them."""
-    waits_for_codebase: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    """Whether the machine's work stands still until git can read the codebase again."""
+    wait: Annotated[Wait | None, Field(exclude_if=operator.not_)] = None
+    """What the machine's work waits for, where it does."""
     post_intent: PostIntent | None = None
     dismiss_reason: str | None = None
     orchestrator_tokens: int | None = None

@@ -38,17 +38,37 @@ PATIENCE_S: Final = 8.0
 _NOT_WORTH_A_WAIT: Final = ("/chat.update", "/reactions.add", "/reactions.remove")
 """A newer state supersedes what was refused, so it is put off by who asked for it, not waited for."""
 
-_ADVICE = {
+_LAYOUT = "Slack does not take how the message is laid out; the bot's log names it, please report that"
+_THREADS = "the channel's posting permissions forbid this; ask a workspace admin to allow the bot to post and to reply"
+_CLICK_AGAIN = "the click was too long ago for Slack to open a dialogue; click again"
+
+ADVICE: Final = {
     "channel_not_found": "invite the bot to the channel, or correct its id in triage.yml",
     "not_in_channel": "invite the bot to the channel",
     "is_archived": "the channel is archived",
+    "restricted_action": _THREADS,
+    "restricted_action_read_only_channel": _THREADS,
+    "restricted_action_thread_only_channel": _THREADS,
+    "restricted_action_non_threadable_channel": _THREADS,
+    "thread_not_found": "the message it belongs to was deleted; ask again in a new message",
+    "message_not_found": "the message was deleted",
+    "user_not_in_channel": "the person is not in the channel; invite them",
+    "msg_too_long": "the text is too long for one message; shorten it",
+    "msg_blocks_too_long": "the message is too long as a whole; shorten it",
+    "invalid_blocks": _LAYOUT,
+    "invalid_blocks_format": _LAYOUT,
+    "expired_trigger_id": _CLICK_AGAIN,
+    "invalid_trigger_id": _CLICK_AGAIN,
+    "trigger_exchanged": "the dialogue was opened already; close it, or click again",
     "missing_scope": "reinstall the app from manifest.yml",
     "invalid_auth": "check the tokens in .env",
     "not_authed": "check the tokens in .env",
     "token_revoked": "the token was revoked; copy the new one into .env",
+    "token_expired": "the token has expired; copy the new one into .env",
     "not_allowed_token_type": "the two tokens in .env are swapped",
     "account_inactive": "the app was removed from the workspace; install it again",
 }
+"""What each of Slack's refusals means and what to do about it; people read it behind the code."""
 
 
 _LATER = frozenset({"ratelimited", "rate_limited", "accesslimited", "team_added_to_org", "temporarily_unavailable"})
@@ -196,7 +216,7 @@ def translate_slack_errors(what: str, *, posting: bool = False) -> Iterator[None
             wait_s = _retry_after_s(getattr(error.response, "headers", {}))
             advice = f"; nothing was done, try again in {wait_s:.0f} s" if wait_s is not None else ""
             raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s, code=said) from error
-        advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
+        advice = f"; {ADVICE[code]}" if code in ADVICE else ""
         raise ProviderError(f"Slack could not {what}: {code}{advice}", code=code) from error
     except (OSError, HTTPException, JSONDecodeError) as error:
         kind = Unconfirmed if posting and not _never_left(error) else Unavailable

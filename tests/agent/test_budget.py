@@ -73,13 +73,6 @@ def test_the_runners_refusal_is_told_in_our_words_and_paid_for() -> None:
     assert [record["cost_usd"] for record in purse.journal.records()] == [0.3]
 
 
-def test_a_model_without_a_price_is_refused_in_the_runners_words() -> None:
-    """It is not the limit that was reached."""
-    purse = Purse(per_thread_usd=2.0)
-    with pytest.raises(SpendLimitReached, match="no price"):
-        purse.run(ScriptedRunner(SpendLimitReached("no price is known", usage=costing(None))))
-
-
 def test_a_failed_run_counts() -> None:
     """Usage is never lost."""
     purse = Purse(per_day_usd=1.0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.model_run import RunRequest
-from tests.agent.modelrun import FINAL, Answer, bench, look, playing
+from tests.agent.modelrun import FINAL, bench, look, playing
 from tests.model_server.script import Call, Turn
 from tests.tables import each_row
 
@@ -51,29 +50,3 @@ def test_a_cut_reply_of_thinking_alone_leaves_the_question_in_place() -> None:
     with playing(Turn(thinking="long " * 30, stop="max_tokens"), FINAL) as server:
         assert bench(server).run().convergence_forced
     assert "why?" in str(server.requests[-1]["body"]["messages"][0])
-
-
-@each_row(
-    "model, adapts",
-    [
-        ("claude-opus-5-5", True),
-        ("claude-haiku-5-5", True),
-        ("us.anthropic.claude-opus-5-5-v1:0", True),
-        ("claude-sonnet-4-6", True),
-        ("claude-opus-4-8", True),
-        ("claude-haiku-4-5-20251001", False),
-        ("anthropic.claude-haiku-4-5-20251001-v1:0", False),
-        ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", False),
-        ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-20250514-v1:0", False),
-        ("claude-opus-4-1@20250805", False),
-        ("claude-opus-4-5", False),
-        ("anthropic.claude-3-5-sonnet-20241022-v2:0", False),
-        ("an-open-model", True),
-    ],
-)
-def test_adaptive_thinking_is_asked_of_models_that_have_it(model: str, adapts: bool) -> None:
-    """Under a cloud's id as well."""
-    from bot.agent.model_messages import fixed_params
-
-    request = RunRequest(model=model, system="s", prompt="p", answer=Answer)
-    assert ("thinking" in fixed_params(object(), request)) is adapts

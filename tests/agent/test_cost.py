@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.cost import DEFAULT_PRICES, CostMeter, Price, estimate_tokens, price_of, with_overrides
+from bot.agent.cost import (
+    DEFAULT_PRICES,
+    CostMeter,
+    Price,
+    dearest_model,
+    estimate_tokens,
+    known_price,
+    with_overrides,
+)
 from bot.agent.model_run import SpendLimitReached
 from bot.domain.returns import Usage
 from tests.agent.modelrun import FINAL, MODEL, bench, look, playing
@@ -31,11 +39,31 @@ def test_every_kind_of_token_is_counted_and_paid() -> None:
     assert usage.cost_usd == pytest.approx((2000 * 4 + 400 * 20 + 6000 * 0.2 + 800 * 5) / 1e6)
 
 
-def test_a_model_without_a_price_has_tokens_and_no_cost() -> None:
-    """Rather than a wrong one."""
+def test_a_model_without_a_price_counts_at_the_dearest_known_one() -> None:
+    """A team's own prices count among the known ones; the usage says that the price is assumed."""
+    used = {"input_tokens": 1_000_000, "output_tokens": 0, "cache_read_input_tokens": 0}
+    turn = Turn(answer={"text": "done"}, usage={**used, "cache_creation_input_tokens": 0})
+    for prices in (DEFAULT_PRICES, with_overrides({"house-model": Price(99, 100, 1)})):
+        with playing(turn) as server:
+            usage = bench(server, prices=prices).run(model="claude-unheard-of").usage
+        assert usage.cost_usd == prices[dearest_model(prices)].input == max(price.input for price in prices.values())
+        assert usage.price_assumed
+    with playing(turn) as server:
+        assert not bench(server).run().usage.price_assumed
+
+
+def test_an_assumed_price_keeps_a_spend_limit() -> None:
+    """8,000 tokens of answer may cost 40 cents at the dearest price: not one call fits."""
     with playing(FINAL) as server:
-        usage = bench(server).run(model="claude-unheard-of").usage
-    assert (usage.input_tokens, usage.cost_usd) == (10, None)
+        bench(server).fail(SpendLimitReached, model="claude-unheard-of", limits={"spend_usd": 0.35})
+    assert server.requests == []
+
+
+def test_haiku_costs_five_times_as_much_above_100k_tokens_of_prompt() -> None:
+    """All tokens of the call, cache reads among the prompt's."""
+    price = DEFAULT_PRICES["claude-haiku-5-5"]
+    assert price.cost_usd(Usage(input_tokens=100_000, output_tokens=100_000)) == pytest.approx(0.01 + 0.05)
+    assert price.cost_usd(Usage(cache_read_tokens=200_000, output_tokens=100_000)) == pytest.approx(0.01 + 0.25)
 
 
 def test_a_teams_prices_win_over_the_defaults() -> None:
@@ -43,7 +71,7 @@ def test_a_teams_prices_win_over_the_defaults() -> None:
     own = Price(1, 2, 0)
     prices = with_overrides({MODEL: own, "house-model": own})
     assert prices[MODEL] == prices["house-model"] == own
-    assert price_of("claude-haiku-5-5", prices) == DEFAULT_PRICES["claude-haiku-5-5"]
+    assert known_price("claude-haiku-5-5", prices) == DEFAULT_PRICES["claude-haiku-5-5"]
 
 
 def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
@@ -63,9 +91,9 @@ def test_a_long_prompt_has_its_own_price_call_by_call() -> None:
 )
 def test_a_clouds_id_has_the_price_of_the_model(model: str) -> None:
     """Region, vendor, date and revision are no other model; a team's price for the very id wins."""
-    assert price_of(model, DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
+    assert known_price(model, DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
     own = Price(1, 2, 0)
-    assert price_of(model, with_overrides({model: own})) == own
+    assert known_price(model, with_overrides({model: own})) == own
 
 
 def test_a_call_that_might_exceed_the_limit_is_not_made() -> None:
@@ -93,13 +121,6 @@ def test_retries_and_forced_answers_are_bounded_too() -> None:
     assert len(server.requests) == 1
 
 
-def test_a_limit_on_a_model_without_a_price_is_refused() -> None:
-    """Nobody could keep it."""
-    with playing(FINAL) as server:
-        assert "`pricing`" in str(bench(server).fail(SpendLimitReached, model="m", limits={"spend_usd": 9.0}))
-    assert server.requests == []
-
-
 class _Reported:
     cache_read_input_tokens = cache_creation_input_tokens = None
 
@@ -113,7 +134,7 @@ class _Reported:
 )
 def test_no_sequence_of_calls_exceeds_a_limit(calls: list[tuple[str, int]], limit: float) -> None:
     """As long as an answer keeps to its token limit and a text is no more tokens than the estimate."""
-    meter = CostMeter(MODEL, DEFAULT_PRICES[MODEL], limit_usd=limit, max_tokens=500)
+    meter = CostMeter(MODEL, DEFAULT_PRICES, limit_usd=limit, max_tokens=500)
     for text, output in calls:
         try:
             meter.reserve(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -183,19 +182,29 @@ def test_a_record_that_cannot_be_written_does_not_end_the_run(tmp_path: Path) ->
         assert bench(server).run(folder=tmp_path / "gone").turns == 2
 
 
-def test_system_tools_and_prefix_are_read_from_the_cache_by_the_next_run() -> None:
-    """Two runs with other data: the second reads the whole stable prefix, and each turn reads the turn before it."""
-    prefix = ("rubric " * 200,)
+def test_runs_of_two_question_types_share_what_the_cache_holds() -> None:
+    """System prompt and tools come first, with a mark of their own; the rubric stands behind it."""
+    system = "You test. " * 400
     with playing(look(), FINAL.model_copy(update={"usage": {}})) as server:
         place = bench(server)
-        first, second = (place.run(prompt=prompt, prefix=prefix) for prompt in ("first?", "second?"))
-    stable = len(json.dumps({"type": "text", "text": prefix[0]})) // 4
+        for rubric in ("# Rubric\n\nstatus", "# Rubric\n\ntechnical"):
+            place.run(system=system, rubric=rubric)
+    first, _, second, _ = place.asked
+    shared = {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+    assert first["system"][0] == second["system"][0] == shared
+    assert first["tools"] == second["tools"]
+    assert first["system"][1] != second["system"][1]
     assert server.requests[0]["usage"]["cache_read_input_tokens"] == 0
-    assert server.requests[2]["usage"]["cache_read_input_tokens"] >= stable
-    assert second.usage.cache_read_tokens > first.usage.cache_read_tokens
-    for before, after in (server.requests[:2], server.requests[2:]):
-        written = before["usage"]["cache_read_input_tokens"] + before["usage"]["cache_creation_input_tokens"]
-        assert after["usage"]["cache_read_input_tokens"] == written
+    assert server.requests[2]["usage"]["cache_read_input_tokens"] >= len(system) // 4
+
+
+def test_each_turn_reads_the_turn_before_it_from_the_cache() -> None:
+    """The end of the history is marked anew in every request."""
+    with playing(look(), FINAL.model_copy(update={"usage": {}})) as server:
+        bench(server).run(rubric="rubric " * 200)
+    before, after = server.requests
+    written = before["usage"]["cache_read_input_tokens"] + before["usage"]["cache_creation_input_tokens"]
+    assert after["usage"]["cache_read_input_tokens"] == written > 0
 
 
 def test_a_retry_sends_the_same_bytes() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.agent.model_run import RunFailed
+from bot.agent.model_run import ModelUnavailable
+from bot.agent.retry import LATER_ATTEMPTS
 from tests.agent.modelrun import FINAL, KEY, bench, look, patiently, playing
 from tests.model_server.script import Turn
 from tests.tables import each_row
@@ -21,7 +22,7 @@ def test_a_rate_limit_is_waited_out_as_long_as_it_asks(tmp_path: Path) -> None:
 def test_a_rate_limit_longer_than_the_run_is_not_waited_for() -> None:
     """The SDK alone would sleep an hour; the caller gets the advice instead."""
     with playing(Turn(status=429, error="rate_limit_error", retry_after="3600")) as server:
-        error = bench(server).fail()
+        error = bench(server).fail(ModelUnavailable)
     assert error.retry_after_s == 3600
     assert "limiting our rate" in str(error)
     assert len(server.requests) == 1
@@ -36,8 +37,22 @@ def test_an_overload_passes() -> None:
 def test_an_overload_that_stays_ends_the_run_after_four_attempts() -> None:
     """The SDK's own retries are off, so they do not multiply with ours."""
     with playing(Turn(status=529, error="overloaded_error", retry_after="0.01")) as server:
-        assert "overloaded" in str(bench(server).fail())
+        assert "overloaded" in str(bench(server).fail(ModelUnavailable))
     assert len(server.requests) == 4
+
+
+def test_an_overload_in_the_middle_of_a_run_gets_more_attempts() -> None:
+    """What the run did so far would be paid for again."""
+    with playing(look(), Turn(status=529, error="overloaded_error", retry_after="0.01")) as server:
+        bench(server).fail(ModelUnavailable)
+    assert len(server.requests) == 1 + 4 + LATER_ATTEMPTS
+
+
+def test_a_first_request_is_not_waited_for_longer_than_its_run_allows() -> None:
+    """Nothing is lost if the run is made later, and somebody else may have its place."""
+    with playing(Turn(status=429, error="rate_limit_error", retry_after="6")) as server:
+        error = bench(server).fail(ModelUnavailable, limits={"first_pause_s": 5.0})
+    assert (len(server.requests), error.code, error.retry_after_s) == (1, "rate_limited", 6)
 
 
 def test_the_total_limit_bounds_the_waiting() -> None:
@@ -45,7 +60,7 @@ def test_the_total_limit_bounds_the_waiting() -> None:
 
     def attempt(limit_s: float) -> None:
         with playing(Turn(status=529, error="overloaded_error", retry_after=f"{0.6 * limit_s}")) as server:
-            bench(server).fail(RunFailed, limits={"total_s": limit_s})
+            bench(server).fail(ModelUnavailable, limits={"total_s": limit_s})
         assert len(server.requests) == 2
 
     patiently(attempt)
@@ -71,11 +86,33 @@ def test_what_cannot_help_is_not_asked_again(status: int, kind: str, told: str) 
     assert len(server.requests) == 1
 
 
+@each_row(
+    "status, kind, words, code, told",
+    [
+        (400, "invalid_request_error", "Your credit balance is too low to access the API.", "no_credit", "add credit"),
+        (402, "billing_error", "Payment required", "no_credit", "add credit"),
+        (
+            400,
+            "invalid_request_error",
+            "prompt is too long: 1205000 tokens > 1000000",
+            "prompt_too_long",
+            "pasted text",
+        ),
+    ],
+)
+def test_what_a_refusal_means_is_said(status: int, kind: str, words: str, code: str, told: str) -> None:
+    """An empty account and a prompt that is too long are no invalid requests, and waiting helps neither."""
+    with playing(Turn(status=status, error=kind, message=words)) as server:
+        error = bench(server).fail()
+    assert (error.code, len(server.requests)) == (code, 1)
+    assert told in str(error)
+
+
 def test_a_provider_that_is_not_there_is_named_as_such() -> None:
     """Nothing listens at the address any more."""
     with playing(FINAL) as server:
         place = bench(server)
-    assert "could not be reached" in str(place.fail(limits={"total_s": 1.0}))
+    assert "could not be reached" in str(place.fail(ModelUnavailable, limits={"total_s": 1.0}))
 
 
 @each_row(
@@ -89,7 +126,7 @@ def test_a_provider_that_is_not_there_is_named_as_such() -> None:
 def test_people_are_told_when_to_try_again(retry_after: str | None, told: str) -> None:
     """As the provider says, not always a minute; a time that nobody can wait is none."""
     with playing(Turn(status=429, error="rate_limit_error", retry_after=retry_after)) as server:
-        assert told in str(bench(server).fail(limits={"total_s": 0.5}))
+        assert told in str(bench(server).fail(ModelUnavailable, limits={"total_s": 0.5}))
 
 
 def test_a_web_page_is_named_as_one_and_not_asked_for_again() -> None:

@@ -21,6 +21,7 @@ from bot.domain.jobs import ContinueThread
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
+from bot.domain.waits import WaitFor
 from bot.errors import CodebaseUnreadable, ProviderError, StoreError
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_thread, a_verdict, an_event
@@ -142,16 +143,15 @@ def test_a_failed_investigation_is_the_humans_with_its_reason(tmp_path: Path) ->
 
 
 def test_a_question_waits_for_a_damaged_codebase_to_be_mended(tmp_path: Path) -> None:
-    """The error reaches the queue, which gives the job back; the question is answered then."""
-    office = Office(tmp_path, CodebaseUnreadable("the .git is damaged"), a_return())
-    with pytest.raises(CodebaseUnreadable):
-        office.asked()
+    """Its card says so; the question is answered then."""
+    office = Office(tmp_path, CodebaseUnreadable("the .git is damaged"), a_return()).asked()
     assert office.state.status is ThreadStatus.INVESTIGATING
-    office.service.cards.catch_up()
-    assert office.shown.waits_for_codebase
+    assert office.shown.wait is not None
+    assert office.shown.wait.what is WaitFor.CODEBASE
+    office.clock.advance(seconds=5)
     office.orchestrator.continue_thread(ContinueThread(thread_id=office.state.thread_id))
     assert office.state.pending_reason is PendingReason.APPROVAL
-    assert not office.shown.waits_for_codebase
+    assert office.shown.wait is None
 
 
 def test_a_failed_validation_is_the_humans_too(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bot.composition.model_access import stall_limit_s, uses_models
 from bot.config.environment import read_environment, require_signing_secret, require_tokens
+from bot.config.model_settings import PriceSettings
 from bot.config.settings import Settings, find_config, load_classifier, load_settings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
@@ -564,6 +565,26 @@ def test_a_dotenv_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None
         read_environment({}, dotenv=dotenv)
     with pytest.raises(ConfigError, match="cannot read"):
         read_environment({}, dotenv=tmp_path / ("x" * 300))
+
+
+def priced(folder: Path, written: str) -> PriceSettings:
+    text = f"codebase: {folder}\nops_channel: C0123OPS\npricing: {{house-model: {{{written}}}}}\n"
+    return load_settings(write(folder, text)).pricing["house-model"]
+
+
+def test_the_bound_of_a_long_prompt_is_read_as_earlier_versions_wrote_it(folder: Path) -> None:
+    """`long_above` stood beside `long`; it is now `long.above`, which wins where both are written."""
+    prices, long = "input: 1, output: 5, cache_read: 0.1", "input: 2, output: 8, cache_read: 0.2"
+    for written, above in (
+        (f"{prices}, long: {{{long}, above: 7}}", 7),
+        (f"{prices}, long_above: 8, long: {{{long}}}", 8),
+        (f"{prices}, long_above: 8, long: {{{long}, above: 7}}", 7),
+        (f"{prices}, long: {{{long}}}", 100_000),
+    ):
+        price = priced(folder, written)
+        assert price.long is not None
+        assert price.long.above == above
+    assert priced(folder, f"{prices}, long_above: 8").long is None
 
 
 def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder: Path) -> None:

@@ -73,12 +73,11 @@ def test_a_team_inherits_key_by_key(folder: Path) -> None:
 
 
 def test_what_nobody_wrote_counts_as_unwritten_for_a_team(folder: Path) -> None:
-    """As without teams: a model without a price has no limit until somebody writes one."""
-    model = {"investigator": {"model": "a-model-of-ours"}}
-    settings = load(folder, **model, teams={"pay": PAY, "plat": {**PLAT, "budget": {"per_thread_usd": 2}}})
+    """As without teams."""
+    settings = load(folder, teams={"pay": PAY, "plat": {**PLAT, "budget": {"per_thread_usd": 2}}})
     pay, plat = settings.by_team().values()
     assert pay.model_fields_set & TeamMatters.model_fields.keys() == {"ops_channel"}
-    assert thread_allowance(pay) is None
+    assert thread_allowance(pay) == Allowance(usd=5, whose="this thread")
     assert thread_allowance(plat) == Allowance(usd=2, whose="this thread")
 
 

@@ -22,14 +22,16 @@ from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.slow_proxy import slow_proxy
+from tests.model_server import ModelServer, Turn, load_script
+from tests.postgres import new_database
+
+SCRIPT = Path(__file__).parents[1] / "model_server" / "scripts" / "pass.yml"
 
 
 @contextmanager
-def running(
-    slack: LocalSlack, control: Control, home: Path, config: Path, *, api_url: str | None = None
-) -> Iterator[ForkedProcess]:
-    """Run `triage run` as a process of its own, behind a proxy if given; what is left of it at the end is killed."""
-    env = {**os.environ, **environment_of(slack, home), **({"SLACK_API_URL": api_url} if api_url else {})}
+def running(slack: LocalSlack, control: Control, home: Path, config: Path, **environ: str) -> Iterator[ForkedProcess]:
+    """Run `triage run` as a process of its own, with more variables; what is left of it at the end is killed."""
+    env = {**os.environ, **environment_of(slack, home), **environ}
     process = fork_server.start("tests.journeys.hasty", "run", "--config", str(config), env=env)
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
@@ -75,6 +77,31 @@ def test_a_question_acknowledged_just_before_a_kill_is_answered_after_it(
     with running(slack, control, home, config):
         _draft(control, ts)
         assert len(_cards(control, ts)) == 1
+
+
+@pytest.mark.parametrize("engine", ["files", pytest.param("postgres", marks=pytest.mark.full)])
+def test_a_question_that_waits_for_its_provider_survives_a_kill_and_is_answered_once(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path, engine: str
+) -> None:
+    """The wait is kept, the next start takes it up when it is due, and one run is paid for."""
+    home = tmp_path / "home"
+    with ModelServer(load_script(SCRIPT)) as server:
+        server.refusing = Turn(status=529, error="overloaded_error", retry_after="6")
+        access = {"ANTHROPIC_API_KEY": "sk-scripted", "ANTHROPIC_BASE_URL": server.url}
+        if engine == "postgres":
+            access["TRIAGE_DATABASE_URL"] = new_database()
+        with running(slack, control, home, config, **access) as process:
+            ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+            control.wait_for(lambda: "Waiting for the model" in json.dumps(_cards(control, ts)), "a card that waits")
+            assert list_files(home / "queue", "*.json") == []
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        server.refusing = None
+        with running(slack, control, home, config, **access):
+            _draft(control, ts)
+            assert len(_cards(control, ts)) == 1
+        begun = [entry for entry in server.requests if len(entry["body"]["messages"]) == 1]
+        assert sorted(entry["role"] for entry in begun) == ["investigator", "validator"]
 
 
 def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(

@@ -25,7 +25,7 @@ from tests.fork_server import ForkedProcess
 from tests.journeys.home_files import Journal
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS
-from tests.model_server import ModelServer, load_script
+from tests.model_server import ModelServer, Turn, load_script
 
 AUDIT = f"Audit every place: {SESSIONS} `$(touch pwned)` #{{session_name}}; 'kill-server';"
 KEY = "sk-scripted-0123456789abcdef"
@@ -169,6 +169,18 @@ def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, server: 
     place.wait((place.folder(ts) / ".done").exists, "the end of the run")
     assert "thinking: " in (place.folder(ts) / "transcript.log").read_text()
     with place.bot():
+        assert "✓ Checked by a second model" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
+
+
+@pytest.mark.full
+def test_a_long_run_waits_for_its_provider_by_itself(place: Place, server: ModelServer) -> None:
+    """It holds nobody's place, so it asks on within its own limit of time."""
+    server.refusing = Turn(status=529, error="overloaded_error", retry_after="0.1")
+    with place.bot():
+        ts = place.ask(AUDIT)
+        place.wait(lambda: server.refused > 6, "the run to be refused more often than a short one asks")
+        server.refusing = None
+        server.released.set()
         assert "✓ Checked by a second model" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
 
 

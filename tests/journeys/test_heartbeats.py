@@ -266,7 +266,7 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
     leave_wake(home, config, place)
     with (
         slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
-        running(slack, control, home, config, api_url=proxy.url) as process,
+        running(slack, control, home, config, SLACK_API_URL=proxy.url) as process,
     ):
         assert proxy.held.wait(LIMIT_S)
         process.kill()

@@ -22,8 +22,8 @@ from tests.gitrepo import git
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
-from tests.journeys.shop import SESSIONS
-from tests.model_server import ModelServer, load_script
+from tests.journeys.shop import RETRIES, SESSIONS
+from tests.model_server import ModelServer, Turn, load_script
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
 KINDS = ("technical_qa", "status_check", "data_lookup", "api_contract", "other")
@@ -180,23 +180,53 @@ def test_a_spend_limit_stops_before_it_is_exceeded_and_the_card_says_so(open_off
     assert office.posted(ts) == []
 
 
-def test_a_model_without_a_price_works_and_its_cost_is_unknown(open_office: Open) -> None:
-    """Tokens are shown instead; a limit nobody asked for does not stop it."""
+def test_a_model_without_a_price_works_and_its_cost_says_so(open_office: Open) -> None:
+    """It counts at the dearest known price."""
     office, _ = open_office("pass", investigator={"model": "claude-nobody-knows-9"})
     ts = office.ask(SESSIONS)
     shown = shown_text(office.draft(ts))
-    assert "tokens, cost unknown" in shown
+    assert "no price is known, so the dearest counts" in shown
     assert "✓ Checked by a second model* · claude-nobody-knows-9" in shown
 
 
+def test_questions_of_two_types_send_the_same_bytes_up_to_the_first_mark(open_office: Open) -> None:
+    """Tools and system prompt; the rubric stands behind it. The second question reads the first one's cache."""
+    office, server = open_office("pass")
+    for question in (SESSIONS, RETRIES):  # one of type `other`, one of `technical_qa`
+        office.draft(office.ask(question))
+    for role in ("investigator", "validator"):
+        asked = [entry for entry in server.requests if entry["role"] == role]
+        first, second = (entry for entry in asked if len(entry["body"]["messages"]) == 1)
+        bodies = [entry["body"] for entry in (first, second)]
+        stable = [json.dumps([body["tools"], body["system"][0]]) for body in bodies]
+        assert stable[0] == stable[1]
+        assert bodies[0]["system"][0]["cache_control"] == {"type": "ephemeral"}
+        assert bodies[0]["system"][1]["text"] != bodies[1]["system"][1]["text"]
+        assert second["usage"]["cache_read_input_tokens"] > 500
+
+
+def test_a_question_asked_while_the_provider_is_overloaded_is_answered_afterwards(open_office: Open) -> None:
+    """Its card says what it waits for; nobody has to do anything, and other questions get their turn."""
+    office, server = open_office("pass", max_concurrent_sessions=1)
+    server.refusing = Turn(status=529, error="overloaded_error", retry_after="6")
+    first, second = office.ask(SESSIONS), office.ask(RETRIES)
+    for ts in (first, second):
+        assert "*Waiting for the model:* overloaded; next try" in shown_text(office.card(ts, "Waiting"))
+    server.refusing = None
+    for ts in (first, second):
+        assert "✓ Checked by a second model" in shown_text(office.draft(ts))
+        assert len(office.cards(ts)) == 1
+        assert "wait" not in office.state(ts)
+
+
 @pytest.mark.full
-def test_a_provider_that_is_away_reaches_the_human(open_office: Open) -> None:
-    """A failure leads to more attention: the card says what happened and offers to try again."""
+def test_a_provider_that_is_away_is_waited_for(open_office: Open) -> None:
+    """Nothing listens there: the question fails nobody, and can be dismissed."""
     office, server = open_office("pass")
     with server.away():
         ts = office.ask(SESSIONS)
-        shown = shown_text(office.card(ts, ":x:"))
-    assert "the investigation failed" in shown
+        shown = shown_text(office.card(ts, "Waiting for the model"))
+    assert "unreachable; next try" in shown
     assert office.posted(ts) == []
 
 

@@ -112,6 +112,8 @@ def test_whatever_the_cheap_model_does_no_beat_is_silently_skipped(open_office: 
     assert all("(never)" not in place.playbook for place in places.values())
     worked = [entry for entry in server.requests if entry["role"] == "beat"]
     assert {entry["body"]["model"] for entry in worked} == {"claude-opus-5-5"}
+    screened = [entry["body"] for entry in server.requests if entry["role"] == "screen"]
+    assert {(body["output_config"]["effort"], body["thinking"]["type"]) for body in screened} == {("low", "disabled")}
     assert len(worked) == 5
     assert office.alerts() == []
 

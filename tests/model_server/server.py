@@ -28,13 +28,15 @@ HELD_EVERY_S: Final = 0.5
 class ModelServer:
     """A script being played at `url`; `requests` is what was asked so far.
 
-    Turns that hold go on once `released` is set.
+    Turns that hold go on once `released` is set. While `refusing` is set, every request gets that turn and is not kept.
     """
 
     def __init__(self, script: Script, *, port: int = 0) -> None:
         self.script, self.cache = script, Cache()
         self.requests: list[dict[str, Any]] = []
         self.closing, self.released = threading.Event(), threading.Event()
+        self.refusing: Turn | None = None
+        self.refused = 0
         self._turns: dict[str, tuple[int, Turn | None]] = {}
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -119,6 +121,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name: value for name, value in self.headers.items() if name.lower() not in hidden}
         if (why := refusal_of(body["messages"])) is not None:
             self._send(400, {"type": "error", "error": {"type": "invalid_request_error", "message": why}})
+            return
+        if (refusing := self._model.refusing) is not None:
+            self._model.refused += 1
+            self._play(refusing, body, {})
             return
         try:
             turn, usage = self._model.next_turn(body, headers)

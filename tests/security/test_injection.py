@@ -84,7 +84,7 @@ def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_p
         ("other_open_threads", None, clean),
         ("feedback", "the checks and the validator", clean),
     ]
-    assert (request.system, request.prefix) == (prompt("investigator"), ("# Rubric\n\nthe rubric",))
+    assert (request.system, request.rubric) == (prompt("investigator"), "# Rubric\n\nthe rubric")
     assert [tool.name for tool in request.tools] == ["read_file", *TOOLS]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import OnProgress, RunFailed, RunStopped
+from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.casework.checks.address_tool import address_tool, was_opened
@@ -55,6 +55,7 @@ class ModelValidator:
         There is none, with the checks kept, when the model's run failed.
 
         Raises:
+            ModelUnavailable: the provider is away; the same may work later.
             ProviderError: git cannot be read, so nothing could be checked.
         """
         ret = state.investigator_return
@@ -71,7 +72,7 @@ class ModelValidator:
             result = self._specialist.run(
                 run_id, state.rubric or "", sections, tools, spent_usd=spent_usd, on_progress=on_progress
             )
-        except RunStopped:
+        except (RunStopped, ModelUnavailable):
             raise
         except RunFailed as error:
             log.warning("no verdict: %s", error, extra={"action": "validation_failed", "thread_id": state.thread_id})

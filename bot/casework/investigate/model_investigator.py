@@ -59,6 +59,7 @@ class ModelInvestigator:
             self._tools_for(ledger),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
+            effort="high" if assignment.feedback else None,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
         sources = Sources(repo=self._repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)

@@ -38,7 +38,7 @@ class BriefKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DailyBrief:
-    """What happened between two moments, and what waits at the second; `cost_usd` is None where a run had no price."""
+    """What happened between two moments, and what waits at the second; `cost_usd` is None where a run did not say."""
 
     since: datetime
     now: datetime
@@ -124,7 +124,7 @@ def brief_cost_line(brief: DailyBrief) -> str:
         told = brief.open_findings or brief.findings or brief.remarks or brief.replies or brief.failed_beats
         quiet = not (told or brief.drafts)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
-    cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
+    cost = "cost unknown: a run did not say what it cost" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
 
 

@@ -43,7 +43,7 @@ def timed_records(store: Store, name: str, key: str, since: datetime) -> Iterato
 
 
 def known_cost(record: Mapping[str, Any]) -> float | None:
-    """Return what a line of spend.ndjson says a run cost, in US dollars; None where no price was known."""
+    """Return what a line of spend.ndjson says a run cost, in US dollars; None where it does not."""
     cost = record.get("cost_usd")
     return float(cost) if isinstance(cost, int | float) else None
 

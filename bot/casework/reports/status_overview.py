@@ -23,6 +23,7 @@ from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.domain.waits import WaitFor
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
 from bot.ports.code import clone_lines, read_index_standing
@@ -117,6 +118,8 @@ class ThreadLine:
     """How a draft that passed stands, in the words of its card."""
     answered_by: str | None = None
     """Which person has answered the asker in the thread, as far as code can tell."""
+    waits_for: WaitFor | None = None
+    """What its work was put off for."""
     twins: int = 0
     """In how many other threads the same was asked."""
 
@@ -127,6 +130,8 @@ class ThreadLine:
         return self._own_standing() + also
 
     def _own_standing(self) -> str:
+        if self.waits_for is not None:
+            return f"waits for the {self.waits_for}"
         if not self.is_waiting:
             return self.status.replace("-", " ").removesuffix(" round 1")
         if self.reason is PendingReason.APPROVAL:
@@ -244,6 +249,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
         passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
         answered_by=state.answered_by,
+        waits_for=state.wait.what if state.wait and state.is_at_work else None,
         twins=len(state.shown_twins),
     )
 
@@ -267,7 +273,7 @@ def _last_event_at(store: Store) -> datetime | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCounts:
-    """Counts since midnight UTC; `cost_usd` is None where a run had no price, and then nobody can tell."""
+    """Counts since midnight UTC; `cost_usd` is None where a run did not say."""
 
     messages: int
     actionable: int

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.adapters.anthropic_client import probe_model
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
-from bot.composition.model_access import unpriced
+from bot.composition.model_access import assumed_price, unpriced_models
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ProviderError, Unavailable
 from bot.ports.replicas import MAX_SKEW, Replica
@@ -53,16 +53,17 @@ def model(context: DoctorContext) -> HealthCheck:
 
 
 def prices(context: DoctorContext) -> HealthCheck:
-    """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
+    """Whether the models in use have a price; one without counts at the dearest known one, so limits are met early."""
     settings = context.settings()
     if settings.provider == "anthropic" and context.environment.anthropic_api_key is None:
         return well("not needed: offline")
-    missing = unpriced(settings)
+    missing = unpriced_models(settings)
     if not missing:
-        return well("every model with a spending limit has a price")
-    says = "; ".join(f"{model} has no price: {', '.join(who)} cannot use it" for model, who in missing.items())
-    fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD per million tokens"
-    return wrong(says, fix)
+        return well("every model has a price")
+    dearest, price = assumed_price(settings)
+    says = f"no price is known for {', '.join(missing)}; counted as {dearest}, the dearest known model"
+    fix = f"under `pricing` in triage.yml: {missing[0]}: {PRICE_FORM}, in USD per million tokens"
+    return wrong(f"{says} (${price.input:g} in, ${price.output:g} out per million tokens)", fix)
 
 
 def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:

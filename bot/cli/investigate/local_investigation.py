@@ -35,6 +35,7 @@ from bot.domain.returns import (
     ProposedPatch,
     SuspectChange,
     ValidatorReturn,
+    assumed_words,
     ref_marks,
 )
 from bot.domain.secrets import redact
@@ -173,7 +174,7 @@ def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
 
 def _facts(findings: QuestionRun) -> str:
     usage, found = findings.usage, findings.found
-    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
+    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}{assumed_words(usage)}"
     return f"{found.investigator}, confidence {found.ret.confidence}" + (
         f", {usage.tokens:,} tokens, {cost}" if usage.tokens else ""
     )

@@ -20,7 +20,7 @@ from bot.domain.events import Event
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.paging import Paging
 from bot.domain.questions.feedback import Feedback
-from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict, assumed_words
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line
@@ -197,7 +197,7 @@ def _decision(state: ThreadState, replies: Sequence[Record], names: Names) -> li
         lines += _line(_clock(time_of(reply.get("posted_at"))), said)
     if state.posted_message_id and not replies:
         lines += _line("", f"posted as {state.posted_message_id}; not in the reply log")
-    cost = dollars(state.usage.cost_usd) if state.usage else "$0"
+    cost = dollars(state.usage.cost_usd) + assumed_words(state.usage) if state.usage else "$0"
     runs = ", ".join(f"runs/{run}" for run in (state.investigator_task_id, state.validator_task_id) if run)
     took = f"; the draft took {duration(state.work_time)}" if state.work_time is not None else ""
     return lines + _line("", f"cost {cost}{took}" + (f"; {runs}" if runs else ""), lines=4)

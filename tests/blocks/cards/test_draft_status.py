@@ -14,6 +14,7 @@ from blocks.cards.draft_status import status_line
 from blocks.text.outgoing_text import local_time
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
+from bot.domain.waits import Wait, WaitFor
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 from tests.tables import each_row
 
@@ -197,10 +198,14 @@ def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
 
 
 @each_row("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION])
-def test_a_question_that_waits_for_the_codebase_says_so(status: ThreadStatus) -> None:
-    """Only while it waits."""
-    assert "git cannot read the codebase" in status_line(in_status(status, waits_for_codebase=True))
+def test_a_question_that_waits_says_for_what(status: ThreadStatus) -> None:
+    """Only while it waits, and not while it is being tried again."""
+    wait = Wait(what=WaitFor.CODEBASE, since=NOW, until=NOW)
+    assert "git cannot read the codebase" in status_line(in_status(status, wait=wait))
     assert "git cannot read the codebase" not in status_line(in_status(status))
+    away = in_status(status, wait=wait.model_copy(update={"what": WaitFor.MODEL, "why": "rate_limited"}))
+    assert status_line(away) == f":hourglass: *Waiting for the model:* rate limited; next try {local_time(NOW)}"
+    assert "Waiting" not in status_line(away, progress="2 tool calls")
 
 
 def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> None:

@@ -224,7 +224,7 @@ def test_it_sees_the_whole_return_and_only_the_checks_that_are_open(tmp_path: Pa
     )
     court.judge()
     [request] = court.runner.requests
-    seen = request.system + "".join(request.prefix) + request.prompt
+    seen = request.system + request.rubric + request.prompt
     for part in ("How often do we retry?", "Retries stop after 5.", "LIMIT = 5", OTHER, "the rubric", "claim[1]"):
         assert part in seen
     for part in ("MY REASON.", "MY NOTES", "MY SUMMARY.", "NOTE TEXT"):

@@ -153,7 +153,15 @@ def test_everything_said_travels_as_tagged_data(tmp_path: Path) -> None:
     ]
     assert request.prompt.endswith("- line 3 says 5\n</data-7f3a9c>")
     assert '"memory/retry.md">\ncaution: lines changed\nRetries\n5 times\n' in request.prompt
-    assert "EU" not in request.system + "".join(request.prefix)
+    assert "EU" not in request.system + request.rubric
+
+
+def test_a_bounced_round_works_harder_than_the_first(tmp_path: Path) -> None:
+    """The first one has the model's own default."""
+    desk = Desk(tmp_path, answered())
+    desk.investigate(feedback="")
+    desk.investigate(feedback="line 3 says 5")
+    assert [request.effort for request in desk.runner.requests] == [None, "high"]
 
 
 def test_the_prefix_is_the_same_for_two_questions_of_a_type(tmp_path: Path) -> None:
@@ -162,7 +170,7 @@ def test_the_prefix_is_the_same_for_two_questions_of_a_type(tmp_path: Path) -> N
     desk.investigate()
     desk.investigate(question="And refunds?", asked_by="U9", feedback="no")
     first, second = desk.runner.requests
-    assert (first.system, first.prefix) == (second.system, second.prefix)
+    assert (first.system, first.rubric) == (second.system, second.rubric)
     assert [t.name for t in first.tools] == [t.name for t in second.tools] == ["read_file", "search_code"]
 
 

@@ -21,11 +21,13 @@ from bot.casework.reports.status_overview import (
     overview,
     read_open_findings,
     sessions_in_words,
+    thread_line,
 )
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
+from bot.domain.waits import Wait, WaitFor
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.code import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
@@ -64,6 +66,14 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     assert seen.last_event == "Last message seen 4 min ago"
     assert [thread.thread_id for thread in seen.threads] == ["T1.C1.2.2", "T1.C1.1.1", "T1.C1.3.3"]
     assert [thread.standing for thread in seen.threads[1:]] == ["investigating", "failed"]
+
+
+def test_a_question_that_waits_for_its_model_is_listed_as_such(tmp_path: Path) -> None:
+    """Only while it is at work."""
+    wait = Wait(what=WaitFor.MODEL, why="overloaded", since=NOW, until=NOW)
+    assert thread_line(in_status(ThreadStatus.INVESTIGATING, wait=wait)).standing == "waits for the model"
+    failed = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, wait=wait)
+    assert thread_line(failed).standing == "failed"
 
 
 def test_a_twin_is_counted_on_the_card_of_the_first_thread(tmp_path: Path) -> None:

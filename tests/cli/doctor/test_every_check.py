@@ -335,23 +335,26 @@ def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
     assert machine_checks.disk(replace(patient(tmp_path), home=home)).ok
 
 
-def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
-    """While spending is limited it is refused at every beat; a session that is off, or no limit, concerns nobody."""
+def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
+    """It counts at the dearest known price, so a limit is met early; a session that is off concerns nobody."""
     (tmp_path / "shop").mkdir()
     key = {"ANTHROPIC_API_KEY": "sk-1"}
 
-    def found(environ: dict[str, str] | None = key, *, pricing: Any = None, **beat: Any) -> HealthCheck:
+    def found(
+        environ: dict[str, str] | None = key, *, pricing: Any = None, investigator: Any = None, **beat: Any
+    ) -> HealthCheck:
         session = {"cwd": str(tmp_path / "shop"), "heartbeat": {"heartbeat_model": "new-model-1", **beat}}
-        more = {"sessions": {"shop": session}, "pricing": pricing or {}}
+        more = {"sessions": {"shop": session}, "pricing": pricing or {}, "investigator": investigator or {}}
         return service_checks.prices(patient(tmp_path, environ=environ, **more))
 
     assert found() == HealthCheck(
         ok=False,
-        says="new-model-1 has no price: pre-screen of shop cannot use it",
+        says="no price is known for new-model-1; counted as claude-fable-5, the dearest known model"
+        " ($10 in, $50 out per million tokens)",
         fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1}"
         ", in USD per million tokens",
     )
-    assert "new-model-1" in found(model="new-model-1").says
+    assert "for new-model-2, new-model-1;" in found(investigator={"model": "new-model-2"}).says
     written = {"new-model-1": yaml.safe_load(service_checks.PRICE_FORM.replace("{", "{ "))}
     assert found(pricing=written).ok
     assert found(heartbeat_model="").ok

@@ -68,6 +68,25 @@ def test_a_post_that_slack_refused_was_not_made(slack: SlackStub, code: str) -> 
     assert not isinstance(caught.value, Unconfirmed)
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("invalid_blocks", "laid out"),
+        ("msg_too_long", "shorten it"),
+        ("msg_blocks_too_long", "shorten it"),
+        ("restricted_action", "ask a workspace admin"),
+        ("thread_not_found", "ask again in a new message"),
+        ("expired_trigger_id", "click again"),
+    ],
+)
+def test_a_refusal_says_what_it_means_and_what_to_do(slack: SlackStub, code: str, told: str) -> None:
+    """Behind Slack's own word for it, which stays the error's code."""
+    slack.will("chat.postMessage", refusal(code))
+    with pytest.raises(ProviderError, match=rf"^Slack could not post the reply: {code}; .*{told}") as caught:
+        post(posting_client("xoxb-1", slack.url))
+    assert caught.value.code == code
+
+
 def test_a_post_that_never_left_was_not_made() -> None:
     """Nobody listens, or the name does not resolve: the draft may wait as before."""
     with socket.socket() as free:

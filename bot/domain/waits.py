@@ -1,0 +1,64 @@
+"""What the machine's work on a thread waits for, and when it is tried again. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from pydantic import AwareDatetime
+
+from bot.domain.frozen_value import FrozenValue
+
+MODEL_PAUSE: Final = timedelta(seconds=15)
+"""The first pause where the provider does not say; it doubles with every attempt."""
+
+LEAST_ADVISED_PAUSE: Final = timedelta(seconds=1)
+"""The same where it does say: advice that does not help is not followed for ever."""
+
+MAX_MODEL_PAUSE: Final = timedelta(minutes=15)
+CODEBASE_PAUSE: Final = timedelta(seconds=5)
+
+
+class WaitFor(StrEnum):
+    """What is away."""
+
+    CODEBASE = "codebase"
+    MODEL = "model"
+
+
+class Wait(FrozenValue):
+    """Work that was put off `tries` times in a row; `why` is a code of bot/agent/provider_errors.py, or empty."""
+
+    what: WaitFor
+    why: str = ""
+    since: AwareDatetime
+    until: AwareDatetime
+    tries: int = 1
+
+
+def next_wait(
+    before: Wait | None, what: WaitFor, *, at: datetime, why: str = "", retry_after_s: float | None = None
+) -> Wait:
+    """Return the wait after an attempt that failed at `at`; `before` is the one after the attempt before it.
+
+    >>> from datetime import UTC
+    >>> first = next_wait(None, WaitFor.MODEL, at=datetime(2026, 1, 1, tzinfo=UTC))
+    >>> second = next_wait(first, WaitFor.MODEL, at=first.until)
+    >>> (first.until - first.since).seconds, (second.until - first.until).seconds, second.tries
+    (15, 30, 2)
+    """
+    if before is not None and before.what is not what:
+        before = None
+    tries = before.tries + 1 if before else 1
+    until = at + _pause(what, tries, retry_after_s)
+    return Wait(what=what, why=why, since=before.since if before else at, until=until, tries=tries)
+
+
+def _pause(what: WaitFor, tries: int, retry_after_s: float | None) -> timedelta:
+    if what is WaitFor.CODEBASE:
+        return CODEBASE_PAUSE
+    growth = 1 << min(tries - 1, 16)
+    if retry_after_s is None:
+        return min(MAX_MODEL_PAUSE, MODEL_PAUSE * growth)
+    return min(MAX_MODEL_PAUSE, max(timedelta(seconds=retry_after_s), LEAST_ADVISED_PAUSE * growth))
