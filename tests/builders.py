@@ -42,8 +42,6 @@ def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any)
         "risk": "none",
         "touches": "none",
         "evidence_refs": (REF,),
-        "risk": "none",
-        "touches": "none",
     }
     return InvestigatorReturn(**{**fields, **changes})
 
