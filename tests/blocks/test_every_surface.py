@@ -46,7 +46,7 @@ from blocks.views.report_views import autonomy_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from blocks.views.tiers_view import answer_blocks, tasks_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownLines
+from bot.casework.checks.addresses import Lines, Missing
 from bot.casework.reports.status_overview import FindingLine
 from bot.domain.citations.links import code_links
 from bot.domain.fixes.fixes import FixMark
@@ -114,8 +114,9 @@ def closed(text: str, resolution: Resolution) -> ThreadState:
 
 def evidence(text: str) -> View:
     """Return the dialogue of citations of each kind; lines of code are not filled, they are printed as they are."""
-    found = (ShownLines((NumberedLine(9, "x = 1", quoted=True),)), CommitFacts("b" * 40, text, text, "2026-01-05"))
-    refs = [a_citation(one, False, "x") for one in (*found, EvidenceMissing("x"))]
+    lines = Lines(lines=("x = 1",), shown=("x = 1",), start=9, path="x.py")
+    commit = Lines(lines=("x",), shown=("x",), commit="b" * 40, about=text)
+    refs = [a_citation(one, False, "x") for one in (lines, commit, Missing("x"))]
     return evidence_modal(
         "T1.C1.1", [filled(ref, text) for ref in refs], code_links(None), patch=filled(a_patch(), text)
     )
@@ -270,7 +271,8 @@ LINES: Final = ("print('✅ done')", "notify('<!channel> @here')", "<!-- validat
 
 def test_code_is_printed_as_it_stands() -> None:
     """No line is dropped or changed for what it says; escaped it pings nobody, and no fence in it ends the block."""
-    shown = ShownLines(tuple(NumberedLine(at, line, quoted=True) for at, line in enumerate((*LINES, "```"), 1)))
+    printed = (*LINES, "```")
+    shown = Lines(lines=printed, shown=printed, path="x.py")
     text = "\n".join(read([evidence_modal("T1.C1.1", [a_citation(shown)], code_links(None))]))
     for line in LINES:
         escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@here", "@\u200bhere")
