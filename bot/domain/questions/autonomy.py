@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode, Condition, ConditionCode
+from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import InvestigatorReturn, ValidatorReturn, Verdict, claim_marks
 from bot.domain.threads import QuestionType, Resolution, Round, ThreadState
 from bot.errors import InputError
@@ -107,8 +108,10 @@ def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
     passed = not state.is_escalated and verdict is not None and verdict.verdict is Verdict.PASS
     gate = verdict.risk_gate_check if verdict else "not asked"
     is_page, named = state.is_alert, id_in(state.question)
+    asked = {state.question_type, question_type_of(state.question)}  # the investigator's word, and the rules'
+    is_of_type = state.question_type in TYPES and QuestionType.STATUS_CHECK not in asked
     return (
-        _condition(ConditionCode.QUESTION_TYPE, state.question_type in TYPES, f"type {state.question_type}"),
+        _condition(ConditionCode.QUESTION_TYPE, is_of_type, f"type {' or '.join(sorted(asked))}"),
         _condition(ConditionCode.CONFIDENCE, confidence == "high", f"confidence {confidence}"),
         _condition(
             ConditionCode.CLAIMS,

@@ -60,6 +60,7 @@ def drafted(
 ROWS: list[tuple[dict[str, Any], ConditionCode]] = [
     ({"mentions_bot": False}, ConditionCode.MENTIONED),
     ({"question_type": "status_check"}, ConditionCode.QUESTION_TYPE),
+    ({"question": "Is the payments API down?"}, ConditionCode.QUESTION_TYPE),
     ({"draft": {"confidence": "medium"}}, ConditionCode.CONFIDENCE),
     ({"check": {"ok": None}}, ConditionCode.CLAIMS),
     ({"check": {"ok": False}}, ConditionCode.CLAIMS),
