@@ -260,8 +260,9 @@ def test_each_citation_has_its_mark_and_its_link() -> None:
 
 
 def test_claims_that_are_not_backed_are_named_with_what_is_missing() -> None:
-    """They stand below the evidence, marked `?`; of a human's own draft nothing is said."""
-    ret = a_return(evidence_refs=(REF,))
+    """In the draft behind their words, and below the evidence; of a human's own draft nothing is said."""
+    said = ("The limit is 5.", "It waits 9 s.", "It stops.")
+    ret = a_return(" ".join(said), evidence_refs=(REF,), claims=tuple({"text": text, "cites": (0,)} for text in said))
     checks = (
         Check(name="ref[0].resolves", ok=True, reason=""),
         Check(name="claim[0]", ok=True, reason="“The limit is 5.” is backed"),
@@ -274,6 +275,8 @@ def test_claims_that_are_not_backed_are_named_with_what_is_missing() -> None:
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
     ).with_draft(ret.draft_reply)
+    assert "The limit is 5. It waits 9 s. [?] It stops." in shown(card(state))
+    assert "[?]" not in shown(card(state.with_draft("Ask Ana.")))
     assert "? “It waits 9 s.” is not backed by what it cites: 9 s" in shown(card(state))
     assert "is backed" not in shown(card(state))
     assert "nothing that code can compare" not in shown(card(state))
