@@ -225,7 +225,7 @@ def _is_code(text: str, values: Values, place: _Place) -> bool:
     """
     start, end, quote = place.value
     term = None if quote or place.joint not in {"assigned", "paired", "said"} else _LISTS.term.match(text, start)
-    if term is None or not (term["open"] or term.end() >= end):
+    if term is None or not (term["open"] or term.end() >= end or text[term.end()] in ")]"):
         return False
     if term["open"] and _CALL.match(text, term.end()):
         return True
@@ -288,7 +288,8 @@ class Values:
         if not first <= start <= last:
             run = _RUN.match(self._text, start)
             self._run = first, last = start, run.end() if run else start
-        patterns = [one for signs, one in _LISTS.next_field.items() if any(sign in before for sign in signs)]
+        fields = _LISTS.next_field.items() if before else ()
+        patterns = [one for signs, one in fields if any(sign in before for sign in signs)]
         found = (
             one.search(self._text, start, min(last + 1, start + JUDGED_CHARS)) for one in (_LISTS.run_end, *patterns)
         )

@@ -41,7 +41,7 @@ _LISTED: Final = re.compile(
 )
 _NAME: Final = re.compile(
     fill(r"(?=.{1,80}?(?:[_-]|(?=[A-Z]))(?i:{CREDENTIAL})$)", _LISTS.parts)
-    + r"(?:[A-Za-z][a-z]{0,30}(?:[_-][A-Za-z]?[a-z]{1,30}|[A-Z][a-z]{1,30}){1,4}|[A-Z]{1,30}(?:_[A-Z]{1,30}){1,4})"
+    + r"[A-Za-z][a-z]{0,30}(?:[_-][A-Za-z]?[a-z]{1,30}|[A-Z][a-z]{1,30}){1,4}|[A-Z]{2,30}(?:_[A-Z]{1,30}){1,6}"
 )
 _TYPE: Final = re.compile(r"[A-Za-z]\w{0,64}(?:\[[\w, .|\[\]]{1,80}\]|\(\d{1,5}\))")
 _REFERENCE: Final = re.compile(
@@ -61,7 +61,7 @@ _CAMEL: Final = re.compile(
 )
 _HAS_HUMPS: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART: Final = re.compile(r"[^\W_]+")
-_AROUND_HOLES: Final = re.compile(r"[\w\s./:?&=,'@+-]*")
+_AROUND_HOLES: Final = re.compile(r"[\w\s./:?&=,'\"`()@+-]*")
 _IN_CODE: Final = re.compile(r"[\s(]")
 _SHORT_PART: Final = re.compile(r"[A-Za-z][a-z]{0,14}\d?|[A-Z]{1,15}")
 _PUNCTUATION: Final = " \t()[]{}\"'`,.;:!?*"
