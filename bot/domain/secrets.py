@@ -1,31 +1,28 @@
 """Finds credentials in text, and blacks them out; the values found never leave this module.
 
-Pure. Redact before truncating: half a token is still a leak and no longer matches. A value is judged by its shape where
-the issuer gave it one, else by its name or place and by how random it looks. Time is proportional to the text's length.
-The places of credentials (the flag of a command, a header, a part of a URL) stand in credentials/secret_places.yml;
-each pattern of a place is run only on a text that holds its needle, and every repeat in it is bounded.
-Source: the issuers' published forms; why no library, docs/decisions/secret-patterns.md.
+Pure. Redact before truncating: half a token is still a leak and no longer matches. A value is known by the form that
+its issuer gave it, else by the name before it (secret_names), the heading above it (secret_columns) or its place: the
+flag of a command, a part of a URL. The places stand in credentials/secret_places.yml; each pattern is run only on a
+text that holds its needle, and every repeat in it is bounded, so the time is proportional to the text's length.
+Source: the issuers' published forms; the rule and why no library, docs/decisions/secret-patterns.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from bot.domain.credentials.secret_columns import in_columns
 from bot.domain.credentials.secret_forms import SecretSpan, issued
-from bot.domain.credentials.secret_names import is_password, is_placeholder, is_random, is_strong, named
+from bot.domain.credentials.secret_names import Values, named, names_in
+from bot.domain.credentials.secret_values import JUDGED_CHARS, is_stand_in, is_value, looks_generated
 from bot.domain.tables import Parts, fill, read_table
-from bot.domain.text.linear_patterns import LinearPattern, encodable
+from bot.domain.text.linear_patterns import encodable
 from bot.domain.text.sanitize import strip_hidden
 
-_MIN_CHOSEN_CHARS: Final = 3
-_MIN_BITS: Final = 3.0
-_COMMON: Final = frozenset({":", "://", "pass", "pass ", " pass ", "user", "User", " config", "account", "redential"})
-"""Needles that more than one source file in twenty-five holds; places with one of them are looked at by themselves."""
-
+_MIN_MANIFEST_CHARS: Final = 3
 _IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
 _MANIFEST_LINE: Final = re.compile(
     r"(?m)^(?P<indent>[ \t]{0,20})(?P<name>[\w.-]{1,100}):[ \t]{0,20}(?P<value>[^\n]{0,20000})"
@@ -40,16 +37,15 @@ _ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$"
 
 
 class _Row(NamedTuple):
-    """A place: a command with one of its `flags`, or any `pattern`; what `judge` accepts in it is a credential."""
+    """A command with one of its `flags`, or any `pattern`: a credential is behind it, or is its group `value`."""
 
     kind: str
     needles: tuple[str, ...]
     pattern: str = ""
     command: str = ""
     flags: str = ""
-    value: str = "{VALUE}"
-    judge: Literal["chosen", "password", "random", "strong"] = "chosen"
-    quick: str = ""
+    value: str = ""
+    judge: Literal["value", "generated"] = "value"
 
 
 class _SecretPlacesTable(NamedTuple):
@@ -57,67 +53,36 @@ class _SecretPlacesTable(NamedTuple):
     places: tuple[_Row, ...]
 
 
-class _Place(NamedTuple):
-    kind: str
-    needles: tuple[str, ...]
-    pattern: re.Pattern[str]
-    is_secret: Callable[[str], bool]
-    quick: re.Pattern[str]
-
-
-class _Places(NamedTuple):
-    """All places; those that are `common`; and whether a text can hold any other, which one pass tells."""
-
-    every: tuple[_Place, ...]
-    common: tuple[_Place, ...]
-    others: LinearPattern
-
-
-def _chosen(value: str) -> bool:
-    """Whether a value where only a password may stand is one: it need not look random, but it is no placeholder."""
-    return len(value) >= _MIN_CHOSEN_CHARS and not is_placeholder(value) and not value.startswith("-")
-
-
-def _password(value: str) -> bool:
-    return is_password(value, is_bare=False)
-
-
-def _random(value: str) -> bool:
-    return is_random(value, _MIN_BITS)
-
-
-_JUDGES: Final[dict[str, Callable[[str], bool]]] = {
-    "chosen": _chosen,
-    "password": _password,
-    "random": _random,
-    "strong": is_strong,
-}
-
-
 @cache
-def _places() -> _Places:
+def _places() -> tuple[tuple[_Row, re.Pattern[str]], ...]:
     lists = read_table(__file__, "credentials/secret_places.yml", _SecretPlacesTable)
-    every = tuple(_place(row, lists.parts) for row in lists.places)
-    common = tuple(place for place in every if not _COMMON.isdisjoint(place.needles))
-    needles = (needle for place in every if place not in common for needle in place.needles)
-    return _Places(every, common, LinearPattern("|".join(map(re.escape, needles))))
+    return tuple((row, re.compile(fill(_pattern(row), lists.parts))) for row in lists.places)
 
 
-def _place(row: _Row, parts: Parts) -> _Place:
-    pattern = row.pattern or rf"\b(?:{row.command})\b{{REST}}(?:{row.flags}){{TO}}{row.value}"
-    return _Place(row.kind, row.needles, re.compile(fill(pattern, parts)), _JUDGES[row.judge], re.compile(row.quick))
+def _pattern(row: _Row) -> str:
+    return row.pattern or rf"\b(?:{row.command})\b{{REST}}(?:{row.flags}){{TO}}{row.value}"
 
 
 def placed(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands in a place made for one."""
-    places = _places()
-    for place in places.every if places.others.is_in(text) else places.common:
-        if any(needle in text for needle in place.needles) and place.quick.search(text):
-            for match in place.pattern.finditer(text):
-                if place.is_secret(match["value"]) and match.groupdict().get("user") != match["value"]:
-                    yield SecretSpan(*match.span("value"), place.kind)
+    values = Values(text)
+    for place, pattern in _places():
+        for match in pattern.finditer(text) if any(needle in text for needle in place.needles) else ():
+            start, end = _value_in(match, values)
+            shown = text[start : min(end, start + JUDGED_CHARS)]
+            if is_value(shown, place.kind) and (place.judge == "value" or looks_generated(shown)):
+                yield SecretSpan(start, end, place.kind)
     if "kind:" in text and _IN_CLUSTER.search(text):
         yield from _in_manifests(text)
+
+
+def _value_in(match: re.Match[str], values: Values) -> tuple[int, int]:
+    """Return where the value of a place stands: its group, or what follows, up to a quote opened before."""
+    groups = match.groupdict()
+    if "value" in groups:
+        return match.span("value") if groups.get("user") != match["value"] else (0, 0)
+    value = values.at(match.end(), quote=groups.get("quote") or "")
+    return value.start, value.end
 
 
 def _in_manifests(text: str) -> Iterator[SecretSpan]:
@@ -129,7 +94,7 @@ def _in_manifests(text: str) -> Iterator[SecretSpan]:
         for line in _MANIFEST_LINE.finditer(text, start, end) if _IN_CLUSTER.search(text, start, end) else ():
             if not line["indent"]:
                 is_data = line["name"] in {"data", "stringData"}
-            elif is_data and _chosen(line["value"]):
+            elif is_data and len(line["value"]) >= _MIN_MANIFEST_CHARS and not is_stand_in(line["value"]):
                 yield SecretSpan(*line.span("value"), "secret")
         start = end
 
@@ -217,8 +182,9 @@ def _redacted_once(text: str, known: Collection[str]) -> str:
 def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
     """Return where the credentials are: by start, the longest first; of two names for one place the surer one."""
     text = encodable(text)
+    names = list(names_in(text))
     found: dict[tuple[int, int], SecretSpan] = {}
-    for span in (*_known(text, known), *issued(text), *placed(text), *named(text), *in_columns(text)):
+    for span in (*_known(text, known), *issued(text), *placed(text), *named(text, names), *in_columns(text, names)):
         found.setdefault((span.start, span.end), span)
     return sorted(found.values(), key=lambda span: (span.start, -span.end))
 

@@ -7,14 +7,18 @@ have such signs, too. No line is a row below two headings, so the time is propor
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.domain.credentials.secret_forms import SecretSpan
-from bot.domain.credentials.secret_names import is_told, names_in
+from bot.domain.credentials.secret_names import Name, names_in
+from bot.domain.credentials.secret_values import is_value
 
 _COMMA: Final = re.compile(r",|\"(?>(?:[^\"\n]|\"\"){0,500})\"")
-_SIGNS: Final = (*map(re.compile, (r"\|", "\u2502", "\t", ";")), _COMMA, re.compile(" {2,}"))
+_SIGNS: Final = {sign: re.compile(re.escape(sign)) for sign in ("|", "\u2502", "\t", ";")} | {
+    ",": _COMMA,
+    "  ": re.compile(" {2,}"),
+}
 _VALUE: Final = r"'(?>(?:[^'\\]|''|\\.){0,4000})'|\([^()']{0,200}\)"  # a text, or what a function is called with
 _IN_INSERTS: Final = re.compile(rf",|{_VALUE}", re.DOTALL)
 _QUOTES: Final = ("'", '"', "(")
@@ -30,13 +34,18 @@ _ROW: Final = re.compile(rf"[\s,]{{0,40}}\((?P<cells>(?>(?:{_VALUE}|[^()'])*))\)
 _Cell = tuple[int, int]
 
 
-def in_columns(text: str) -> Iterator[SecretSpan]:
-    """Yield where a credential stands below a name for one."""
+def in_columns(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
+    """Yield where a credential stands below one of the names for one."""
     done = 0
-    for name, _, _ in names_in(text):
-        if name >= done:
-            start, done = text.rfind("\n", 0, name) + 1, _line_end(text, name)
-            for sign in _SIGNS if done - start <= _MAX_HEADING_CHARS else ():
+    for name in names:
+        if name.start >= done:
+            start, done = text.rfind("\n", 0, name.start) + 1, _line_end(text, name.start)
+            heading = text[start:done] if done - start <= _MAX_HEADING_CHARS else ""
+            for sign in (
+                sign
+                for begins, sign in _SIGNS.items()
+                if begins in heading and (sign is not _COMMA or ", " not in heading)
+            ):
                 if kinds := _kinds(text, _cells(text, start, done, sign), is_list=sign is _COMMA):
                     done = yield from _below(text, done, sign, kinds)
                     break
@@ -62,7 +71,7 @@ def _below(text: str, done: int, sign: re.Pattern[str], kinds: Sequence[str]) ->
 
 def _in_row(text: str, kinds: Sequence[str], cells: Sequence[_Cell]) -> Iterator[SecretSpan]:
     for kind, (start, end) in zip(kinds, cells, strict=False):  # a row may end without the sign, or too early
-        if kind and is_told(text[start:end], kind):
+        if kind and is_value(text[start:end], kind):
             yield SecretSpan(start, end, kind)
 
 
@@ -77,7 +86,7 @@ def _kinds(text: str, cells: Sequence[_Cell], *, is_list: bool) -> list[str]:
     if len(headed) < 2 or any(is_list or start < end for start, end in unnamed):
         return []
     first = headed[0][0]
-    named = {first + end: kind for _, end, kind in names_in(text[first : headed[-1][1]])}
+    named = {first + name.end: name.kind for name in names_in(text[first : headed[-1][1]]) if name.is_telling}
     kinds = [named.get(name.end("name"), "") if name else "" for name in names]
     return kinds if any(kinds) else []
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from bot.domain.tables import Parts, Words, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-VERSION: Final = 10
+VERSION: Final = 11
 """Rises with every change of what counts as a credential: what was stored under another version is read anew."""
 
 PRIVATE_KEY: Final = "private key"

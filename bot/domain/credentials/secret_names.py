@@ -1,288 +1,311 @@
-"""Credentials that only what stands beside them gives away: a name, a flag of a command, a header, the place in a URL.
+"""Credentials behind a name that tells what follows: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, “password is …”.
 
-Pure. A value is judged by the kind of its name, by where it stands and by how random it looks: a password may be short,
-a token not, and a word of a sentence is neither. Every repeat of a pattern is bounded, or reads each character once.
+Pure. Where a value starts and ends, and whether it may be a name of a program instead, is read from the syntax of its
+place, with the patterns of secret_names.yml; what it is, `secret_values` decides. No name inside a credential is looked
+at, and every other repeat is bounded, so the time is proportional to the text's length.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator
-from enum import StrEnum
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from bot.domain.credentials.secret_forms import SecretSpan
+from bot.domain.credentials.secret_values import (
+    JUDGED_CHARS,
+    MIN_CHARS,
+    is_plain,
+    is_said,
+    is_sentence,
+    is_stand_in,
+    is_value,
+    looks_generated,
+)
 from bot.domain.tables import Alternatives, Parts, Pattern, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-JUDGED_CHARS: Final = 256
-_MIN_PASSWORD_CHARS: Final = 4
-_MAX_PASSWORD_CHARS: Final = 128
-_MIN_DIGITS: Final = 6
-
-_PLACEHOLDER: Final = re.compile(
-    r"(?i)^[<{(\[$%&*!@|\\]|\$\{|\{\{|%\(|\{[a-z_.]{1,64}\}|\*{3}"
-    r"|x{4}|\.{3}|\[redacted|example|sample|dummy|change_?me|placeholder|your[_-]|my[_-]|redacted|\u2026"
-    r"|\]\{|\\[bdsw]"
-    r"|^(?:user|pass|passwort|password|passwd|pwd|secret|token|none|null|true|false|undefined|nil)[:;,.?]?$"
-)
-_WORDS: Final = re.compile(r"[A-Za-z]{1,64}(?:[._/:-]{1,4}[A-Za-z]{1,64}){0,16}[0-9]?")
-_LETTERS: Final = re.compile(r"[^\W\d_]{1,64}(?:[._/:-]{1,4}[^\W\d_]{1,64}){0,16}[?!.:]{0,3}")
-_CODE: Final = re.compile(
-    r"[A-Za-z_$][\w$]{0,64}(?:(?:\.|->|::)[A-Za-z_$][\w$]{0,64}){1,16}[?!;]?|[a-z_][a-z0-9_.-]{0,64}(?:/[a-z0-9_.-]{1,64}){1,16}"
-)
-_PATH: Final = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)[/\\]|[a-z][a-z0-9+.-]{1,20}://")
-_WEB_PATH: Final = re.compile(r"[~.]{0,2}/(?:[a-z][a-z0-9_.-]{1,40}[/?]){1,8}|[a-z][a-z0-9+.-]{1,20}://")
-_OF_A_NAME: Final = re.compile(r"(?i)pass|pwd|secret|token|key\d?$|auth|cred|arg|param|value|field|str|hash|salt")
-_HUMP: Final = re.compile(r"[A-Z]{1,64}(?![a-z])|[A-Z]?[a-z]{1,64}")
-_MIN_HUMPS: Final = 5
-_CHARS_OF_A_WORD: Final = 2.6
-_SYMBOLS: Final = frozenset("!#$%&*+-=?@^~.:_/|")
-_STRONG_SYMBOLS: Final = frozenset("!#$%&*?@^~")
-_MIN_BITS: Final = 2.7
-_MIN_BARE_BITS: Final = 3.0
-_MIN_BESIDE_BITS: Final = 3.3
-_MIN_CHARS: Final = 8
-_MIN_BARE_CHARS: Final = 10
+_BEFORE_CHARS: Final = 200
+_NEAR_CHARS: Final = 600
+_MAX_QUOTED_CHARS: Final = 4_000
+_MAX_QUOTES_INSIDE: Final = 4
 _MIN_BESIDE_CHARS: Final = 18
-_CONTEXT_CHARS: Final = 100
-_OPENING: Final = re.compile(r"[rbfRBF]?(\\?['\"`])")
-_QUOTED_RUN: Final = re.compile(r"[^\s'\"`\\]*+")
-_BARE_RUN: Final = re.compile(r"[^\s'\"`,;(){}\[\]<>\\\u3002\uff0c]*+")
-_QUERY_END: Final = re.compile(r"&[\w.-]{1,40}=")
-# What stands before a name whose value may follow after a space alone: a flag, or a word of a command.
-_FLAG: Final = re.compile(r"(?:^|[\s'\"])--?[\w-]{0,40}$")
-_SETTING: Final = re.compile(r"\b(?:ENV|ARG|setx)[ \t][^\n]{0,60}$")
+_NAMES_KEPT: Final = 1_024
+_OWNER_CHARS: Final = 13
 
 
-def is_placeholder(value: str) -> bool:
-    """Whether a value only says where one belongs.
-
-    >>> is_placeholder("${DB_PASSWORD}"), is_placeholder("<token>"), is_placeholder("hunter2")
-    (True, True, False)
-    """
-    return bool(_PLACEHOLDER.search(value[:JUDGED_CHARS]))
-
-
-def is_random(value: str, min_bits: float) -> bool:
-    """Whether a value is neither a placeholder, a word, a name nor a path, and has `min_bits` of entropy a character.
-
-    >>> is_random("f3A9c07b21De88aa", 3.0), is_random("settings.slack_token", 3.0)
-    (True, False)
-    """
-    value = value[:JUDGED_CHARS]
-    if is_placeholder(value) or _CODE.fullmatch(value) or _WEB_PATH.match(value):
-        return False
-    if _WORDS.fullmatch(value) and not _has_short_humps(value):
-        return False
-    letters, digits = re.search("[A-Za-z]", value), re.search("[0-9]", value)
-    return bool(letters and digits) and bits_per_char(value) >= min_bits
-
-
-def is_password(value: str, *, is_bare: bool, is_prose: bool = False) -> bool:
-    """Whether a value may be what a person or a program chose as a password.
-
-    Args:
-        value: What stands behind a name for a password.
-        is_bare: It stands without quotes, where code names variables.
-        is_prose: It stands in a sentence, where most words are no passwords.
-
-    >>> is_password("hunter2", is_bare=True), is_password("self.password", is_bare=True)
-    (True, False)
-    """
-    if not _MIN_PASSWORD_CHARS <= len(value) <= _MAX_PASSWORD_CHARS:
-        return len(value) > _MAX_PASSWORD_CHARS and is_random(value, 3.0)
-    if is_placeholder(value) or _LETTERS.fullmatch(value) or _PATH.match(value):
-        return False
-    if value.isdigit():
-        return len(value) >= _MIN_DIGITS
-    if is_bare and (_CODE.fullmatch(value) or _OF_A_NAME.search(value)):
-        return False
-    has_digit = any(map(str.isdigit, value))
-    is_mixed = has_digit and any(map(str.isalpha, value))
-    return is_mixed or (
-        not is_prose and not is_bare and any(map(str.isalpha, value)) and not _SYMBOLS.isdisjoint(value)
-    )
-
-
-def is_strong(value: str) -> bool:
-    """Whether a word of a sentence mixes letters, digits and a symbol that no name or version holds.
-
-    >>> is_strong("Winter#2025"), is_strong("utf-8"), is_strong("log4j#2")
-    (True, False, False)
-    """
-    inner = value[:JUDGED_CHARS].rstrip(".?!:")
-    kinds = [any(map(test, inner)) for test in (str.isupper, str.islower, str.isdigit)]
-    has_symbol = not _STRONG_SYMBOLS.isdisjoint(value[1:])
-    return has_symbol and sum(kinds) + (len(inner) > _MIN_DIGITS + 3) >= 3 and is_password(value, is_bare=True)
-
-
-def _has_short_humps(value: str) -> bool:
-    """Whether capitals stand in letters as by chance: the words of a name in camel case are longer.
-
-    >>> _has_short_humps("keyQTsjNuAGlKTDv6"), _has_short_humps("getUserByIdFromDbOrNull")
-    (True, False)
-    """
-    humps = _HUMP.findall(value)
-    return len(humps) >= _MIN_HUMPS and sum(map(len, humps)) < _CHARS_OF_A_WORD * len(humps)
-
-
-def bits_per_char(value: str) -> float:
-    """Return the Shannon entropy of a text's characters, in bits."""
-    counts = Counter(value).values()
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
-
-
-class _Joint(StrEnum):
-    """What stands between a name and its value."""
-
-    ASSIGNED = "assigned"
-    CALLED = "called"
-    ELEMENT = "element"
-    PAIRED = "paired"
-    SAID = "said"
-    BESIDE = "beside"
-
-
-class _Value(NamedTuple):
-    start: int
-    end: int
-    is_quoted: bool
-
-
-class _Between(NamedTuple):
-    joint: _Joint
-    pattern: Alternatives
+class _OfCode(NamedTuple):
+    before: Pattern
+    behind: Pattern
+    nearby: Alternatives
 
 
 class _SecretNamesTable(NamedTuple):
-    stems: Alternatives
+    telling: Alternatives
+    hinting: Alternatives
+    kinds: dict[str, str]
     short: WordSet
-    of_keys: Alternatives
     of_no_secret: str
     suffix: Pattern
     parts: Parts
-    joints: tuple[_Between, ...]
+    joints: dict[str, Alternatives]
+    of_code: _OfCode
+    term: Pattern
+    remark: Pattern
+    call: Pattern
+    expression: Pattern
+    of_arguments: Pattern
+    alone: Pattern
+    of_setters: Pattern
+    scheme: Pattern
+    run_end: Pattern
+    next_field: dict[str, Pattern]
+    ends: dict[str, Pattern]
+    block: Pattern
+
+
+class Name(NamedTuple):
+    """Where a name for a credential stands, of which kind, and whether it tells that by itself."""
+
+    start: int
+    end: int
+    kind: str
+    is_telling: bool
+
+
+class Value(NamedTuple):
+    """Where what follows a name stands, and the quote around it, if any."""
+
+    start: int
+    end: int
+    quote: str
+
+
+class _Place(NamedTuple):
+    """A name, what joins it to its value, its line before it, the value, and the text that follows."""
+
+    name: Name
+    joint: str
+    before: str
+    value: Value
+    shown: str
+    behind: str
 
 
 _LISTS: Final = read_table(__file__, "secret_names.yml", _SecretNamesTable)
-_STEMS: Final = LinearPattern(_LISTS.stems, ignore_case=True)
-_OF_KEYS: Final = re.compile(fill(rf"(?:{_LISTS.of_keys})$", _LISTS.parts), re.I)
+_STEMS: Final = LinearPattern(f"{fill(_LISTS.telling, _LISTS.parts)}|{_LISTS.hinting}", ignore_case=True)
+_TELLING: Final = LinearPattern(fill(_LISTS.telling, _LISTS.parts), ignore_case=True)
 _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
-_JOINTS: Final = [(joint, re.compile(fill(pattern, _LISTS.parts))) for joint, pattern in _LISTS.joints]
+_JOINTS: Final = re.compile("|".join(f"(?P<{name}>{fill(one, _LISTS.parts)})" for name, one in _LISTS.joints.items()))
+_NEARBY_CODE: Final = re.compile(_LISTS.of_code.nearby, re.M)
+_CALL: Final = re.compile(_LISTS.call.pattern, re.M)
+_OPENING: Final = re.compile(r"[rbfuRBFU@]?(\\?(?:\"\"\"|'''|[\"'`]))")
+_CLOSES: Final = re.compile(r"[\s,;:)}\]>/|.&?\\%+]|$|[\"'`][\s,;)}\]]")
+_RUN: Final = re.compile(r"\S*+")
+_FIRST_CELL: Final = re.compile(r"[ \t|*`_>]*[\w.-]*")
+_RULE: Final = re.compile(r"[^\n]{0,200}\n[ \t>]*\|?[ \t]*:?-{2}")
 
 
-def named(text: str) -> Iterator[SecretSpan]:
-    """Yield where a credential stands behind a name for one."""
-    runs = _Runs(text)
-    for start, end, kind in names_in(text):
-        yield from _behind(text, runs, kind, start, end)
+def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
+    """Yield where a credential stands behind one of the names for one."""
+    done = hinted = 0
+    values = Values(text)
+    for name in names:
+        is_new = name.start >= (done if name.is_telling else max(done, hinted))
+        joint = _JOINTS.match(text, name.end) if is_new else None
+        if joint and not name.is_telling:
+            hinted = name.end + JUDGED_CHARS // 2  # what is judged with this name
+        for start, end in _behind(text, values, name, joint) if joint else ():
+            done = end
+            yield SecretSpan(start, end, name.kind)
 
 
-def names_in(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where a name for a credential starts and ends, and the kind of that."""
+def names_in(text: str) -> Iterator[Name]:
+    """Yield the names for credentials."""
     for start, end in _STEMS.spans(text):
-        kind = _kind_of(text, start, end)
-        suffix = _LISTS.suffix.match(text, end) if kind else None
-        if kind and suffix:
-            yield start, suffix.end(), kind
+        suffix = _LISTS.suffix.match(text, end)
+        if suffix and not _is_part_of_a_word(text, start, end):
+            before = text[max(0, start - _OWNER_CHARS) : start]
+            yield Name(
+                start, suffix.end(), *_kind_of(before, text[start:end].lower(), text[end : suffix.end()].lower())
+            )
 
 
-def is_told(value: str, kind: str) -> bool:
-    """Whether words, of which the kind was told, are a credential: one word that is no word of a language.
-
-    >>> is_told("Winter2025!", "password"), is_told("at least 8 characters", "password")
-    (True, False)
-    """
-    shown = value[:JUDGED_CHARS]
-    if any(map(str.isspace, shown)):
-        return False
-    if kind == "password":
-        return is_password(shown, is_bare=False, is_prose=True)
-    return len(shown) >= _MIN_BARE_CHARS and is_random(shown, _MIN_BARE_BITS)
+@lru_cache(_NAMES_KEPT)
+def _kind_of(before: str, stem: str, suffix: str) -> tuple[str, bool]:
+    kind = "key" if stem.endswith("key") else _LISTS.kinds.get(stem, "password")
+    return kind, _TELLING.is_in(stem + suffix) and not _OF_NO_SECRET.search(before)
 
 
-def _behind(text: str, runs: _Runs, kind: str, start: int, end: int) -> Iterator[SecretSpan]:
-    for joint, pattern in _JOINTS:
-        match = pattern.match(text, end)
-        value = runs.value_at(match.end()) if match else None
-        if value and value.end > value.start and _is_secret(text, kind, joint, start, value):
-            yield SecretSpan(value.start, value.end, kind)
-            return
-
-
-def _kind_of(text: str, start: int, end: int) -> str | None:
-    """Return the kind of credential that the stem at `start` names, None if it is part of another word."""
-    stem = text[start:end].lower()
+def _is_part_of_a_word(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 1) : start]
-    is_inside = before.isalpha() and not (text[start].isupper() and before.islower()) and not before.isupper()
-    if stem in {"key", "code", "auth"}:
-        return _kind_of_key(text, stem, start, end)
-    if stem in _LISTS.short and (is_inside or (before.isupper() and not text[start].isupper())):
-        return None
-    if stem.startswith(("secur", "secret", "cred")):
-        return "secret" if not stem.startswith("secur") else "password"
-    if stem == "signature" and before not in {"_", "-", "&", "?"}:
-        return None
-    if stem.startswith(("token", "bearer", "skey", "_skey", "jwt", "sess", "sid", "sig")):
-        return "token"
-    return "password"
+    is_inside = before.isalpha() and (not text[start].isupper() or not before.islower())
+    return is_inside and text[start:end].lower() in _LISTS.short
 
 
-def _kind_of_key(text: str, stem: str, start: int, end: int) -> str | None:
-    before = text[max(0, start - 20) : start]
-    if stem == "auth":
-        return None if before[-1:].isalnum() else "token"
-    if stem == "code":
-        return "token" if before[-1:] in {"?", "&"} and text.startswith("=", end) else None
-    return "key" if _OF_KEYS.search(before) and not _OF_NO_SECRET.search(before) else None
-
-
-def _is_secret(text: str, kind: str, joint: _Joint, start: int, value: _Value) -> bool:
+def _behind(text: str, values: Values, name: Name, joint: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the value behind a name stands, a line at a time, if it is a credential."""
+    start, kind = joint.end(), joint.lastgroup or ""
+    before = text[max(0, name.start - _BEFORE_CHARS) : name.start].rpartition("\n")[2]
+    block = _LISTS.block.match(text, start) if kind == "assigned" else None
+    if block:
+        yield from _block(text, block, len(before) - len(before.lstrip()))
+        return
+    end = _LISTS.ends.get(kind)
+    value = values.until(start, end) if end else values.at(start, before="" if kind == "said" else before)
+    scheme = _LISTS.scheme.match(text, value.start) if name.kind == "token" else None
+    if scheme:
+        value = value._replace(start=scheme.end()) if value.quote else values.at(scheme.end(), before=before)
     shown = text[value.start : min(value.end, value.start + JUDGED_CHARS)]
-    if joint is _Joint.BESIDE and not _may_stand_beside(text, start):
-        return value.end - value.start >= _MIN_BESIDE_CHARS and is_random(shown, _MIN_BESIDE_BITS)
-    if kind == "password":
-        return is_password(shown, is_bare=not value.is_quoted, is_prose=joint is _Joint.SAID)
-    if joint is _Joint.SAID or joint is _Joint.BESIDE:
-        return len(shown) >= _MIN_BARE_CHARS and is_random(shown, _MIN_BARE_BITS)
-    if value.is_quoted or joint is _Joint.PAIRED:
-        return len(shown) >= _MIN_CHARS and is_random(shown, _MIN_BITS)
-    return len(shown) >= _MIN_BARE_CHARS and is_random(shown, _MIN_BARE_BITS)
+    place = _Place(name, kind, before, value, shown, text[value.end : value.end + _NEAR_CHARS])
+    phrase = _phrase(place)
+    if _is_secret(place._replace(shown=phrase)) and not _is_code(text, values, place):
+        yield value.start, value.end + len(phrase) - len(shown)
 
 
-def _may_stand_beside(text: str, start: int) -> bool:
-    """Whether a name at `start` is a flag or a setting, whose value follows after a space."""
-    before = text[max(0, start - _CONTEXT_CHARS) : start]
-    return bool(_FLAG.search(before) or _SETTING.search(before))
+def _is_secret(place: _Place) -> bool:
+    name, shown, kind = place.name, place.shown, place.name.kind
+    if len(shown) < MIN_CHARS:
+        return False
+    if place.joint == "said" and not place.value.quote:
+        return is_said(shown, kind if name.is_telling else "key")
+    if place.joint == "beside" and (is_stand_in(shown) or not _is_argument(place)):
+        return len(shown) >= _MIN_BESIDE_CHARS and looks_generated(shown)
+    if place.joint in {"row", "tabbed"} and (not _FIRST_CELL.fullmatch(place.before) or _RULE.match(place.behind)):
+        return False  # not the first cell of a row, or the heading
+    is_set = place.joint not in {"pair", "called"} or _LISTS.of_setters.search(place.before)
+    return (bool(name.is_telling and is_set) or looks_generated(shown)) and is_value(shown, kind)
 
 
-class _Runs:
-    """The runs of characters that may be values, each looked for once however often a name stands inside it."""
+def _is_argument(place: _Place) -> bool:
+    """Whether a value follows after a space because its name is a flag or a setting, or there is nothing else."""
+    rest = place.behind.partition("\n")[0]
+    if place.value.quote and place.name.is_telling:
+        return place.name.kind in {"password", "secret"} or not is_plain(place.shown)
+    if _LISTS.of_arguments.search(place.before):
+        is_word = not place.value.quote and is_plain(place.shown)
+        return not (is_word and rest.strip() and is_sentence(place.shown + rest))
+    return not rest.strip() and bool(_LISTS.alone.match(place.before)) and not is_plain(place.shown)
+
+
+def _phrase(place: _Place) -> str:
+    """Return a value, of a passphrase that stands without quotes at the end of a line all words."""
+    is_word = not place.value.quote and place.shown.lower() in {place.shown, place.shown[:1].lower() + place.shown[1:]}
+    if (
+        not is_word
+        or not is_plain(place.shown)
+        or place.joint not in {"assigned", "paired"}
+        or is_stand_in(place.shown)
+    ):
+        return place.shown
+    rest = place.behind[:_BEFORE_CHARS].partition("\n")[0].partition(" #")[0].partition("<")[0]
+    return (place.shown + rest).rstrip()
+
+
+def _block(text: str, block: re.Match[str], indent: int) -> Iterator[tuple[int, int]]:
+    """Yield the credentials among the lines of a block scalar of YAML or of a heredoc."""
+    at = block.end()
+    for line in text[at : at + _MAX_QUOTED_CHARS].split("\n"):
+        depth = len(line) - len(line.lstrip())
+        if line.strip() == block["mark"] if block["mark"] else line.strip() and depth <= indent:
+            return
+        if is_value(line, "password"):
+            yield at + depth, at + len(line.rstrip())
+        at += len(line) + 1
+
+
+def _is_code(text: str, values: Values, place: _Place) -> bool:
+    """Whether what stands without quotes is a name, a call or a type of program code.
+
+    It is a whole call, or it begins like a name and code stands around it: an open bracket or a keyword before it on
+    its line, a comma, a semicolon or a bracket behind it, or lines nearby that only code has. `NAME=value` without
+    blanks is a setting of an environment file or a shell, whatever stands nearby.
+    """
+    start, end, quote = place.value
+    term = None if quote or place.joint not in {"assigned", "paired", "said"} else _LISTS.term.match(text, start)
+    if term is None or not (term["open"] or term.end() >= end or text[term.end()] in ")]"):
+        return False
+    if term["open"] and _CALL.match(text, term.end()):
+        return True
+    if not _LISTS.expression.fullmatch(place.shown):
+        return False
+    of_code, before = _LISTS.of_code, place.before
+    if of_code.before.search(before) or (
+        of_code.behind.match(f"{place.behind}\n")
+        and not before.endswith((";", "; "))
+        and not _LISTS.remark.search(before)
+    ):
+        return True
+    if text[start - 1] == "=" and text[start - 2] not in " =!:":
+        return False
+    return values.is_near_code(place.name.start - len(before), end + len(place.behind.partition("\n")[0]))
+
+
+class Values:
+    """The values of a text; a run of characters is looked for once however many names stand inside it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._found: dict[bool, tuple[int, int]] = {True: (0, 0), False: (0, 0)}
+        self._run = (0, 0)
 
-    def value_at(self, start: int) -> _Value | None:
-        """Return the value that starts at `start`, in its quotes or without; None where its quotes do not close."""
-        opening = _OPENING.match(self._text, start)
-        if opening is None:
-            end = self._end(start, is_quoted=False)
-            if self._text[end : end + 1] in {"(", "["} and end > start:
-                return None
-            query = _QUERY_END.search(self._text, start, min(end, start + JUDGED_CHARS))
-            return _Value(start, query.start() if query else end, is_quoted=False)
-        end = self._end(opening.end(), is_quoted=True)
-        while self._text.startswith("\\", end) and not self._text.startswith(opening[1], end):
-            end = self._end(end + 1, is_quoted=True)
-        return _Value(opening.end(), end, is_quoted=True) if self._text.startswith(opening[1], end) else None
+    def at(self, start: int, quote: str = "", before: str = "") -> Value:
+        """Return the value that starts at `start`: up to the quote that closes it, or the run without blanks.
 
-    def _end(self, start: int, *, is_quoted: bool) -> int:
-        first, last = self._found[is_quoted]
+        Args:
+            start: Where it stands, with the quote that opens it.
+            quote: One that was opened before.
+            before: What stands before its name on the line: signs that part fields there part them behind it, too.
+        """
+        opening = None if quote else _OPENING.match(self._text, start)
+        inner, quote = (opening.end(), opening[1]) if opening else (start, quote)
+        if opening and quote == "`" and before.count(quote) % 2:
+            return Value(start, start, "")  # closes what began before the name
+        end = self._closing(inner, quote) if quote else -1
+        return Value(inner, end, quote) if end >= 0 else self._bare(start, before)
+
+    def is_near_code(self, start: int, end: int) -> bool:
+        """Whether lines that only program code has stand before or behind a line."""
+        codes = self._code_lines
+        at, after = bisect_left(codes, start) - 1, bisect_left(codes, end)
+        return (at >= 0 and codes[at] > start - _NEAR_CHARS) or (
+            after < len(codes) and codes[after] < end + _NEAR_CHARS
+        )
+
+    @cached_property
+    def _code_lines(self) -> list[int]:
+        return [match.start() for match in _NEARBY_CODE.finditer(self._text)]
+
+    def until(self, start: int, end: re.Pattern[str]) -> Value:
+        """Return what stands between `start` and the first match of `end`, without the blanks behind it."""
+        match = end.search(self._text, start, start + _MAX_QUOTED_CHARS)
+        cell = self._text[start : match.start() if match else start + _MAX_QUOTED_CHARS].rstrip()
+        return Value(start, start + len(cell), "")
+
+    def _bare(self, start: int, before: str) -> Value:
+        first, last = self._run
         if not first <= start <= last:
-            match = (_QUOTED_RUN if is_quoted else _BARE_RUN).match(self._text, start)
-            first, last = self._found[is_quoted] = start, match.end() if match else start
-        return last
+            run = _RUN.match(self._text, start)
+            self._run = first, last = start, run.end() if run else start
+        fields = _LISTS.next_field.items() if before else ()
+        patterns = [one for signs, one in fields if any(sign in before for sign in signs)]
+        found = (
+            one.search(self._text, start, min(last + 1, start + JUDGED_CHARS)) for one in (_LISTS.run_end, *patterns)
+        )
+        return Value(start, min(last, *(cut.start() for cut in found if cut), last), "")
+
+    def _closing(self, start: int, quote: str) -> int:
+        """Return where a quotation closes on its line: at a quote that a sign or a blank follows; -1 for nowhere."""
+        end = self._text.find("\n", start, start + _MAX_QUOTED_CHARS)
+        end = end if end >= 0 else min(len(self._text), start + _MAX_QUOTED_CHARS)
+        at, first = self._text.find(quote, start, end), -1
+        for _ in range(_MAX_QUOTES_INSIDE):
+            if at < 0:
+                break
+            if quote[0] == "\\" or self._text[at - 1] != "\\" or self._text[at - 2] == "\\":
+                first = at if first < 0 else first
+                if _CLOSES.match(self._text, at + len(quote)):
+                    return at
+            at = self._text.find(quote, at + 1, end)
+        return first

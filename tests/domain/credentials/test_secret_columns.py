@@ -46,7 +46,7 @@ def test_a_token_s_column_is_judged_as_a_token() -> None:
     "text",
     [
         "| password | at least 8 characters |\n| token | a word2 of it |\n",
-        "| name | type |\n|---|---|\n| password | utf8mb4 |\n",
+        "| name | type |\n|---|---|\n| password | varchar(64) |\n",
         "    'user', 'password', 'host',\n    'x11', 'utf8', 'w32',\n",
         "def login(user, password, host):\n    return one(a1, b2, c3)\n",
         "| user | password |\n|---|---|\n| bob | changeme |\n\n| a | utf8 |\n",
