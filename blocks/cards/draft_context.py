@@ -19,7 +19,7 @@ from blocks.text.outgoing_text import code_line, context, escape, inline_code, l
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
-from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
+from bot.domain.citations.citation_lines import outdated_words, path_in_codebase, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, claim_reasons
 from bot.domain.secrets import redact
@@ -163,7 +163,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
 
 def _kind_of_place(ref: EvidenceRef) -> str:
     """Return what a cited file is where it is no program code: a test or an example says less."""
-    place = place_of(ref.ref.rpartition(":")[0]) if ref.kind is EvidenceKind.FILE else None
+    place = place_of(path_in_codebase(ref.ref)) if ref.kind is EvidenceKind.FILE else None
     return f" · {place}" if place and place != "program" else ""
 
 

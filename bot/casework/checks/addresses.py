@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -106,7 +107,7 @@ def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"{name}: {problem}")
     if ref.commit is None:
         return Missing(f"{name}: no commit recorded, so nobody can tell which version was read")
-    if is_secret_file(cited.path):
+    if is_secret_file(place.path):
         return Missing(f"{name}: a file of this name may hold secrets, so nobody reads or cites it")
     commit = sources.commit(ref.commit, cited.path)
     if commit is None:
@@ -122,15 +123,15 @@ def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
     start, end = file.scan.widened(cited.start, cited.end)
-    place = place_of(cited.path)
+    kind = place_of(file.path)
     found = Lines(
         lines=tuple(file.lines[start - 1 : end]),
         shown=sources.redacted(file.lines, start, end),
         start=start,
         path=cited.path,
         commit=commit,
-        place="comment" if place == "program" and file.scan.is_comment(cited.start, cited.end) else place,
-        was_read=sources.ledger is not None and sources.ledger.covers(*cited, commit=commit),
+        place="comment" if kind == "program" and file.scan.is_comment(cited.start, cited.end) else kind,
+        was_read=sources.was_read(cited, commit) or sources.was_read(cited._replace(path=file.path), commit),
     )
     return _printable(found, name)
 
@@ -175,10 +176,13 @@ def _commit(ref: EvidenceRef, sources: Sources) -> Found:
 
 def _patch(history: GitHistory, sha: str) -> list[str]:
     """Return what a commit changed in files that may be shown, and their names."""
-    paths = [path for path in history.changed_paths(sha) if not is_secret_file(path)]
-    if not paths:
-        return []
-    return [*paths, *history.patch(sha, paths[:MAX_PATHS]).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]
+    changed = history.changed_paths(sha)
+    withheld = {path for path in changed if is_secret_file(path)}
+    shown = [path for path in changed if path not in withheld]
+    inside = (path for path in shown if not any(other.startswith(f"{path}/") for other in withheld))
+    if not (paths := list(islice(inside, MAX_PATHS))):
+        return shown
+    return [*shown, *history.patch(sha, paths).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]
 
 
 def _result(ref: EvidenceRef, sources: Sources) -> Found:
