@@ -17,8 +17,9 @@ from blocks import ids
 from blocks.elements import button, menu
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
+from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
-from bot.domain.citations.citation_lines import outdated_words, shown_ref, telling_line
+from bot.domain.citations.citation_lines import outdated_words, path_in_codebase, shown_ref, telling_line
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, claim_reasons
 from bot.domain.secrets import redact
@@ -155,9 +156,15 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
     at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
-    head = f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
+    head = f"{_MARKS[mark]} {shown}{at}{_kind_of_place(ref)}{f' · {claim}' if claim else ''}"
     quote = redact(strip_hidden(ref.quote)[0])
     return "\n".join([head, *_quoted_line(quote, f"{question} {ref.supports_claim}"), *_standing(quote, ref)])
+
+
+def _kind_of_place(ref: EvidenceRef) -> str:
+    """Return what a cited file is where it is no program code: a test or an example says less."""
+    place = place_of(path_in_codebase(ref.ref)) if ref.kind is EvidenceKind.FILE else None
+    return f" · {place}" if place and place != "program" else ""
 
 
 def _quoted_line(quote: str, about: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.ledger import OWN_TOOLS, Ledger
+from bot.agent.ledger import MAX_RESULT_CHARS, OWN_TOOLS, Ledger
 from tests.agent.tools.toolbox import Toolbox
 
 COMMIT, OTHER = "a" * 40, "b" * 40
@@ -61,6 +61,46 @@ def test_a_query_is_known_by_its_exact_text() -> None:
     ledger = Ledger().record_query("logs", "rate(errors[5m])\n")
     assert ledger.asked_servers(" rate(errors[5m])")
     assert not ledger.asked_servers("rate(errors[1m])")
+
+
+def test_calls_are_numbered_from_one_and_what_they_brought_up_is_not() -> None:
+    """A failed call has a number as well; a result too long to be shown is kept as far as it was."""
+    ledger = Ledger().record_query("git_log", "{}", "one").record_shown("git_show", COMMIT)
+    assert ledger.record_call("logs", "x", is_answered=False) == 2
+    assert ledger.record_call("logs", "y", "z" * 50_000) == 3
+    assert (ledger.answer_of(1) or ledger.queries[-1]).result == "one"
+    assert ledger.answer_of(2) is None
+    assert ledger.answer_of(4) is None
+    assert len(ledger.queries[-1].result or "") == MAX_RESULT_CHARS
+    assert ledger.was_shown(COMMIT)
+
+
+def test_a_ledger_of_an_earlier_release_is_read() -> None:
+    """Its calls have no numbers, so none of them can be cited by one; what it shows holds as before."""
+    old = {
+        "reads": [{"path": "a.py", "start": 1, "end": 9, "commit": COMMIT, "content_hash": "0" * 64}],
+        "queries": [
+            {"tool": "git_show", "query": COMMIT, "result": None},
+            {"tool": "search_memory", "query": "memory/limits.md", "result": None},
+            {"tool": "grafana__query", "query": "up", "result": "1"},
+        ],
+    }
+    ledger = Ledger.model_validate(old)
+    assert ledger.model_dump() == old
+    assert ledger.covers("a.py", 1, 9, commit=COMMIT)
+    assert ledger.was_shown(COMMIT)
+    assert ledger.came_up("memory/limits.md")
+    assert [entry.result for entry in ledger.asked_servers("up")] == ["1"]
+    assert ledger.answer_of(1) is None
+    assert ledger.record_call("logs", "x", "y") == 1
+
+
+def test_a_query_is_found_among_the_arguments_of_its_call() -> None:
+    """Drafts that cite a query by its text go on doing so."""
+    ledger = Ledger().record_query("grafana__query", '{"expr":"rate(errors[5m])","step":60}', "1")
+    assert ledger.asked_servers("rate(errors[5m])")
+    assert not ledger.asked_servers("errors")
+    assert not ledger.asked_servers("60")
 
 
 def test_a_ledger_survives_its_trace() -> None:

@@ -8,13 +8,13 @@ out for what it holds: only secrets in it are redacted before it is printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.ledger import QueryEntry, result_lines
-from bot.casework.checks.sources import CitedFile, Place
+from bot.casework.checks.sources import CitedFile, place_of
 from bot.casework.checks.sources import Found as Found
 from bot.casework.checks.sources import Lines as Lines
 from bot.casework.checks.sources import Missing as Missing
@@ -24,7 +24,7 @@ from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lin
 from bot.domain.memory.note_doubts import lesson_notice
 from bot.domain.memory.notes import RETIRED, KeptNote
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.search.files import FileKind, file_kind, is_secret_file
+from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
 
@@ -34,17 +34,6 @@ MAX_PRINTED_CHARS: Final = 20_000
 MAX_PATHS: Final = 200
 MAX_PATCH_LINES: Final = 20_000
 
-_PLACES: Final[Mapping[FileKind, Place]] = {
-    FileKind.SOURCE: "program",
-    FileKind.SETTINGS: "program",
-    FileKind.TEST: "test",
-    FileKind.DOCS: "docs",
-    FileKind.LEGAL: "docs",
-    FileKind.CHANGELOG: "docs",
-    FileKind.EXAMPLE: "example",
-    FileKind.GENERATED: "generated",
-    FileKind.VENDORED: "vendored",
-}
 CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -117,7 +106,7 @@ def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"{name}: {problem}")
     if ref.commit is None:
         return Missing(f"{name}: no commit recorded, so nobody can tell which version was read")
-    if is_secret_file(cited.path):
+    if is_secret_file(place.path):
         return Missing(f"{name}: a file of this name may hold secrets, so nobody reads or cites it")
     commit = sources.commit(ref.commit, cited.path)
     if commit is None:
@@ -133,15 +122,15 @@ def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
     start, end = file.scan.widened(cited.start, cited.end)
-    place = _PLACES.get(file_kind(cited.path))
+    kind = place_of(file.path)
     found = Lines(
         lines=tuple(file.lines[start - 1 : end]),
         shown=sources.redacted(file.lines, start, end),
         start=start,
         path=cited.path,
         commit=commit,
-        place="comment" if place == "program" and file.scan.is_comment(cited.start, cited.end) else place,
-        was_read=sources.ledger is not None and sources.ledger.covers(*cited, commit=commit),
+        place="comment" if kind == "program" and file.scan.is_comment(cited.start, cited.end) else kind,
+        was_read=sources.was_read(cited, commit) or sources.was_read(cited._replace(path=file.path), commit),
     )
     return _printable(found, name)
 
@@ -186,7 +175,10 @@ def _commit(ref: EvidenceRef, sources: Sources) -> Found:
 
 def _patch(history: GitHistory, sha: str) -> list[str]:
     """Return what a commit changed in files that may be shown, and their names."""
-    paths = [path for path in history.changed_paths(sha) if not is_secret_file(path)]
+    changed = history.changed_paths(sha)
+    withheld = [path for path in changed if is_secret_file(path)]
+    shown = (path for path in changed if path not in withheld)
+    paths = [path for path in shown if not any(other.startswith(f"{path}/") for other in withheld)]
     if not paths:
         return []
     return [*paths, *history.patch(sha, paths[:MAX_PATHS]).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]

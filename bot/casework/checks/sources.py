@@ -16,7 +16,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
-from bot.domain.search.files import file_lines
+from bot.domain.search.files import FileKind, file_kind, file_lines
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
 from bot.ports import NoteStore
@@ -26,6 +26,27 @@ NEAR_LINES: Final = 200
 
 Place = Literal["program", "test", "docs", "example", "generated", "vendored", "comment"]
 """The kind of place that cited lines of a file stand in."""
+
+_PLACES: Final[Mapping[FileKind, Place]] = {
+    FileKind.SOURCE: "program",
+    FileKind.SETTINGS: "program",
+    FileKind.TEST: "test",
+    FileKind.DOCS: "docs",
+    FileKind.LEGAL: "docs",
+    FileKind.CHANGELOG: "docs",
+    FileKind.EXAMPLE: "example",
+    FileKind.GENERATED: "generated",
+    FileKind.VENDORED: "vendored",
+}
+
+
+def place_of(path: str) -> Place | None:
+    """Return the kind of place that a file is, by its path in its repository; its lines tell a comment.
+
+    >>> place_of("src/app.py"), place_of("tests/test_app.py"), place_of(".env")
+    ('program', 'test', None)
+    """
+    return _PLACES.get(file_kind(path))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,8 +94,9 @@ Found = Lines | Missing
 
 
 class CitedFile(NamedTuple):
-    """The lines of a file, and where in it comments and strings stand."""
+    """A file of a repository: its path there, its lines, and where comments and strings stand."""
 
+    path: str
     lines: Sequence[str]
     scan: Scan
 
@@ -117,12 +139,14 @@ class Sources:
         Raises:
             ConfigError: the repository has no commit.
         """
-        reads = reversed(self.ledger.reads) if self.ledger else ()
-        commits = dict.fromkeys(read.commit for read in reads)
-        covers = self.ledger.covers if self.ledger else None
-        known = next((commit for commit in commits if covers and covers(*cited, commit=commit)), None)
+        commits = dict.fromkeys(read.commit for read in reversed(self.ledger.reads)) if self.ledger else ()
+        known = next((commit for commit in commits if self.was_read(cited, commit)), None)
         repo = self.repo.locate(cited.path).repo
         return known or (self.heads or {}).get(repo.root) or repo.head()
+
+    def was_read(self, cited: CitedLines, commit: str) -> bool:
+        """Whether the run read all of some lines at a commit."""
+        return self.ledger is not None and self.ledger.covers(*cited, commit=commit)
 
     def redacted(self, lines: Sequence[str], start: int, end: int) -> tuple[str, ...]:
         """Return the lines `start`..`end` of a text without the secrets in them."""
@@ -142,4 +166,4 @@ def _read_file(place: Located, commit: str) -> CitedFile | Missing:
     lines = file_lines(content)
     if lines is None:
         return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
-    return CitedFile(lines, Scan(path, lines))
+    return CitedFile(path, lines, Scan(path, lines))

@@ -69,6 +69,15 @@ def shown_ref(ref: str) -> str:
     return _IN_CODEBASE.sub(r"\1 · ", ref, count=1)
 
 
+def path_in_codebase(ref: str) -> str:
+    """Return the path that a citation of a file names, without its codebase and its lines.
+
+    >>> path_in_codebase("shop:src/x.py:3-9"), path_in_codebase("src/x.py:3")
+    ('src/x.py', 'src/x.py')
+    """
+    return _IN_CODEBASE.sub("", ref, count=1).rpartition(":")[0]
+
+
 def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
     r"""Return which of `lines`, counted from 0, the quotation is a contiguous part of; None if it is none.
 

@@ -423,6 +423,11 @@ class TestEvidence:
         state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
         return shown(card(state.evolve(question="How many retries are there?")))
 
+    def test_a_place_that_is_no_program_code_says_what_it_is(self) -> None:
+        """A test shows what somebody expects, not what the program does."""
+        assert "`tests/test_retry.py:1` at aaaaaaa · test" in self.seen(ref="tests/test_retry.py:1")
+        assert "· program" not in self.seen()
+
     def test_an_edited_draft_has_the_evidence_of_the_one_before(self) -> None:
         """Whoever wrote the new words may have cited nothing."""
         ret = a_return()

@@ -296,6 +296,16 @@ def test_a_commit_has_its_message_author_date_and_patch(repo: Path) -> None:
     assert [line for line in found.extra if "X=41" in line] == []
 
 
+def test_a_file_that_became_a_folder_hides_what_is_withheld_in_it(repo: Path) -> None:
+    """Git would show all that lies below a path it is asked for."""
+    commit_files(repo, {"conf": "a\n"})
+    (repo / "conf").unlink()
+    sha = commit_files(repo, {"conf/.env": "PASS=41\n", "b.py": "b\n"})
+    found = lines_at(EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha), repo)
+    assert [line for line in found.extra if "PASS=41" in line] == []
+    assert "+b" in found.extra
+
+
 def test_what_is_no_commit_of_head_does_not_resolve(repo: Path) -> None:
     """Nor does a name, nor an id that contradicts the commit beside it."""
     head, first = git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "HEAD~1")
@@ -468,6 +478,24 @@ def test_a_citation_is_read_in_its_codebase(tmp_path: Path, ref: str, line: str 
     at = git(tmp_path / "shop", "rev-parse", "HEAD")
     found = resolve(EvidenceRef(kind=EvidenceKind.FILE, ref=ref, commit=at), Sources(code))
     assert (found.lines[0] if isinstance(found, Lines) else None) == line
+
+
+def test_a_withheld_file_at_the_top_of_a_codebase_exists_for_nobody(tmp_path: Path) -> None:
+    """What stands before the path in a citation does not hide the file's name; kinds of places are told alike."""
+    files = {".env": "LIMIT=5\n", "auth.json": "{}\n", "tests/a.py": "x\n", "a.py": "x\n"}
+    code = make_codebases(tmp_path, shop=files, infra=files)
+    at = git(tmp_path / "shop", "rev-parse", "HEAD")
+
+    def at_shop(path: str) -> Found:
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref=f"shop:{path}:1", commit=at)
+        ledger = Ledger().record_read("shop:a.py", 1, 1, commit=at, text="x")
+        return resolve(ref, Sources(code, ledger))
+
+    assert [isinstance(at_shop(path), Missing) for path in (".env", "auth.json", "a.py")] == [True, True, False]
+    program, test = at_shop("a.py"), at_shop("tests/a.py")
+    assert isinstance(program, Lines)
+    assert isinstance(test, Lines)
+    assert (program.place, program.was_read, test.place, test.was_read) == ("program", True, "test", False)
 
 
 def test_a_commit_is_found_in_whichever_has_it(tmp_path: Path) -> None:
