@@ -47,8 +47,8 @@ def test_each_question_is_answered_by_its_first_quote(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_quoted_is_not_asked(tmp_path: Path) -> None:
-    """Its definition would alert a channel, so no quote could hold it."""
-    files = {"src/a.py": "class Announcer:  # @channel\n    pass\n\n\ndef helper_of_it():\n    return Announcer()\n"}
+    """Its definition would end the fence around it, so no quote could hold it."""
+    files = {"src/a.py": "class Announcer:  # ```\n    pass\n\n\ndef helper_of_it():\n    return Announcer()\n"}
     repo = GitRepo(make_repo(tmp_path / "code", files))
     questions = questions_for(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
     assert questions == ["where is `helper_of_it` defined and what does it return?"]

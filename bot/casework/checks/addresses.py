@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -176,12 +177,12 @@ def _commit(ref: EvidenceRef, sources: Sources) -> Found:
 def _patch(history: GitHistory, sha: str) -> list[str]:
     """Return what a commit changed in files that may be shown, and their names."""
     changed = history.changed_paths(sha)
-    withheld = [path for path in changed if is_secret_file(path)]
-    shown = (path for path in changed if path not in withheld)
-    paths = [path for path in shown if not any(other.startswith(f"{path}/") for other in withheld)]
-    if not paths:
-        return []
-    return [*paths, *history.patch(sha, paths[:MAX_PATHS]).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]
+    withheld = {path for path in changed if is_secret_file(path)}
+    shown = [path for path in changed if path not in withheld]
+    inside = (path for path in shown if not any(other.startswith(f"{path}/") for other in withheld))
+    if not (paths := list(islice(inside, MAX_PATHS))):
+        return shown
+    return [*shown, *history.patch(sha, paths).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]
 
 
 def _result(ref: EvidenceRef, sources: Sources) -> Found:

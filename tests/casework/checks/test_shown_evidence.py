@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.process.clocks import SystemClock
+from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.run_records import RunRecorder
 from bot.casework.checks.addresses import Lines, Missing, Sources
 from bot.casework.checks.shown_evidence import EvidenceReader, found_or_why, printed_lines
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
 from tests.codebases import make_codebases
-from tests.gitrepo import commit_files, make_repo
+from tests.gitrepo import commit_files, make_repo, write_files
 from tests.tables import each_row
 
 TOKEN = "ghp_" + "aB3dE5" * 6
@@ -163,6 +167,27 @@ def test_each_citation_has_its_mark_its_reason_and_what_does_not_stand_there(rea
     assert (second.reason, third.reason) == ("not verbatim", "its check was not recorded")
     assert (first.strange_quote, second.strange_quote) == ("", "KEY = '[redacted: GitHub token]'")
     assert len(reader.citations(state, at_most=1)) == 1
+
+
+def test_results_and_notes_are_shown_as_well(code: GitRepo, tmp_path: Path) -> None:
+    """The ledger of the run that made the draft has the results; memory/ has the notes."""
+    runs, memory = RunRecorder(FileRunFolders(tmp_path), SystemClock()), NoteFiles(tmp_path / "memory")
+    write_files(tmp_path / "memory", {"limits.md": "# Limits\nFive.\n"})
+    with runs.recording("r1", "round 1") as run:
+        run.trace = {"ledger": Ledger().record_query("logs__query", "up", f"ok\n42 errors\n{TOKEN}").model_dump()}
+    refs = (
+        EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="1:2-3"),
+        EvidenceRef(kind=EvidenceKind.MEMORY, ref="limits.md:2"),
+    )
+    ret = a_return(evidence_refs=refs)
+    state = in_status(
+        ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, investigator_task_id="r1"
+    )
+    shown = EvidenceReader(repo=code, runs=runs, notes=memory).citations(state, at_most=9)
+    assert [printed_lines(one.found) for one in shown if isinstance(one.found, Lines)] == [
+        ["2  42 errors", "3  [redacted: GitHub token]"],
+        ["2  Five."],
+    ]
 
 
 def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceReader) -> None:
