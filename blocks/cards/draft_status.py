@@ -143,7 +143,13 @@ def _origin(state: ThreadState) -> str:
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
-    return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}", took)
+    return _joined(judged, _confidence(state, ret.confidence), f"round {state.investigator_round}", took)
+
+
+def _confidence(state: ThreadState, said: str) -> str:
+    """Return how sure a draft says it is, and that it is not where a check says so."""
+    wrong = any(check.ok is False and check.name.startswith(("confidence.", "claim[")) for check in state.checks)
+    return f"confidence {said}" + (", which the checks do not bear out" if wrong and said == "high" else "")
 
 
 def _ending(state: ThreadState) -> str:

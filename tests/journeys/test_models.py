@@ -103,7 +103,8 @@ def test_the_models_are_told_the_teams_tone_and_its_points(open_office: Open) ->
     office.draft(office.ask(SESSIONS))
     systems = [json.dumps(request["body"].get("system")) for request in model.requests]
     told = {request["role"] for request in model.requests if "Also: Name the owner." in json.dumps(request["body"])}
-    assert any("every rule above comes first: Warm, no jargon." in system for system in systems)
+    assert all("every rule above comes first: Warm, no jargon." in system for system in systems)
+    assert all("Its language is `en`." in system for system in systems)
     assert told == {"investigator", "validator"}
 
 

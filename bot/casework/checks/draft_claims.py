@@ -56,20 +56,24 @@ def _check(name: str, claim: Claim, missing: Sequence[str]) -> Check:
 def _missing(
     claim: Claim, refs: Sequence[EvidenceRef], found: Sequence[Found], files: _Checkout, question: str
 ) -> list[str]:
-    """Return the words of a claim that its citations do not hold."""
+    """Return the words of a claim that its citations do not hold; a note whose own lines changed backs nothing."""
     unknown = [f"citation {index} does not exist" for index in claim.cites if not 0 <= index < len(refs)]
-    cited = [(refs[at], each) for at in claim.cites if 0 <= at < len(refs) and isinstance(each := found[at], Lines)]
+    known = [(refs[at], found[at]) for at in claim.cites if 0 <= at < len(refs)]
+    cited = [(ref, each) for ref, each in known if isinstance(each, Lines) and not each.caution]
     lines = [line for _, each in cited for line in (*each.lines, *each.extra)]
     asked = question if claim.cites else ""
+    paths = [each.path for _, each in cited if each.path]
+    text = claim.text
+    for path in paths:  # a cited path may be written with its codebase or without
+        text = text.replace(path, files.bare(path))
     missing = check_claim(
-        claim.text,
+        text,
         lines,
-        paths=[name for ref, each in cited if each.path for name in (ref.ref, files.bare(ref.ref))],
+        paths=[files.bare(ref.ref) for ref, each in cited if each.path],
         commits=[each.commit for _, each in cited if each.commit],
         question=asked,
     )
-    paths = [each.path for _, each in cited if each.path]
-    return list(dict.fromkeys([*unknown, *missing, *files.misnamed(claim.text, paths, "\n".join([*lines, asked]))]))
+    return list(dict.fromkeys([*unknown, *missing, *files.misnamed(text, paths, "\n".join([*lines, asked]))]))
 
 
 class _Checkout:

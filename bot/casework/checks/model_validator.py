@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.agent.ledger import Ledger
@@ -79,7 +79,7 @@ class ModelValidator:
             spent, limits = error.usage, error.limits()
             return Validation(ret=None, checks=checks, usage=spent, ledger=ledger, problem=str(error), limits=limits)
         assert isinstance(result.answer, ValidatorAnswer)
-        opened = {ref.ref for ref in ret.evidence_refs if _was_opened(ref, sources, ledger)}
+        opened = {ref.ref: _was_opened(ref, sources, ledger) for ref in ret.evidence_refs}
         verdict = _ruled(self._said(result.answer, ledger), checks, state, opened)
         forced = result.convergence_forced
         return Validation(ret=verdict, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
@@ -118,11 +118,13 @@ def _sections(
         yield PromptSection(name="other_open_threads", text="\n".join(summaries))
 
 
-def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, opened: set[str]) -> ValidatorReturn:
+def _ruled(
+    said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, opened: Mapping[str, bool | None]
+) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
     ret = state.investigator_return
     assert ret is not None
-    ruled = enforce(said, checks, confidence=ret.confidence, refs=ret.evidence_refs, opened=opened)
+    ruled = enforce(said, checks, confidence=ret.confidence, opened=opened)
     if ruled.verdict is said.verdict:
         return ruled
     log.warning(
@@ -136,10 +138,10 @@ def _ruled(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, o
     return ruled.model_copy(update={"reasons": (note, *ruled.reasons)})
 
 
-def _was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool:
-    """Whether the validator's own run read what a citation points at."""
+def _was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool | None:
+    """Whether the validator's own run read what a citation points at; None where nobody can open it."""
     found = resolve(ref, sources)
-    return isinstance(found, Lines) and was_opened(found, ledger)
+    return was_opened(found, ledger) if isinstance(found, Lines) else None
 
 
 def _json(value: object) -> str:

@@ -6,12 +6,12 @@ the other way round. Whatever a field objects to can be shown to the human, also
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict, ref_marks
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 
 GROUNDED: Final = "grounded"
 """The check that a citation could be proved."""
@@ -95,8 +95,7 @@ def enforce(
     checks: Sequence[Check],
     *,
     confidence: str,
-    refs: Sequence[EvidenceRef],
-    opened: Collection[str],
+    opened: Mapping[str, bool | None],
 ) -> ValidatorReturn:
     """Return a model's verdict as the table and the checks let it stand.
 
@@ -106,12 +105,12 @@ def enforce(
         said: The verdict as the model gave it.
         checks: The checks of the draft.
         confidence: What the draft says of itself.
-        refs: The draft's citations.
-        opened: The addresses among them whose lines the validator's own run read.
+        opened: For each address that the draft cites, whether the validator's own run read its lines; None where
+            nobody can open it.
     """
     if said.verdict is Verdict.ESCALATE:
         return said
-    problems = [*problems_of(checks), *_forbidding(said, confidence), *_spot_check(said, checks, refs, opened)]
+    problems = [*problems_of(checks), *_forbidding(said, confidence), *_spot_check(said, opened)]
     if said.verdict is Verdict.PASS and not problems:
         return said
     own = said.reasons if said.verdict is Verdict.BOUNCE else ()
@@ -168,17 +167,14 @@ def _forbidding(said: ValidatorReturn, confidence: str) -> Iterator[str]:
     yield from (_worded(found, said) for _, found in _found(said) if found.effect not in enough)
 
 
-def _spot_check(
-    said: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef], opened: Collection[str]
-) -> Iterator[str]:
+def _spot_check(said: ValidatorReturn, opened: Mapping[str, bool | None]) -> Iterator[str]:
     """Yield why the spot check does not count: of no citation, not opened, or called uncheckable though it is not."""
     name = (said.spot_check_ref or "").strip(" `")
-    marks = [mark for ref, mark in zip(refs, ref_marks(checks, len(refs)), strict=True) if ref.ref == name]
-    if not marks:
+    if name not in opened:
         yield "the spot check is of nothing that the draft cites"
-    elif said.spot_check_result == "uncheckable" and any(mark is not None for mark in marks):
+    elif said.spot_check_result == "uncheckable" and opened[name] is not None:
         yield f"the validator calls {name} uncheckable, but it can be opened"
-    elif said.spot_check_result == "supports" and name not in opened:
+    elif said.spot_check_result == "supports" and not opened[name]:
         yield f"the validator did not open {name}, which it says it has checked"
 
 

@@ -216,6 +216,17 @@ def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> 
     assert "investigated again" in text_of(waiting(investigator_return=partial))
 
 
+def test_a_draft_with_a_refuted_claim_is_never_simply_high() -> None:
+    """What it says of itself is not what the card says."""
+    ret = a_return(confidence="high")
+    refuted = Check(name="claim[0]", ok=False, reason="300 is missing")
+    found = Round(round=1, investigator_return=ret, checks=(refuted,), validator_return=a_verdict(Verdict.BOUNCE))
+    state = waiting(PendingReason.DISAGREEMENT, investigator_return=ret, rounds=(found,))
+    assert "confidence high, which the checks do not bear out" in status_line(state)
+    whole = found.model_copy(update={"checks": (refuted.evolve(ok=True),)})
+    assert "bear out" not in status_line(state.evolve(rounds=(whole,)))
+
+
 def test_what_the_second_model_noted_stands_beside_a_pass() -> None:
     """A small drift, and its words for the human; a verdict without either adds nothing, and notifies nobody."""
     noted = a_verdict(validator_model="claude", scope_drift="minor", bounce_feedback="Mind <!channel> & the unit.")

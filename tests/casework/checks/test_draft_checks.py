@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.checks.draft_shape import MAX_DRAFT_CHARS
@@ -29,7 +30,7 @@ from bot.domain.returns import (
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from tests.codebases import make_codebases
-from tests.gitrepo import git, make_repo
+from tests.gitrepo import commit_files, git, make_repo, write_files
 from tests.tables import each_row
 
 APP = "RETRY_LIMIT = 5\n\n\ndef retry():\n    return RETRY_LIMIT\n"
@@ -392,6 +393,24 @@ def test_the_asker_s_words_may_be_repeated_by_a_claim_that_cites_something(repo:
     assert claims(repo, said) == [False]
     bare = Claim(text="It does not retry 40 times.", kind=ClaimKind.OTHER)
     assert claims(repo, bare, question=asked) == [False]
+
+
+def test_a_note_whose_lines_changed_backs_no_claim(tmp_path: Path) -> None:
+    """What it once rested on is gone, whatever its words still say."""
+    repo = make_repo(tmp_path / "repo", {"src/app.py": APP})
+    cites = f'cites: [{{"path": "src/app.py", "lines": "1", "commit": "{newest(repo)}", "quote": "RETRY_LIMIT = 5"}}]'
+    write_files(tmp_path / "memory", {"limits.md": f'---\nkind: "note"\n{cites}\n---\n\nThe limit is 5.\n'})
+    ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/limits.md:6")
+    ret = returned(repo, claims=(Claim(text=DRAFT, cites=(0,)),), evidence_refs=(ref,), draft_reply=DRAFT)
+
+    def mark(text: str) -> bool | None:
+        told = ret.with_claims([Claim(text=text, cites=(0,))])
+        notes = NoteFiles(tmp_path / "memory")
+        return claim_marks(check_return(told, repo=repo, ledger=None, notes=notes), 1)[0]
+
+    assert mark("The limit is 5.") is True
+    commit_files(repo, {"src/app.py": "RETRY_LIMIT = 7\n"}, "Raise it")
+    assert mark("The limit is 5.") is False
 
 
 def test_a_file_s_name_counts_as_the_checkout_has_it(tmp_path: Path) -> None:

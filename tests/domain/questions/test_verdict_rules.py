@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from bot.domain.questions.verdict_rules import GROUNDED, OBJECTIONS, enforce, objections, verdict_of_checks
-from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 from tests.tables import each_row
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
-FILE = EvidenceRef(kind=EvidenceKind.FILE, ref="src/app.py:1", quote="RETRY_LIMIT = 5")
-PAGE = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io/docs")
+FILE, PAGE = "src/app.py:1", "https://x.io/docs"
 GREEN = [
     Check(name="ref[0].resolves", ok=True, reason="it exists"),
     Check(name="ref[1].resolves", ok=None, reason="nobody can look"),
@@ -49,7 +48,7 @@ def judged(**changes: Any) -> ValidatorReturn:
     """Return a pass that breaks no rule, changed as told."""
     good: dict[str, Any] = {
         "verdict": Verdict.PASS,
-        "spot_check_ref": FILE.ref,
+        "spot_check_ref": FILE,
         "spot_check_result": "supports",
         "risk": "none",
         "touches": "none",
@@ -61,7 +60,7 @@ def judged(**changes: Any) -> ValidatorReturn:
 
 def ruled(said: ValidatorReturn, checks: list[Check] = GREEN, **changes: Any) -> ValidatorReturn:
     """Return a verdict on a draft that cites a file and a page, as the rules let it stand."""
-    given: dict[str, Any] = {"confidence": "medium", "refs": [FILE, PAGE], "opened": {FILE.ref}}
+    given: dict[str, Any] = {"confidence": "medium", "opened": {FILE: True, PAGE: None}}
     return enforce(said, checks, **{**given, **changes})
 
 
@@ -123,15 +122,15 @@ def test_a_spot_check_of_nothing_the_draft_cites_does_not_count(name: str | None
 
 def test_a_spot_check_has_to_be_in_the_validators_own_ledger() -> None:
     """Its word is not taken: the record of its own run has to show the reading."""
-    found = ruled(judged(), opened=set())
+    found = ruled(judged(), opened={FILE: False})
     assert found.verdict is Verdict.BOUNCE
     assert found.reasons == ("the validator did not open src/app.py:1, which it says it has checked",)
 
 
 def test_only_what_nobody_can_open_is_uncheckable() -> None:
     """An outside page is; lines that code proved are not."""
-    assert ruled(judged(spot_check_ref=PAGE.ref, spot_check_result="uncheckable")).verdict is Verdict.PASS
-    assert ruled(judged(spot_check_ref=FILE.ref, spot_check_result="uncheckable")).verdict is Verdict.BOUNCE
+    assert ruled(judged(spot_check_ref=PAGE, spot_check_result="uncheckable")).verdict is Verdict.PASS
+    assert ruled(judged(spot_check_ref=FILE, spot_check_result="uncheckable")).verdict is Verdict.BOUNCE
 
 
 @each_row(
