@@ -20,7 +20,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
-from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, truncate
+from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, shorten, truncate
 from bot.domain.text.marks import part_emoji, without_marks
 from bot.domain.text.sanitize import strip_hidden
 
@@ -41,8 +41,6 @@ PIECE_CHARS: Final = 2_800
 """Of one message; Slack shows some 4,000 characters of a text, and escaping makes it longer."""
 
 _TOKEN: Final = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
-_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-_ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 _CODE_OR_LINE: Final = re.compile(r"^(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
 
@@ -187,7 +185,7 @@ def escape_text(text: str) -> str:
     '@eve &lt;b&gt; @\u200bhere docs (https://x.io)'
     """
     spelled = _TOKEN.sub(_spell, text)
-    raw = re.sub("&(?:lt|gt|amp);", lambda entity: _ENTITIES[entity[0]], spelled)
+    raw = spelled.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     return part_emoji(disarm_mentions(escape_controls(without_marks(raw))))
 
 
@@ -235,11 +233,7 @@ def plain(text: str, limit: int = HEADER_CHARS) -> str:
     >>> plain("Deploy\n of  api", limit=13), plain("Roll out everywhere", limit=9)
     ('Deploy of api', 'Roll out…')
     """
-    line = disarm_mentions(" ".join(_CONTROLS.sub(" ", text).split()))
-    if len(line) <= limit:
-        return line
-    cut = disarm_mentions(line[: limit - 1])  # again: the cut itself may have made `@here` of `@hereabouts`
-    return (cut if len(cut) < limit else line[: limit - 2]).rstrip() + "…"
+    return shorten(disarm_mentions(" ".join(strip_hidden(text)[0].split())), limit)
 
 
 def _spell(token: re.Match[str]) -> str:
