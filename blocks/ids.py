@@ -19,6 +19,8 @@ from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
 EDIT: Final = "triage_edit"
+USE_MINE: Final = "triage_use_mine"
+USE_NEW: Final = "triage_use_new"
 DISMISS: Final = "triage_dismiss"
 ANSWER_TOO: Final = "triage_answer_too"
 NOT_SAME: Final = "triage_not_same"

@@ -5,6 +5,8 @@ Under a closed draft stands the offer to remember its lesson.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slack_sdk.models.blocks import (
     ActionsBlock,
     Block,
@@ -26,7 +28,7 @@ from bot.casework.decisions import DraftClick
 from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
 from bot.domain.memory.notes import NoteKind
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
-from bot.domain.threads import PendingReason, ThreadState
+from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
 _DESPITE_OBJECTIONS = confirmation(
@@ -92,7 +94,7 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     return DraftClick(
         thread_id=state.thread_id,
         version=state.draft_version,
-        draft_hash=state.draft_hash or "",
+        draft_hash=state.clicked_hash,
         seen=min(len(state.stale_reasons), ids.MAX_SEEN),
         twins=len(state.twins) if with_twins else 0,
     )
@@ -114,12 +116,19 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
         return [edit]
     if state.stale_reasons:
         approve = button("Post anyway", ids.APPROVE, click, style="danger")
-    elif state.pending_reason is PendingReason.DISAGREEMENT:
+    elif state.pending_reason is PendingReason.DISAGREEMENT and state.draft_new is None:
         approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
     else:
         approve = button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
     too = _answer_too(state, approve)
     return [edit, approve, *too] if is_search else [approve, *too, edit]
+
+
+def choice_actions(state: ThreadState, new: NewDraft) -> ActionsBlock:
+    """Return the choice between a human's text and a new draft; both clicks name the new one."""
+    click = ids.encode_click(replace(click_of(state), draft_hash=new.hash))
+    mine, use_new = button("Use mine", ids.USE_MINE, click), button("Use new", ids.USE_NEW, click)
+    return actions(f"choice:{state.thread_id}:{state.draft_version}", mine, use_new)
 
 
 def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElement]:

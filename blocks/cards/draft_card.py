@@ -17,9 +17,16 @@ from itertools import zip_longest
 from slack_sdk.models.blocks import Block, DividerBlock, MarkdownTextObject, SectionBlock
 
 from blocks import ids
-from blocks.cards.draft_actions import click_of, lesson_blocks, reinvestigate_button, running_actions, waiting_actions
+from blocks.cards.draft_actions import (
+    choice_actions,
+    click_of,
+    lesson_blocks,
+    reinvestigate_button,
+    running_actions,
+    waiting_actions,
+)
 from blocks.cards.draft_context import earlier_lines, evidence_lines, suspect_lines, twin_blocks
-from blocks.cards.draft_status import objections, status_line
+from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_sections, votes_line
 from blocks.text.marks import without_marks, without_marks_in
@@ -50,6 +57,9 @@ PAGED = 10
 
 DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
+
+NEW_DRAFT_CHARS = 2_500
+"""Of a new draft that a card shows whole beside a human's text, counted in the same way."""
 
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
@@ -87,7 +97,7 @@ def card_blocks(
     fixes, paused = facts.fixes(state), facts.paused()
     lesson, votes = facts.lesson(state), facts.votes(state)
     state = without_marks_in(state)
-    draft = _draft(state, whole_at, is_short=refused is not None)
+    kept = draft = _draft(state, whole_at, is_short=refused is not None)
     parts: list[Block] = [
         _question(state, facts.pages()),
         *_shortened_note(refused),
@@ -104,15 +114,17 @@ def card_blocks(
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         patches = fix_blocks(state, fixes, reinvestigate_button(state))
         buttons = waiting_actions(state, can_approve=can_approve)
-        parts += [*_waiting(state, draft, facts.link_to, patches), buttons]
+        drafts = [*draft, DividerBlock(), *_new_draft(state)] if draft else []
+        kept = draft if refused else drafts
+        parts += [DividerBlock(), *drafts, *_waiting(state, facts.link_to, patches), buttons]
     elif state.is_open:
-        parts += [*_doubts(state), *_watch(state), running_actions(state)]
+        parts += [*_standing(state), *_doubts(state), *_watch(state), running_actions(state)]
     elif draft:
         parts += [DividerBlock(), *draft]
     if not state.is_open:
         parts += fix_blocks(state, fixes, None)
     parts += lesson_blocks(lesson, click_of(state))
-    return fit_message(parts, kept=draft, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
+    return fit_message(parts, kept=kept, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
 
 
 def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
@@ -184,6 +196,32 @@ def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[
     return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
 
 
+def _standing(state: ThreadState) -> list[Block]:
+    """Return a human's text that stands while an investigation runs."""
+    if not state.draft_pending:
+        return []
+    said = ":pencil2: A human wrote this; it stays. A new draft comes beside it"
+    return [DividerBlock(), *_whole_or_beginning(state.draft_pending, DRAFT_CHARS), context(said)]
+
+
+def _new_draft(state: ThreadState) -> list[Block]:
+    """Return the investigator's new draft beside a human's text, and the choice between them."""
+    if state.draft_new is None:
+        return []
+    words = _whole_or_beginning(state.draft_new.text, NEW_DRAFT_CHARS)
+    line = f"{new_draft_line(state)} · *Approve* posts the human's text above until somebody clicks *Use new*"
+    return [context(line), *words, choice_actions(state, state.draft_new), DividerBlock()]
+
+
+def _whole_or_beginning(text: str, most_chars: int) -> list[Block]:
+    """Return a text that cannot be approved here: whole, or its beginning, which says that it is no more."""
+    messages = reply_messages(text)
+    if len(messages) < 2 and sum(map(chars_of, messages)) <= most_chars:
+        return reply_sections(text)
+    cut = ":page_facing_up: *This is the beginning only.* All of it is shown before it can be approved"
+    return [verbatim(truncate(to_mrkdwn(text), BEGINNING_CHARS)), context(cut)]
+
+
 def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     """Return where a draft is to be read of which the card shows the beginning."""
     if not state.is_open:
@@ -223,12 +261,9 @@ def _watch(state: ThreadState) -> list[Block]:
     return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
-def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
-    """Return the part of the card that asks the human for a decision."""
-    parts: list[Block] = [DividerBlock()]
-    if draft:
-        parts += [*draft, DividerBlock()]
-    parts += evidence_lines(state, link_to)
+def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
+    """Return what stands below the drafts of a card that asks the human for a decision."""
+    parts = evidence_lines(state, link_to)
     parts += auto_line(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
@@ -285,7 +320,7 @@ def _written(text: str) -> str:
 def _not_answered(state: ThreadState) -> list[Block]:
     """Return what was written in the thread that the draft may not answer; nothing once a human wrote the draft."""
     ret = state.investigator_return
-    if ret is None or not ret.not_answered or (state.draft_pending and state.has_edited_draft):
+    if ret is None or not ret.not_answered or state.has_edited_draft:
         return []
     draft = "; the draft may not answer it" if state.draft_pending else ""
     lines = "".join(f"\n• “{_written(text)}”" for text in ret.not_answered)

@@ -126,6 +126,7 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     if not cited or not state.rounds or not state.draft_pending:
         return []
     before = " of the draft before it was edited" if state.has_edited_draft else ""
+    before = " of the new draft" if state.draft_new else before
     lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
@@ -134,7 +135,8 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
 
 def _unsourced(state: ThreadState) -> list[Block]:
     """Return which statements of the draft, as the checks saw it, no citation stands beside."""
-    said = None if state.has_edited_draft else unsourced_statements(state.checks)
+    is_shown = state.draft_new is not None or not state.has_edited_draft
+    said = unsourced_statements(state.checks) if is_shown else None
     return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
 
 

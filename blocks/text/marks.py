@@ -56,6 +56,7 @@ def without_marks_in(state: ThreadState) -> ThreadState:
     changes = {
         "question": without_marks(state.question),
         "draft_pending": state.draft_pending and without_marks(state.draft_pending),
+        "draft_new": state.draft_new and state.draft_new.evolve(text=without_marks(state.draft_new.text)),
         "dismiss_reason": state.dismiss_reason and without_marks(state.dismiss_reason),
         "stale_reasons": tuple(map(without_marks, state.stale_reasons)),
         "investigator_return": state.investigator_return and _return(state.investigator_return),

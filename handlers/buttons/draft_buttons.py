@@ -117,6 +117,8 @@ class DraftButtons:
             ids.ANSWER_TOO: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
             ids.NOT_SAME: on.decides(lambda click, draft: decisions.take_out(draft, by=click.user)),
             ids.EDIT: on.opens(self._editor),
+            ids.USE_MINE: on.decides(lambda click, draft: decisions.use_mine(draft, by=click.user)),
+            ids.USE_NEW: on.decides(lambda click, draft: decisions.use_new(draft, by=click.user)),
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
             ids.ADD_CONTEXT: add_context,
             ids.REINVESTIGATE: reinvestigate,
@@ -153,7 +155,7 @@ class DraftButtons:
         Once they are kept they are not given back; where posting fails the card shows them.
         """
         only_save = bool((field_of(click.view, ids.ONLY_SAVE) or {}).get("selected_options"))
-        edited = self._decisions.edit(draft, words or "")
+        edited = self._decisions.edit(draft, words or "", by=click.user)
         try:
             return self._decisions.refresh_card(edited) if only_save else self._decisions.approve(edited, by=click.user)
         except TriageError as error:

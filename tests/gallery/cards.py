@@ -11,6 +11,7 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
 from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
+from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.auto_reply import AutoReply
 from bot.domain.questions.conditions import AutoJudgement, AutonomyMode
@@ -219,6 +220,14 @@ def shadowed(state: ThreadState) -> ThreadState:
     return state.evolve(auto=AutoJudgement(at=NOW, draft_hash=digest, mode=mode, qualifies=True, conditions=()))
 
 
+EDITED = "2 s to connect, 10 s to read, 45 s for pick lists."
+
+
+def _edited_and_investigated_again() -> ThreadState:
+    """Return a thread whose edit stands beside the draft of a later investigation."""
+    return propose_draft(edit_draft(drafted(), EDITED, by=ANA.user_id), RETURN.draft_reply)
+
+
 CARDS = Chapter(
     title="The card of a question",
     about="It stands in the private ops channel from the first second, one per question, and changes in place. "
@@ -399,7 +408,17 @@ CARDS = Chapter(
                 "A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
                 "the evidence below belongs to the draft before."
             ),
-            shows=card(drafted().with_draft("2 s to connect, 10 s to read, 45 s for pick lists.")),
+            shows=card(drafted().with_draft(EDITED, by=ANA.user_id)),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-two-drafts",
+            title="Edited, and investigated again",
+            meaning=(
+                "Somebody saved an edit, then the question was investigated again. Approve posts the human's text; "
+                "*Use new* takes the draft below it instead."
+            ),
+            shows=card(_edited_and_investigated_again()),
             said=(QUESTION,),
         ),
         Scene(

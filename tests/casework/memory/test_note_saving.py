@@ -103,7 +103,7 @@ def test_a_secret_of_the_process_is_known_whatever_its_shape(tmp_path: Path) -> 
     with pytest.raises(InputError, match="secret"):
         office.decisions.save_note(office.click(), by=BEN)
     with pytest.raises(InputError, match="secret"):
-        office.decisions.edit(office.click(), "the word is correct-horse-battery")
+        office.decisions.edit(office.click(), "the word is correct-horse-battery", by=BEN)
 
 
 def test_without_a_note_there_is_nothing_to_save(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_no_decision_saves_a_note_by_itself(tmp_path: Path) -> None:
     for decide in (
         lambda o: o.decisions.approve(o.click(), by=BEN),
         lambda o: o.decisions.dismiss(o.click(), by=BEN, reason=None),
-        lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No."), by=BEN),
+        lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No.", by=BEN), by=BEN),
     ):
         office = office_with(tmp_path)
         decide(office)

@@ -671,7 +671,7 @@ class TestPages:
     def test_a_click_that_is_refused_for_another_reason_counts(self, page: Edge) -> None:
         """An approver was there, though the card was out of date."""
         old = page.value()
-        page.office.decisions.edit(page.office.click(), "Rolled back.")
+        page.office.decisions.edit(page.office.click(), "Rolled back.", by=BEN)
         page.press(ids.APPROVE, old)
         assert page.office.messenger.posts == []
         assert page.office.state.paging.acknowledged_by == BEN
