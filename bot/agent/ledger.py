@@ -7,7 +7,9 @@ rest on it. Whether lines were read is decided by comparing ranges: no number fr
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any, Self
+import json
+import threading
+from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -19,6 +21,11 @@ FAILED = "failed: "
 
 OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
 """The tools over the codebase and the notes; what they were asked is no query of a log."""
+
+MAX_RESULT_CHARS: Final = 30_000
+"""Of one result that is kept; no tool shows more at once."""
+
+_NUMBERING: Final = threading.Lock()
 
 
 class ReadEntry(BaseModel):
@@ -34,9 +41,10 @@ class ReadEntry(BaseModel):
 
 
 class QueryEntry(BaseModel):
-    """One tool call that is not a file read: a log query, a git or a memory search.
+    """One tool call, or with neither number nor result something that a call brought up: a commit, a note.
 
-    `result` is what an MCP server answered, as it was shown; of other tools it is not kept.
+    `call` is the number under which its result is cited, from 1; records of earlier releases have none. `result` is
+    what was shown; of a file that was read it is not kept, since its lines are cited by their path.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,6 +54,7 @@ class QueryEntry(BaseModel):
     result: str | None = None
     is_answered: Annotated[bool, Field(exclude_if=bool)] = True
     """Whether it got an answer; one that failed proves nothing."""
+    call: Annotated[int | None, Field(exclude_if=lambda call: call is None)] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -69,9 +78,27 @@ class Ledger(BaseModel):
         return self
 
     def record_query(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> Self:
-        """Note that `tool` was asked `query`, and what it answered where a quote may be compared with that."""
-        self.queries.append(QueryEntry(tool=tool, query=query, result=result, is_answered=is_answered))
+        """Note a call as `record_call` does."""
+        self.record_call(tool, query, result, is_answered=is_answered)
         return self
+
+    def record_call(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> int:
+        """Note that `tool` was asked `query` and what it answered; return the number under which that is cited."""
+        kept = result if result is None else result[:MAX_RESULT_CHARS]
+        with _NUMBERING:  # a call that took too long may end beside a later one
+            number = max((entry.call or 0 for entry in self.queries), default=0) + 1
+            entry = QueryEntry(tool=tool, query=query, result=kept, is_answered=is_answered, call=number)
+            self.queries.append(entry)
+        return number
+
+    def record_shown(self, tool: str, ref: str) -> Self:
+        """Note that a call of `tool` brought up a commit, by its full id, or a note or reply, by its ref."""
+        self.queries.append(QueryEntry(tool=tool, query=ref))
+        return self
+
+    def answer_of(self, call: int) -> QueryEntry | None:
+        """Return the answered call of this number."""
+        return next((entry for entry in self.answered() if entry.call == call), None)
 
     def covers(self, path: str, start: int, end: int, *, commit: str | None = None) -> bool:
         """Whether every line of `start`..`end` was read in this run (at `commit`, when one is given)."""
@@ -83,18 +110,39 @@ class Ledger(BaseModel):
         return unread > end
 
     def asked_servers(self, query: str) -> list[QueryEntry]:
-        """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
+        """Return the answered calls of MCP servers with this query, by itself or as an argument among others.
+
+        A search of the code is no such call.
+        """
         entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]
-        return [entry for entry in entries if entry.query.strip() == query.strip()]
+        return [entry for entry in entries if query.strip() in (entry.query.strip(), *_arguments(entry.query))]
 
     def was_shown(self, commit: str) -> bool:
         """Whether `git_show` showed the commit of this full id."""
-        return QueryEntry(tool="git_show", query=commit) in self.queries
+        return any((entry.tool, entry.query) == ("git_show", commit) for entry in self.answered())
 
     def came_up(self, ref: str) -> bool:
         """Whether a search of memory brought up this note or reply; what some other tool was asked is no proof."""
-        return QueryEntry(tool=MEMORY_TOOL, query=ref) in self.queries
+        return any((entry.tool, entry.query) == (MEMORY_TOOL, ref) for entry in self.answered())
 
     def answered(self) -> list[QueryEntry]:
         """Return the queries that got an answer."""
         return [entry for entry in self.queries if entry.is_answered]
+
+
+def _arguments(query: str) -> list[str]:
+    """Return the texts among the arguments of a call."""
+    try:
+        given = json.loads(query)
+    except (ValueError, RecursionError):
+        return []
+    return [value.strip() for value in given.values() if isinstance(value, str)] if isinstance(given, dict) else []
+
+
+def result_lines(result: str) -> list[str]:
+    r"""Return the lines of a tool's result, as they are counted in citations.
+
+    >>> result_lines("a\r\nb\n")
+    ['a', 'b']
+    """
+    return result.replace("\r\n", "\n").removesuffix("\n").split("\n")

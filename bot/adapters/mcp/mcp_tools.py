@@ -1,4 +1,4 @@
-"""Offers the tools of every configured MCP server to a model's run, and records each call in the run's ledger.
+"""Offers the tools of every configured MCP server to a model's run.
 
 Servers are connected at first use; one event loop in one thread serves all servers and runs. A server that is down is
 offered as one tool that says so. Results are plain text, redacted, then cut; they are not neutralised, because the
@@ -26,7 +26,6 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ResourceLi
 from mcp_types import Tool as Offered
 
 from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, McpServer, headers
-from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.domain.secrets import redact
@@ -38,9 +37,6 @@ SEPARATOR: Final = "__"
 
 MAX_CHARS: Final = 24_000
 MAX_REDACTED_CHARS: Final = 2_000_000
-QUERY_KEYS: Final = ("query", "expr", "q", "sql", "logql", "promql", "filter", "search")
-"""Arguments that hold what a person would call the query."""
-
 MAX_DESCRIPTION_CHARS: Final = 2_000
 _SECRET_NAME: Final = re.compile(r"(?i)token|key|secret|pass|auth|cred|dsn")
 _NO_ARGUMENTS: Final = {"type": "object", "properties": {}}
@@ -92,16 +88,6 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _citable_queries(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the texts under which a call may be cited: its arguments, and what is called a query among them.
-
-    >>> _citable_queries({"expr": "rate(errors[5m])", "step": 60})
-    ['{"expr":"rate(errors[5m])","step":60}', 'rate(errors[5m])']
-    """
-    named = [value for key in QUERY_KEYS if isinstance(value := arguments.get(key), str) and value.strip()]
-    return [_canonical(arguments), *named]
-
-
 def _block(block: ContentBlock) -> str:
     if isinstance(block, TextContent):
         return block.text
@@ -146,12 +132,12 @@ class McpServers:
         named |= {name for one in self._config.values() for name in one.env if _SECRET_NAME.search(name)}
         return frozenset(value for name in named if len(value := self._environ.get(name, "").strip()) >= 8)
 
-    def tools(self, ledger: Ledger) -> list[Tool]:
-        """Return every tool a model may use, by name, calls being recorded in `ledger`; connects where need be."""
+    def tools(self) -> list[Tool]:
+        """Return every tool a model may use, by name; connects where need be."""
         if not self._servers:
             return []
         with ThreadPoolExecutor(len(self._servers)) as pool:
-            found = pool.map(lambda server: list(self._tools_of(server, ledger)), self._servers)
+            found = pool.map(lambda server: list(self._tools_of(server)), self._servers)
             return sorted((tool for tools in found for tool in tools), key=lambda tool: tool.name)
 
     def close(self) -> None:
@@ -170,31 +156,25 @@ class McpServers:
                 self._portal = self._stack.enter_context(start_blocking_portal(name="mcp"))
             return McpConnection(self._portal, settings, self._environ, timeout_s=self._timeout_s)
 
-    def _tools_of(self, server: McpServer, ledger: Ledger) -> Iterator[Tool]:
+    def _tools_of(self, server: McpServer) -> Iterator[Tool]:
         try:
             offered = server.tools()
         except ProviderError as error:
             _log.warning(
                 "An MCP server is down", extra={"action": "mcp_down", "server": server.name, "why": str(error)}
             )
-            yield _unavailable(server.name, str(error), ledger)
+            yield _unavailable(server.name, str(error))
             return
         for name, tool in zip(_tool_names(server.name, [one.name for one in offered]), offered, strict=True):
-            yield self._tool(name, server, tool, ledger)
+            yield self._tool(name, server, tool)
 
-    def _tool(self, name: str, server: McpServer, offered: Offered, ledger: Ledger) -> Tool:
-        def call(given: Any) -> str:
-            try:
-                return self._answer(name, server, offered, given, ledger)
-            except ToolProblem:
-                ledger.record_query(name, FAILED + _canonical(given))
-                raise
-
+    def _tool(self, name: str, server: McpServer, offered: Offered) -> Tool:
         text = capped(offered.description or offered.title or offered.name, self._known_secrets)
         schema = {**offered.input_schema, "type": "object"}
+        call = partial(self._answer, server, offered)
         return Tool(name=name, description=text[:MAX_DESCRIPTION_CHARS], call=call, schema=schema)
 
-    def _answer(self, name: str, server: McpServer, offered: Offered, given: Mapping[str, Any], ledger: Ledger) -> str:
+    def _answer(self, server: McpServer, offered: Offered, given: Mapping[str, Any]) -> str:
         try:
             result = server.call(offered, given)
         except ProviderError as error:
@@ -202,17 +182,14 @@ class McpServers:
         text = _result_text(result, self._known_secrets)
         if result.is_error:
             raise ToolProblem(f"{server.name} reports an error: {text}")
-        for query in _citable_queries(given):
-            ledger.record_query(name, query, text)
         return text
 
 
-def _unavailable(server: str, why: str, ledger: Ledger) -> Tool:
+def _unavailable(server: str, why: str) -> Tool:
     """Return a stand-in for the tools of a server that is down, so that the model knows what it could not look at."""
     problem = f"{server} does not answer: {why}"
 
-    def call(given: Any) -> str:
-        ledger.record_query(name, FAILED + _canonical(given))
+    def call(_: Any) -> str:
         raise ToolProblem(f"{problem}; say in the draft that {server} could not be consulted")
 
     name = f"{server}{SEPARATOR}unavailable"

@@ -1,8 +1,8 @@
 """The tools with which a model reads a team's codebases: read, list, search and history; nothing writes or runs.
 
-A set of tools belongs to one run, in one thread: it is bound to a ledger, which records every call, and to the commits
-that were HEAD when it was made, against which quotes are checked. With several codebases each tool takes `codebase`,
-and paths begin with it (`shop:src/app.py`). Only the team's own codebases can be named.
+A set of tools belongs to one run, in one thread: it is bound to a ledger, which records what was read, and to the
+commits that were HEAD when it was made. With several codebases each tool takes `codebase`, and paths begin with it
+(`shop:src/app.py`). Only the team's own codebases can be named.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import Field, create_model
 
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.ledger import FAILED, MEMORY_TOOL, Ledger
+from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.tools.base import MAX_CHARS, Arguments, Text, Tool, ToolProblem, fitting, truncated
 from bot.agent.tools.repository_tools import (
     GitBlame,
@@ -65,31 +65,15 @@ MAX_NAMED: Final = 60
 """Codebases that a description lists."""
 
 
-def _recorded_tool(
-    name: str,
-    description: str,
-    arguments: type[_A],
-    answer: Callable[[_A], str],
-    ledger: Ledger,
-    *,
-    reads: bool = False,
-) -> Tool:
-    """Return a tool whose calls are recorded; one that `reads` lines records those itself, if the call succeeds."""
+def _tool(name: str, description: str, arguments: type[_A], answer: Callable[[_A], str]) -> Tool:
+    """Return a tool; where git or the index fails, the model is told to try something else."""
 
     def call(given: Any) -> str:
-        asked = given.model_dump_json(exclude_defaults=True)
         try:
-            text = answer(given)
-        except ToolProblem:
-            ledger.record_query(name, FAILED + asked, is_answered=False)
-            raise
+            return answer(given)
         except (ProviderError, StoreError) as error:
             log.warning("A tool could not answer", extra={"action": "tool_failed", "tool": name, "why": str(error)})
-            ledger.record_query(name, FAILED + asked, is_answered=False)
             raise ToolProblem(f"{name} failed; narrow the call or use another tool") from error
-        if not reads:
-            ledger.record_query(name, asked)
-        return text
 
     return Tool(name=name, description=description, call=call, arguments=arguments)
 
@@ -97,10 +81,7 @@ def _recorded_tool(
 def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str]) -> list[Tool]:
     """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
     see = Snapshot(repo, repo.head(), ledger, known_secrets)
-    return [
-        _recorded_tool(name, said, arguments, partial(answer, see), ledger, reads=name == "read_file")
-        for name, said, arguments, answer in _REPOSITORY_TOOLS
-    ]
+    return [_tool(name, said, arguments, partial(answer, see)) for name, said, arguments, answer in _REPOSITORY_TOOLS]
 
 
 class _View(NamedTuple):
@@ -127,7 +108,7 @@ def investigator_tools(
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
         *(views.repository_tool(name) for name, *_ in _REPOSITORY_TOOLS),
-        _recorded_tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes), ledger),
+        _tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes)),
     ]
 
 
@@ -140,7 +121,7 @@ class _Views:
     """The codebases as one run sees them: each at the commit that was HEAD when its tools were made."""
 
     def __init__(self, codebases: Codebases, ledger: Ledger, known_secrets: Collection[str]) -> None:
-        self._codebases, self._ledger, self._is_one = codebases, ledger, len(codebases) == 1
+        self._codebases, self._is_one = codebases, len(codebases) == 1
         heads = codebases.heads()
         self._views: Mapping[str, _View] = {
             one.id: _View(one, snapshot, CodeSearch(snapshot, one.index))
@@ -154,24 +135,22 @@ class _Views:
         """The first one, which is the only one of most teams."""
         return next(iter(self._views.values()))
 
-    def tool(
-        self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str], **more: bool
-    ) -> Tool:
+    def tool(self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str]) -> Tool:
         """Return a tool that also takes `codebase` where there are several."""
         if self._is_one:
-            return _recorded_tool(name, description, arguments, answer, self._ledger, **more)
+            return _tool(name, description, arguments, answer)
         docs = {one.id for one in self._codebases if one.is_docs}
         known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
         which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
         wanted = create_model(f"{arguments.__name__}In", __base__=arguments, codebase=(which, ""))
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
-        return _recorded_tool(name, said, wanted, answer, self._ledger, **more)
+        return _tool(name, said, wanted, answer)
 
     def repository_tool(self, wanted: str) -> Tool:
         """Return one of the tools over a single repository; all but git_show need the codebase to be named."""
         name, said, arguments, answer = next(one for one in _REPOSITORY_TOOLS if one[0] == wanted)
         call = self.show if name == "git_show" else partial(self._answer, answer)
-        return self.tool(name, said, arguments, call, reads=name == "read_file")
+        return self.tool(name, said, arguments, call)
 
     def _answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
         view, rest = self._meant(given)

@@ -171,7 +171,7 @@ def git_show(snapshot: Snapshot, given: GitShow) -> str:
     history = GitHistory(snapshot.repo)
     (commit,) = history.commits(sha, limit=1)
     changed = _below(history.changed_paths(sha), folder_path(given.path) if given.path else "")
-    snapshot.ledger.record_query("git_show", sha)
+    snapshot.ledger.record_shown("git_show", sha)
     return "\n".join([*_message(snapshot, commit), *_names(changed), *_diff(snapshot, history, sha, changed)])
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from bot.agent.git.git_history import GitHistory, GitMatch
 from bot.agent.ledger import MEMORY_TOOL
-from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, path_text, quote_line, truncated
+from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, number, path_text, quote_line, truncated
 from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import MemoryHit, Passage
@@ -144,18 +144,21 @@ class MemorySearch:
         """Return the notes nearest to a question, each under the ref to cite."""
         hits = self._memory.search(given.query, limit=MAX_NOTES)
         for hit in hits:
-            self._snapshot.ledger.record_query(MEMORY_TOOL, hit.ref)
+            self._snapshot.ledger.record_shown(MEMORY_TOOL, hit.ref)
         return "\n".join(line for hit in hits for line in self._shown(hit)) or "nothing in memory fits"
 
     def _shown(self, hit: MemoryHit) -> list[str]:
-        lines = redact_lines(self._text(hit).split("\n"), self._snapshot.known_secrets)
-        text = "\n".join(quote_line(line) for line in lines)
+        text = "\n".join(self._lines(hit))
         more = (
             truncated(MAX_NOTE_CHARS, len(text), "characters", "a closer query") if len(text) > MAX_NOTE_CHARS else []
         )
         cautioned = [f"caution: {hit.caution}"] if hit.caution else []
         return [f"ref: {path_text(hit.ref)}", *cautioned, text[:MAX_NOTE_CHARS], *more]
 
-    def _text(self, hit: MemoryHit) -> str:
-        """Return the words of a whole note, or what the index kept of an earlier reply."""
-        return next((note.text for note in self._notes.all() if note.ref == hit.ref), hit.excerpt)
+    def _lines(self, hit: MemoryHit) -> list[str]:
+        """Return the lines of a note's words, numbered as in its file; else what the index kept of an earlier reply."""
+        note = next((note for note in self._notes.all() if note.ref == hit.ref), None)
+        if note is None:
+            return [quote_line(line) for line in redact_lines(hit.excerpt.split("\n"), self._snapshot.known_secrets)]
+        lines = redact_lines(note.text.removesuffix("\n").split("\n"), self._snapshot.known_secrets)
+        return [number(line, at) for at, line in enumerate(lines, note.first_line)]

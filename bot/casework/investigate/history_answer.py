@@ -115,7 +115,7 @@ def history_answer(
     if not quotes:
         return None
     for one in quotes:
-        ledger.record_query("git_show", one.commit.sha)
+        ledger.record_shown("git_show", one.commit.sha)
     which = "The first commit of" if is_first else "Newest commits that changed"
     shown = "\n".join(one.line for one in quotes)
     blocks = [

@@ -179,7 +179,7 @@ class OfflineInvestigator:
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
-            ledger.record_query(MEMORY_TOOL, hit.ref)
+            ledger.record_shown(MEMORY_TOOL, hit.ref)
         return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report)
 
     def _is_bare_outage(self, text: str) -> bool:

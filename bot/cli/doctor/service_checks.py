@@ -83,12 +83,11 @@ def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> Healt
 def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
     """Return how many tools a server offers to a model, and why there are none."""
     from bot.adapters.mcp.mcp_tools import McpServers
-    from bot.agent.ledger import Ledger
 
     environment = context.environment
     servers = McpServers({name: one}, environment.variables, known_secrets=environment.secrets(), timeout_s=limit_s)
     try:
-        tools = servers.tools(Ledger())
+        tools = servers.tools()
     finally:
         servers.close()
     if len(tools) == 1 and tools[0].name == f"{name}__unavailable":

@@ -229,6 +229,11 @@ class KeptNote:
         return cls(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteHeader.read(whole), whole=whole)
 
     @property
+    def first_line(self) -> int:
+        """The number of the line of its file at which its words begin, from 1."""
+        return self.whole.count("\n") - self.text.count("\n") + 1
+
+    @property
     def is_shared(self) -> bool:
         """Whether it is the copy of another team's note, who alone looks after it."""
         return self.ref.startswith(f"memory/{SHARED}/")

@@ -16,6 +16,7 @@ import pytest
 
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
+from bot.agent.tools.numbered_calls import numbered_calls
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ConfigError
 from tests import fork_server
@@ -97,13 +98,11 @@ class Runs:
     def __init__(self) -> None:
         self.opened: list[McpServers] = []
 
-    def __call__(
-        self, ledger: Ledger | None = None, /, *, timeout_s: float = 300, **config: McpServerSettings
-    ) -> dict[str, Tool]:
+    def __call__(self, *, timeout_s: float = 300, **config: McpServerSettings) -> dict[str, Tool]:
         """Return the tools of one run over servers of their own, by name; servers may take their time."""
         servers = connections(config, ENVIRON, timeout_s=timeout_s)
         self.opened.append(servers)
-        return {tool.name: tool for tool in servers.tools(ledger or Ledger())}
+        return {tool.name: tool for tool in servers.tools()}
 
 
 @pytest.fixture
@@ -131,40 +130,34 @@ def test_a_published_git_server_answers_and_only_its_reading_tools_are_offered(t
 
 
 def test_a_call_and_a_failed_one_stand_in_the_ledger(run: Runs) -> None:
-    """The published time server answers, and the call can be cited by its arguments as canonical JSON.
+    """The published time server answers; the call has a number, and its lines stand where they are cited.
 
     What a server reports as an error is a problem told to the model; that call is recorded as failed, and no proof.
     """
     ledger = Ledger()
-    tools = run(ledger, time=TIME)
-    assert "Asia/Tokyo" in tools["time__get_current_time"].call({"timezone": "Asia/Tokyo"})
-    assert '{"timezone":"Asia/Tokyo"}' in asked(ledger)
-    assert ledger.queries[0].tool == "time__get_current_time"
+    (current, *_) = (one for one in numbered_calls([*run(time=TIME).values()], ledger) if "current" in one.name)
+    assert current.call({"timezone": "Asia/Tokyo"}).startswith("call 1, lines are cited as 1:start-end\n1: {")
+    assert "Asia/Tokyo" in str(ledger.answer_of(1))
+    assert (ledger.queries[0].tool, ledger.queries[0].query) == (current.name, '{"timezone":"Asia/Tokyo"}')
     with pytest.raises(ToolProblem, match="time reports an error"):
-        tools["time__get_current_time"].call({"timezone": "Middle/Earth"})
+        current.call({"timezone": "Middle/Earth"})
     assert '{"timezone":"Middle/Earth"}' not in asked(ledger)
     assert ledger.queries[1].query == 'failed: {"timezone":"Middle/Earth"}'
 
 
-def test_a_query_by_http_can_be_cited_by_its_text(http: HttpServer, run: Runs) -> None:
-    """The header lets the call through, and `expr` stands in the ledger beside the whole of the arguments."""
-    ledger = Ledger()
-    tools = run(ledger, web=web(http))
-    assert tools["web__query"].call({"expr": "rate(errors[5m])"}).startswith("rate(errors[5m]) every 60 s")
-    assert "rate(errors[5m])" in asked(ledger)
-    assert '{"expr":"rate(errors[5m])"}' in asked(ledger)
+def test_a_server_is_asked_by_http(http: HttpServer, run: Runs) -> None:
+    """The header lets the call through."""
+    assert run(web=web(http))["web__query"].call({"expr": "rate(errors[5m])"}).startswith("rate(errors[5m]) every 60 s")
 
 
 def test_a_wrong_token_leaves_the_server_unavailable(http: HttpServer) -> None:
     """The model is given one tool that says so, and nothing raises."""
     servers = connections({"web": web(http)}, {"TEST_MCP_TOKEN": "wrong-token"})
     try:
-        ledger = Ledger()
-        (tool,) = servers.tools(ledger)
+        (tool,) = servers.tools()
         assert tool.name == "web__unavailable"
         with pytest.raises(ToolProblem, match="web does not answer"):
             tool.call({})
-        assert ledger.queries[0].query == "failed: {}"
     finally:
         servers.close()
 
@@ -276,7 +269,7 @@ def test_a_child_process_sees_no_secret_it_was_not_given(tmp_path: Path) -> None
     environ = {**ENVIRON, "SLACK_BOT_TOKEN": "xoxb-1", "ANTHROPIC_API_KEY": "sk-1", "SPY_TOKEN": "s"}
     servers = connections({"spy": small(tmp_path / "starts", env=("SPY_TOKEN", "ABSENT"))}, environ)
     try:
-        (tool,) = servers.tools(Ledger())
+        (tool,) = servers.tools()
         seen = tool.call({})
         assert "SPY_TOKEN" in seen
         assert not re.search("SLACK|ANTHROPIC|TEST_MCP_TOKEN|ABSENT", seen)
@@ -284,12 +277,11 @@ def test_a_child_process_sees_no_secret_it_was_not_given(tmp_path: Path) -> None
         servers.close()
 
 
-def test_two_runs_share_connections_and_not_ledgers(http: HttpServer) -> None:
-    """Calls from several threads go over one connection each server, and stand in the ledger of their run alone."""
+def test_runs_share_connections(http: HttpServer) -> None:
+    """Calls from several threads go over one connection each server."""
     servers = connections({"web": web(http)}, ENVIRON)
     try:
-        ledgers = [Ledger() for _ in range(4)]
-        runs = [{tool.name: tool for tool in servers.tools(ledger)} for ledger in ledgers]
+        runs = [{tool.name: tool for tool in servers.tools()} for _ in range(4)]
 
         def ask(at: int) -> list[str]:
             return [runs[at]["web__query"].call({"expr": f"run{at} call{n}"}) for n in range(10)]
@@ -297,10 +289,6 @@ def test_two_runs_share_connections_and_not_ledgers(http: HttpServer) -> None:
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(ask, range(4)))
         assert all(f"run{at} call{n} every" in answers[at][n] for at in range(4) for n in range(10))
-        for at, ledger in enumerate(ledgers):
-            assert {entry.query for entry in ledger.queries if entry.query.startswith("run")} == {
-                f"run{at} call{n}" for n in range(10)
-            }
     finally:
         servers.close()
 
@@ -310,7 +298,7 @@ def test_nothing_is_connected_before_the_first_use_nor_after_the_end(tmp_path: P
     starts = tmp_path / "starts"
     servers = connections({"small": small(starts)}, {})
     assert not starts.exists()
-    (tool,) = servers.tools(Ledger())
+    (tool,) = servers.tools()
     servers.close()
     with pytest.raises(ToolProblem, match="shutting down"):
         tool.call({})

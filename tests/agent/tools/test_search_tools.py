@@ -101,7 +101,7 @@ def test_memory_shows_whole_notes_under_their_refs(tmp_path: Path) -> None:
     tools = Toolbox(tmp_path, {"a.txt": "x\n"})
     (tools.memory / "deploys.md").write_text(f'# Deploy window\n\nTuesdays only.\n\npassword = "{SECRET}"\n')
     shown = tools("search_memory", query="when is the deploy window?")
-    assert shown.startswith("ref: memory/deploys.md\n> # Deploy window\n> \n> Tuesdays only.")
+    assert shown.startswith("ref: memory/deploys.md\n1| # Deploy window\n2| \n3| Tuesdays only.")
     assert SECRET not in shown
     assert tools.ledger.came_up("memory/deploys.md")
     assert "nothing in memory fits" in tools("search_memory", query="lunch menu prices")
@@ -116,7 +116,7 @@ def test_a_note_with_a_caution_says_it_before_its_words(tmp_path: Path) -> None:
     shown = tools("search_memory", query="when is the deploy window?").split("\n")
     assert shown[0] == "ref: memory/deploys.md"
     assert shown[1].startswith(f"caution: the cited lines changed since {tools.head[:7]} (a.py:1)")
-    assert shown[2] == "> # Deploy window"
+    assert shown[2] == "6| # Deploy window"
     assert not any("saved_by" in line or line.startswith("caution: none") for line in shown)
 
 
@@ -132,8 +132,7 @@ def test_a_lesson_that_people_kept_is_found_as_a_lesson(tmp_path: Path) -> None:
     shown = tools("search_memory", query="how many retries does the payment client make?").split("\n")
     assert shown[0] == f"ref: {ref}"
     assert "a lesson, not a fact about the code: a draft that said this was dismissed" in shown[1]
-    assert (
-        "> A draft that answered this was dismissed on 2026-11-20: the client is gone, ask the platform team" in shown
-    )
-    assert "> The dismissed draft said, and it is not to be repeated:" in shown
+    words = [line.partition("| ")[2] for line in shown]
+    assert "A draft that answered this was dismissed on 2026-11-20: the client is gone, ask the platform team" in words
+    assert "The dismissed draft said, and it is not to be repeated:" in words
     assert tools.ledger.came_up(ref)

@@ -1,0 +1,387 @@
+"""Looks up what a citation names: one `resolve` for lines of files, commits, results of tools and notes.
+
+A citation is an address; code prints what stands there. Reads blobs and commits of HEAD's history (never the work
+tree), the run's ledger and the notes of memory/. A file that holds secrets by name exists for nobody. No line is left
+out for what it holds: only secrets in it are redacted before it is printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal, NamedTuple
+
+from bot.agent.git.git_history import GitHistory
+from bot.agent.git.git_repo import EntryKind
+from bot.agent.git.repositories import Located, Repositories
+from bot.agent.ledger import Ledger, QueryEntry, result_lines
+from bot.agent.tools.snapshot import MAX_FILE_BYTES
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines, quoted_lines
+from bot.domain.citations.comments import Scan
+from bot.domain.memory.note_doubts import lesson_notice
+from bot.domain.memory.notes import RETIRED, KeptNote
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.search.files import FileKind, file_kind, file_lines, is_secret_file
+from bot.domain.secrets import redact_lines
+from bot.domain.text.sanitize import one_line
+from bot.ports import NoteStore
+
+MAX_PRINTED_CHARS: Final = 20_000
+"""Of the lines of one citation; more of them is data that nobody reads."""
+
+MAX_PATHS: Final = 200
+MAX_PATCH_LINES: Final = 20_000
+NEAR_LINES: Final = 200
+"""How far around the printed lines a secret of several lines may begin or end."""
+
+Place = Literal["program", "test", "docs", "example", "generated", "vendored", "comment"]
+"""The kind of place that cited lines of a file stand in."""
+
+_PLACES: Final[Mapping[FileKind, Place]] = {
+    FileKind.SOURCE: "program",
+    FileKind.SETTINGS: "program",
+    FileKind.TEST: "test",
+    FileKind.DOCS: "docs",
+    FileKind.LEGAL: "docs",
+    FileKind.CHANGELOG: "docs",
+    FileKind.EXAMPLE: "example",
+    FileKind.GENERATED: "generated",
+    FileKind.VENDORED: "vendored",
+}
+_CALL: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lines:
+    """What stands at an address.
+
+    `lines` are whole, as they stand there, from line `start` on; `shown` are the same without secrets. `extra` counts
+    for a claim as well: a commit's id, author, date and patch. `was_read`: by the run that the ledger is of. `about`
+    says of a commit who made it and when, `caution` what is to be known before anybody relies on a note, `tool` whose
+    result it is.
+    """
+
+    lines: tuple[str, ...]
+    shown: tuple[str, ...]
+    start: int = 1
+    path: str | None = None
+    commit: str | None = None
+    place: Place | None = None
+    extra: tuple[str, ...] = ()
+    was_read: bool = False
+    about: str = ""
+    caution: str = ""
+    tool: str | None = None
+
+
+class Missing(NamedTuple):
+    """Why there are no lines at an address; `ok` is None where code cannot tell whether there are."""
+
+    why: str
+    ok: Literal[False] | None = False
+
+
+Found = Lines | Missing
+
+
+class _File(NamedTuple):
+    lines: Sequence[str]
+    scan: Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where citations are looked up; what was read once is kept, so it serves one draft.
+
+    `heads` are the commits at which citations without one are printed, by the repository's root; None: HEAD.
+    """
+
+    repo: Repositories
+    ledger: Ledger | None = None
+    notes: NoteStore | None = None
+    known_secrets: Collection[str] = ()
+    heads: Mapping[Path, str] | None = None
+    _commits: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
+    _files: dict[tuple[Path, str, str], _File | Missing] = field(default_factory=dict, repr=False)
+
+    def commit(self, sha: str, path: str = "") -> str | None:
+        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id.
+
+        With a cited `path` it is the HEAD of the repository that the path lies in, else that of any.
+        """
+        if (sha, path) not in self._commits:
+            repo = self.repo.locate(path, sha).repo if path else self.repo.holder(sha)
+            self._commits[sha, path] = repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
+        return self._commits[sha, path]
+
+    def file(self, place: Located, commit: str) -> _File | Missing:
+        """Return the lines of a file that may be shown; else why there are none."""
+        key = (place.repo.root, commit, place.path)
+        if key not in self._files:
+            self._files[key] = _read_file(place, commit)
+        return self._files[key]
+
+    def read_at(self, cited: CitedLines) -> str:
+        """Return the commit at which the run read some lines, the latest; else where HEAD was when it began.
+
+        Raises:
+            ConfigError: the repository has no commit.
+        """
+        reads = reversed(self.ledger.reads) if self.ledger else ()
+        commits = dict.fromkeys(read.commit for read in reads)
+        covers = self.ledger.covers if self.ledger else None
+        known = next((commit for commit in commits if covers and covers(*cited, commit=commit)), None)
+        repo = self.repo.locate(cited.path).repo
+        return known or (self.heads or {}).get(repo.root) or repo.head()
+
+    def redacted(self, lines: Sequence[str], start: int, end: int) -> tuple[str, ...]:
+        """Return the lines `start`..`end` of a text without the secrets in them."""
+        first = max(0, start - 1 - NEAR_LINES)
+        clean = redact_lines(lines[first : end + NEAR_LINES], self.known_secrets)
+        return tuple(clean[start - 1 - first : end - first])
+
+
+def resolve(ref: EvidenceRef, sources: Sources) -> Found:
+    """Return what stands at a citation's address.
+
+    Raises:
+        ProviderError: git cannot be read.
+        StoreError: the notes cannot be read.
+    """
+    if ref.kind is EvidenceKind.FILE:
+        return _lines_of_file(ref, sources)
+    if ref.kind is EvidenceKind.GIT_COMMIT:
+        return _commit(ref, sources)
+    if ref.kind is EvidenceKind.LOG_QUERY:
+        return _result(ref, sources)
+    if ref.kind is EvidenceKind.EXTERNAL_DOC:
+        return Missing(f"{_name(ref)} is outside the codebase; code cannot look it up", None)
+    return _note(ref, sources)
+
+
+def stands_at(quote: str, found: Lines) -> bool:
+    """Whether a quote that arrived with an address is what stands there, or a contiguous part of it."""
+    if quoted_lines(quote, found.lines) is not None:
+        return True
+    return quoted_lines("\n".join(redact_lines(quote.split("\n"))), found.shown) is not None
+
+
+def address_checks(index: int, ref: EvidenceRef, found: Found) -> Iterator[Check]:
+    """Yield whether the citation of this number resolves, and whether a quote that came with it stands there."""
+    name = f"ref[{index}]"
+    if isinstance(found, Missing):
+        yield Check(name=f"{name}.resolves", ok=found.ok, reason=found.why)
+        return
+    reason = f"{_name(ref)}: {found.caution}" if found.caution else f"{_name(ref)} exists"
+    yield Check(name=f"{name}.resolves", ok=None if found.caution else True, reason=reason)
+    if ref.quote.strip():
+        stands = stands_at(ref.quote, found)
+        said = "the quote stands there" if stands else f"“{one_line(ref.quote, 60)}” does not stand at this address"
+        yield Check(name=f"{name}.quote", ok=stands, reason=f"{_name(ref)}: {said}")
+
+
+def print_evidence(ret: InvestigatorReturn, sources: Sources) -> InvestigatorReturn:
+    """Return a draft whose citations hold the lines at their addresses, and the commit at which these stand.
+
+    What does not resolve stays as it came, and so does a quote that does not stand at its address: the checks refuse
+    both. Raises as `resolve`.
+    """
+    return ret.evolve(evidence_refs=tuple(_printed(ref, sources) for ref in ret.evidence_refs))
+
+
+def _printed(ref: EvidenceRef, sources: Sources) -> EvidenceRef:
+    cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE and ref.commit is None else None
+    ref = ref.evolve(commit=sources.read_at(cited)) if cited else ref
+    found = resolve(ref, sources)
+    if isinstance(found, Missing):
+        return ref
+    ref = ref.evolve(commit=found.commit or ref.commit)
+    if ref.quote.strip() and not stands_at(ref.quote, found):
+        return ref
+    return ref.evolve(quote="\n".join(found.shown))
+
+
+def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
+    cited, name = parse_lines(ref.ref), _name(ref)
+    if cited is None:
+        return Missing(f"{name!r} is no file citation; one reads path:start-end or path:line")
+    place = sources.repo.locate(cited.path, ref.commit)
+    if problem := cited._replace(path=place.path).problem():
+        return Missing(f"{name}: {problem}")
+    if ref.commit is None:
+        return Missing(f"{name}: no commit recorded, so nobody can tell which version was read")
+    if is_secret_file(cited.path):
+        return Missing(f"{name}: a file of this name may hold secrets, so nobody reads or cites it")
+    commit = sources.commit(ref.commit, cited.path)
+    if commit is None:
+        return Missing(f"{name}: there is no commit {ref.commit[:12]!r} in the history of HEAD")
+    file = sources.file(place, commit)
+    if isinstance(file, Missing):
+        return file
+    return _cut(file, cited, commit, sources, name)
+
+
+def _cut(file: _File, cited: CitedLines, commit: str, sources: Sources, name: str) -> Found:
+    """Return the cited lines of a file, with the rest of a comment or string in which they begin or end."""
+    if why := _beyond(file.lines, cited.start, cited.end):
+        return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
+    start, end = file.scan.widened(cited.start, cited.end)
+    place = _PLACES.get(file_kind(cited.path))
+    found = Lines(
+        lines=tuple(file.lines[start - 1 : end]),
+        shown=sources.redacted(file.lines, start, end),
+        start=start,
+        path=cited.path,
+        commit=commit,
+        place="comment" if place == "program" and file.scan.is_comment(cited.start, cited.end) else place,
+        was_read=sources.ledger is not None and sources.ledger.covers(*cited, commit=commit),
+    )
+    return _printable(found, name)
+
+
+def _beyond(lines: Sequence[str], start: int, end: int) -> str | None:
+    """Return why a text does not have these lines, or has too many; None where they can be printed."""
+    if start < 1 or end < start:
+        return "lines are counted from 1, and a range ends where it begins or below"
+    if end - start >= MAX_LINES:
+        return f"a citation has at most {MAX_LINES} lines; cite only those that matter"
+    return f"there are {len(lines)} lines" if end > len(lines) else None
+
+
+def _printable(found: Lines, name: str) -> Found:
+    chars = sum(map(len, found.lines))
+    if chars > MAX_PRINTED_CHARS:
+        return Missing(f"{name} has {chars:,} characters, too many to print", None)
+    return found
+
+
+def _read_file(place: Located, commit: str) -> _File | Missing:
+    repo, path = place
+    entry = repo.entry_at(commit, path)
+    if entry is None or entry.kind is not EntryKind.FILE:
+        return Missing(f"there is no file {one_line(path, 80)!r} at {commit[:12]}")
+    if entry.size > MAX_FILE_BYTES:
+        return Missing(f"{path} has {entry.size:,} bytes, too many to look into", None)
+    _, content = next(iter(repo.blobs([entry.blob])))
+    lines = file_lines(content)
+    if lines is None:
+        return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
+    return _File(lines, Scan(path, lines))
+
+
+def _commit(ref: EvidenceRef, sources: Sources) -> Found:
+    sha = sources.commit(ref.ref)
+    if sha is None:
+        return Missing(f"there is no commit {ref.ref[:40]!r} in the history of HEAD")
+    if ref.commit is not None and sources.commit(ref.commit) != sha:
+        return Missing(f"{ref.ref[:12]} and {ref.commit[:12]!r} are not the same commit")
+    history = GitHistory(sources.repo.holder(sha))
+    (commit,) = history.commits(sha, limit=1)
+    message = commit.message.split("\n")
+    about = f"{commit.author}, {commit.date}"
+    printed = message[:MAX_LINES]
+    found = Lines(
+        lines=tuple(printed),
+        shown=sources.redacted(message, 1, len(printed)),
+        commit=sha,
+        extra=(f"commit {sha}", about, *message[MAX_LINES:], *_patch(history, sha)),
+        was_read=sources.ledger is not None and sources.ledger.was_shown(sha),
+        about=about,
+    )
+    return _printable(found, f"commit {sha[:12]}")
+
+
+def _patch(history: GitHistory, sha: str) -> list[str]:
+    """Return what a commit changed in files that may be shown, and their names."""
+    paths = [path for path in history.changed_paths(sha) if not is_secret_file(path)]
+    if not paths:
+        return []
+    return [*paths, *history.patch(sha, paths[:MAX_PATHS]).text.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES]]
+
+
+def _result(ref: EvidenceRef, sources: Sources) -> Found:
+    """Return the cited lines of a tool's result; before results were numbered, a citation was the query itself."""
+    name, ledger = _name(ref), sources.ledger
+    if ledger is None:
+        return Missing(f"{name!r}: without a ledger no query can be shown to have been made")
+    cited = _CALL.fullmatch(ref.ref.strip())
+    if cited is None:
+        return _quoted_result(ref, ledger.asked_servers(ref.ref), sources)
+    entry = ledger.answer_of(int(cited[1]))
+    if entry is None:
+        return Missing(f"{name}: no call {cited[1]} was answered in this run")
+    if entry.result is None:
+        return Missing(f"{name}: call {cited[1]} read a file; cite its lines as path:start-end")
+    return _result_lines(entry, int(cited[2]), int(cited[3] or cited[2]), sources, name)
+
+
+def _result_lines(entry: QueryEntry, start: int, end: int, sources: Sources, name: str) -> Found:
+    lines = result_lines(entry.result or "")
+    if why := _beyond(lines, start, end):
+        return Missing(f"{name}: {why}")
+    shown = sources.redacted(lines, start, end)
+    found = Lines(lines=tuple(lines[start - 1 : end]), shown=shown, start=start, was_read=True, tool=entry.tool)
+    return _printable(found, name)
+
+
+def _quoted_result(ref: EvidenceRef, asked: Sequence[QueryEntry], sources: Sources) -> Found:
+    name = _name(ref)
+    if not asked:
+        return Missing(f"{name!r} was never asked of a log or data server in this run")
+    results = [entry for entry in asked if entry.result is not None]
+    if not ref.quote.strip() or not results:
+        return Missing(f"{name}: it names no lines of the result", None)
+    for entry in results:
+        if (at := quoted_lines(ref.quote, result_lines(entry.result or ""))) is not None:
+            return _result_lines(entry, at.start + 1, at.stop, sources, name)
+    return Missing(f"{name}: “{one_line(ref.quote, 60)}” does not stand in the result")
+
+
+def _note(ref: EvidenceRef, sources: Sources) -> Found:
+    """Return lines of a note, counted in its file; an earlier reply can only have come up in a search.
+
+    A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
+    """
+    name = _name(ref)
+    if sources.notes is None or ref.ref.startswith("reply/"):
+        came_up = sources.ledger is not None and sources.ledger.came_up(ref.ref)
+        return Missing(f"{name} {'came up in this run' if came_up else 'cannot be looked up here'}", None)
+    cited = parse_lines(ref.ref)
+    path = (cited.path if cited else ref.ref).removeprefix("memory/")
+    if RETIRED in PurePosixPath(path).parts[:-1]:
+        return Missing(f"{name} was retired; it is no evidence any more")
+    note = next((note for note in sources.notes.all() if note.ref == f"memory/{path}"), None)
+    if note is None:
+        return Missing(f"there is no note {name!r} in memory/")
+    if cited is not None:
+        return _lines_of_note(note, cited.start, cited.end, sources, name)
+    quoted = quoted_lines(ref.quote, note.text.split("\n"))  # before notes were cited by line, the quote said which one
+    if quoted is not None:
+        return _lines_of_note(note, note.first_line + quoted.start, note.first_line + quoted.stop - 1, sources, name)
+    if not ref.quote.strip():
+        return Missing(f"{name}: it names no lines of the note", None)
+    return Missing(f"{name}: “{one_line(ref.quote, 60)}” does not stand in that note")
+
+
+def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name: str) -> Found:
+    lines = note.whole.removesuffix("\n").split("\n")
+    if why := _beyond(lines, start, end):
+        return Missing(f"{name}: {why}")
+    if start < note.first_line:
+        return Missing(f"{name}: these lines stand above the note's own words")
+    found = Lines(
+        lines=tuple(lines[start - 1 : end]),
+        shown=sources.redacted(lines, start, end),
+        start=start,
+        path=note.ref,
+        was_read=sources.ledger is not None and sources.ledger.came_up(note.ref),
+        caution=lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites)),
+    )
+    return _printable(found, name)
+
+
+def _name(ref: EvidenceRef) -> str:
+    return one_line(ref.ref, 80)
