@@ -2,9 +2,8 @@
 
 Shows the question, the draft exactly as it would be posted, every citation with its mark, its line and its claim, and
 the buttons that the thread's status allows. A draft that is too long for the card stands whole in the card's thread;
-only then can it be approved. A closed thread keeps its card; its one button offers to remember what people made of the
-draft. All text of a card together stays under Slack's limit.
-
+only then can it be approved. A closed thread keeps its card, from which a note can be saved. All text of a card stays
+under Slack's limit.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from slack_sdk.models.blocks import Block, DividerBlock, MarkdownTextObject, Sec
 from blocks import ids
 from blocks.cards.draft_actions import (
     choice_actions,
-    click_of,
-    lesson_blocks,
+    closed_actions,
     reinvestigate_button,
     running_actions,
     waiting_actions,
@@ -34,7 +32,6 @@ from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
-from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
@@ -75,7 +72,6 @@ class CardFacts:
     link_to: LinkTo
     team_language: str = "en"
     paused: Callable[[], str | None] = lambda: None
-    lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
@@ -95,7 +91,7 @@ def card_blocks(
     draft cannot be approved. `refused` is Slack's word for why it did not take the whole card: then it is a short one.
     """
     fixes, paused = facts.fixes(state), facts.paused()
-    lesson, votes = facts.lesson(state), facts.votes(state)
+    votes = facts.votes(state)
     state = without_marks_in(state)
     kept = draft = _draft(state, whole_at, is_short=refused is not None)
     parts: list[Block] = [
@@ -122,8 +118,7 @@ def card_blocks(
     elif draft:
         parts += [DividerBlock(), *draft]
     if not state.is_open:
-        parts += fix_blocks(state, fixes, None)
-    parts += lesson_blocks(lesson, click_of(state))
+        parts += [*fix_blocks(state, fixes, None), closed_actions(state)]
     return fit_message(parts, kept=kept, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
 
 

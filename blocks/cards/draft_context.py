@@ -46,7 +46,7 @@ SHA_CHARS = 12
 REF_CHARS = 90
 CLAIM_CHARS = 120
 UNSOURCED_CHARS = 400
-LESSON_CHARS = 300
+CAUTION_CHARS = 300
 LINE_CHARS = 100
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
@@ -152,7 +152,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
     name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
-        return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
+        return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))

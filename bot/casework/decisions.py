@@ -7,13 +7,11 @@ caller checks who may decide, at the click and again at the submit.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.memory.note_saving import save_note
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import acknowledge
@@ -63,7 +61,6 @@ class Decisions:
     ) -> None:
         self._service, self._replies, self._still_stands = service, replies, still_stands
         self._escalations, self._twins = escalations, twins
-        self._saving = threading.Lock()
 
     def acknowledge(self, thread_id: str, *, by: str) -> None:
         """Note that somebody deals with a question that pages, so that it rings no more; raises StoreError."""
@@ -177,14 +174,6 @@ class Decisions:
         state = self._bound(click)
         self._send_back(state, f"<@{by}> asked for another investigation")
         return "Investigating again."
-
-    def save_note(self, click: DraftClick, *, by: str) -> str:
-        """Keep the note that the investigation proposes in memory/, where the next one finds it."""
-        with self._saving:  # the file comes before the state, so a second click would make a second one
-            state = self._bound(click)
-            saved = self._put(state.evolve(triage_file_path=save_note(self._service, state, by=by)))
-        self._service.cards.show_card(state.thread_id)
-        return f"Saved as {saved.triage_file_path}."
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""

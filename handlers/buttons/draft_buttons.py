@@ -83,7 +83,7 @@ def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thre
 
 
 class DraftButtons:
-    """The listeners of a draft's buttons; `evidence` makes the dialogue with a thread's citations."""
+    """The listeners of a draft's buttons; `evidence` makes the dialogue with its citations, `more` are menu entries."""
 
     def __init__(
         self,
@@ -93,6 +93,7 @@ class DraftButtons:
         *,
         evidence: Callable[[str], View],
         answers: ClickReplies,
+        more: Mapping[str, Listener],
     ) -> None:
         self._decisions, self._store = decisions, store
         self._on = on = DecisionHandler(
@@ -110,7 +111,7 @@ class DraftButtons:
             ids.ESCALATE: on.decides(lambda click, draft: decisions.escalate(draft, by=click.user)),
             ids.ADD_CONTEXT: add_context,
             ids.SHOW_EVIDENCE: on.opens(lambda *_: loading_modal(), fill=lambda _, draft: evidence(draft.thread_id)),
-            ids.SAVE_NOTE: on.decides(lambda click, draft: decisions.save_note(draft, by=click.user)),
+            **more,
         }
         self.actions: Mapping[str, Listener] = {
             ids.APPROVE: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),

@@ -9,7 +9,6 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
-from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
@@ -530,21 +529,6 @@ CARDS = Chapter(
             title="Dismissed",
             meaning="Nothing was posted. The reason, if one was given, helps the next draft.",
             shows=card(DISMISSED),
-            said=(QUESTION,),
-        ),
-        Scene(
-            name="card-remember",
-            title="Something to remember",
-            meaning="A dismissal with a reason, or an edit, is a lesson. *Remember this* shows the note before it "
-            "is kept; the next investigation of a similar question reads it.",
-            shows=card(DISMISSED, lesson=LessonMark(is_offered=True)),
-            said=(QUESTION,),
-        ),
-        Scene(
-            name="card-remembered",
-            title="Remembered",
-            meaning="The card says where the note is. You can change or delete it there like any file.",
-            shows=card(DISMISSED, lesson=LessonMark(remembered_as="memory/dismissed-warehouse-timeouts.md")),
             said=(QUESTION,),
         ),
         Scene(

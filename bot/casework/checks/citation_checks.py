@@ -20,8 +20,7 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.memory.note_doubts import lesson_notice
-from bot.domain.memory.notes import RETIRED
+from bot.domain.notes import RETIRED, stale_lines_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.text.sanitize import one_line
@@ -185,7 +184,7 @@ def _prove_query(ref: EvidenceRef, ledger: Ledger | None) -> Proof:
 def _prove_note(ref: EvidenceRef, sources: CitationSources) -> Proof:
     """A note in memory/ is read; an earlier reply can only be seen to have come up in this run's search.
 
-    A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
+    A note whose own lines have changed proves nothing of the code.
     """
     name = ref.ref.removeprefix("memory/")
     if sources.notes is None or ref.ref.startswith("reply/"):
@@ -197,7 +196,7 @@ def _prove_note(ref: EvidenceRef, sources: CitationSources) -> Proof:
     note = next((note for note in sources.notes.all() if note.ref == f"memory/{name}"), None)
     if note is None:
         return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
-    warning = lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites))
+    warning = stale_lines_notice(CitationStaleness(sources.repo).stale(note.cites))
     found = CitationResult(None, f"{ref.ref}: {warning}") if warning else CitationResult(True, f"{ref.ref} exists")
     lines = note.text.split("\n")
     whole = ref.model_copy(update={"quote": _to_line_end(ref.quote, plain_text(lines))})

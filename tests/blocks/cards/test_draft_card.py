@@ -142,21 +142,57 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
-            ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Edit",
+                "Approve",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(
                 ThreadStatus.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
             ),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Approve",
+                "Edit",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Approve",
+                "Edit",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT),
-            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED),
@@ -169,13 +205,14 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Add context",
                 "Escalate",
                 "Show evidence",
+                "Remember this",
             ],
         ),
-        (in_status(ThreadStatus.CLOSED), []),
+        (in_status(ThreadStatus.CLOSED), ["Remember this"]),
     ],
 )
 def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
-    """Nothing to approve without a draft, nothing to click on a closed card."""
+    """Nothing to approve without a draft, of a closed card a note may be saved."""
     assert actions(card(state)) == expected
 
 

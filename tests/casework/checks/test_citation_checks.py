@@ -11,7 +11,7 @@ from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.citation_checks import CitationSources, check_citation
-from bot.domain.memory.notes import note_text
+from bot.domain.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo, write_files
@@ -209,7 +209,7 @@ def test_an_earlier_reply_is_known_only_from_the_ledger(repo: Path, tmp_path: Pa
 
 
 def test_what_a_search_of_memory_brought_up_is_no_query(repo: Path) -> None:
-    """A lesson or a reply cited as a log query would prove itself by having come up."""
+    """A note or a reply cited as a log query would prove itself by having come up."""
     ledger = (
         Ledger().record_query("search_memory", "memory/dismissed-x.md").record_query("search_memory", "reply/T.C.1")
     )
@@ -220,14 +220,14 @@ def test_what_a_search_of_memory_brought_up_is_no_query(repo: Path) -> None:
 
 
 @each_row("edit", EDITORS)
-def test_a_lesson_saved_again_by_an_editor_proves_nothing_still(repo: Path, tmp_path: Path, edit: Edit) -> None:
+def test_a_lesson_of_an_earlier_release_is_a_note(repo: Path, tmp_path: Path, edit: Edit) -> None:
     """Whatever the editor made of what stands above the words; nor are those lines words of the note."""
     lesson = note_text("# Dismissed: limit\n\nThe limit is five.", {"kind": "dismissal", "saved_by": "U1"})
     write_files(tmp_path / "memory", {"lesson.md": ""})
     (tmp_path / "memory" / "lesson.md").write_bytes(edit(lesson).encode())
     ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/lesson.md", quote="The limit is five.")
     proof = check_citation(ref, CitationSources(repo=GitRepo(repo), notes=NoteFiles(tmp_path / "memory")))
-    assert (proof.ok, proof.quote and proof.quote.ok) == (None, True)
+    assert (proof.ok, proof.quote and proof.quote.ok) == (True, True)
     above = ref.model_copy(update={"quote": "saved_by"})
     assert check_citation(above, CitationSources(repo=GitRepo(repo), notes=NoteFiles(tmp_path / "memory"))).ok is False
 
@@ -240,14 +240,13 @@ def test_a_file_of_many_bytes_is_read_once_and_cut_at_line_feeds_only(tmp_path: 
     assert oks(cite(repo, "b.bin:2", "plain text"), repo) == (True, True)
 
 
-def test_a_lesson_and_a_note_whose_lines_changed_prove_nothing(repo: Path, tmp_path: Path) -> None:
+def test_a_note_whose_lines_changed_proves_nothing(repo: Path, tmp_path: Path) -> None:
     """Code says why; a wrong quote is wrong all the same, and what was retired is gone."""
     head = git(repo, "rev-parse", "HEAD")
     cites = f'cites: [{{"path": "src/app.py", "lines": "2", "commit": "{head}", "quote": "return 5"}}]'
     memory = tmp_path / "memory"
     files = {
         "note.md": f'---\nkind: "note"\n{cites}\n---\n\nThe limit is five.\n',
-        "lesson.md": '---\nkind: "dismissal"\n---\n\nThe limit is five.\n',
         "retired/old.md": "The limit is five.\n",
     }
     write_files(memory, files)
@@ -256,8 +255,6 @@ def test_a_lesson_and_a_note_whose_lines_changed_prove_nothing(repo: Path, tmp_p
         return oks(EvidenceRef(kind=EvidenceKind.MEMORY, ref=f"memory/{name}", quote=quote), repo, memory=memory)
 
     assert looked_up("note.md") == (True, True)
-    assert looked_up("lesson.md") == (None, True)
-    assert looked_up("lesson.md", "six") == (None, False)
     assert looked_up("retired/old.md") == (False, None)
     commit_files(repo, {"src/app.py": "def limit():\n    return 7\n"}, "second")
     ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/note.md", quote="The limit is five.")

@@ -1,8 +1,8 @@
-"""Notes: how a proposed one is made safe to keep, what stands above its words, and notes as they are kept. Pure.
+"""Notes: what stands above the words of one, which lines it cites, and notes as they are kept. Pure.
 
-Name and text come from a model that has read hostile text. Above the words stand who kept the note and which lines it
-rests on, one `key: <JSON>` a line between two `---`; people edit that with any editor, and what is not understood there
-is passed over.
+A note is what a human read and saved. Above its words stand who saved it and the lines of code that its words name, one
+`key: <JSON>` a line between two `---`; people edit that with any editor, and what is not understood there is passed
+over. Notes that earlier releases called lessons are notes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 from pydantic import ConfigDict, StringConstraints, ValidationError
 
@@ -22,6 +21,7 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.frozen_value import FrozenValue, KeepsUnknownFields
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets
+from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.errors import InputError
 
 MAX_CITES: Final = 8
@@ -41,8 +41,13 @@ SHARED: Final = "shared"
 """The folder of memory/ that holds copies of what other teams share, a folder for each."""
 
 
-MAX_NOTE_CHARS: Final = 20_000
+MAX_NOTE_CHARS: Final = 3_000
+"""What the dialogue shows of a note, and so all that is kept: it is what Slack's text input holds."""
+
 NAME_CHARS: Final = 60
+NAMED: Final = 3
+UNKNOWN: Final = "could not check whether the cited lines have changed"
+_BETWEEN_WORDS: Final = re.compile(r"[\s`'\"“”‘’,;()\[\]{}<>|]+")
 _BLANK: Final = re.compile(r"\n\s*\n")
 _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -53,19 +58,6 @@ _HEADING: Final = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 class _Value(KeepsUnknownFields):
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class NoteKind(StrEnum):
-    """What a note is: an answer people kept, or a lesson from a draft that they changed or dismissed."""
-
-    NOTE = "note"
-    CORRECTION = "correction"
-    DISMISSAL = "dismissal"
-
-    @property
-    def is_lesson(self) -> bool:
-        """Whether it tells of a draft, which says nothing of the code by itself."""
-        return self is not NoteKind.NOTE
 
 
 class NoteCitation(_Value):
@@ -82,22 +74,59 @@ class NoteCitation(_Value):
         return f"{self.path}:{self.lines}"
 
 
-class NoteHeader(_Value):
-    """Those facts of ours that are read; all unknown for a note that people wrote into memory/ themselves."""
+class StaleCitations(NamedTuple):
+    """Citations that do not stand: their lines `changed`, or no codebase has their commit (`unconfigured`)."""
 
-    kind: NoteKind = NoteKind.NOTE
-    cites: tuple[NoteCitation, ...] = ()
+    changed: Sequence[NoteCitation] = ()
+    unconfigured: Sequence[NoteCitation] = ()
 
-    @classmethod
-    def read(cls, text: str) -> Self:
-        """Return the facts above a note's words, each left out that is not as we write it."""
-        match = _front_matter(text)
-        known = dict(_known(match["lines"].split("\n") if match else ()))
-        kind = known.get("kind")
-        return cls(
-            kind=NoteKind(kind) if kind in tuple(NoteKind) else NoteKind.NOTE,
-            cites=tuple(_cites(known.get(CITES))),
-        )
+    @property
+    def is_empty(self) -> bool:
+        """Whether all of them stand."""
+        return not self.changed and not self.unconfigured
+
+
+def stale_lines_notice(stale: StaleCitations | None) -> str:
+    """Return which cited lines changed, and since when, or are in no codebase any more; "" where all of them stand.
+
+    >>> cite = NoteCitation(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")
+    >>> stale_lines_notice(StaleCitations(changed=[cite]))
+    'the cited lines changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
+    >>> stale_lines_notice(StaleCitations(unconfigured=[cite]))
+    'cited from a codebase that is not configured here (a.py:3-4): nobody can check it'
+    """
+    return UNKNOWN if stale is None else "; ".join(_notices(stale))
+
+
+def _notices(stale: StaleCitations) -> Iterator[str]:
+    if stale.changed:
+        since = stale.changed[0].commit[:7]
+        yield f"the cited lines changed since {since} ({_named(stale.changed)}): check before you rely on it"
+    if stale.unconfigured:
+        named = _named(stale.unconfigured)
+        yield f"cited from a codebase that is not configured here ({named}): nobody can check it"
+
+
+def _named(cites: Sequence[NoteCitation]) -> str:
+    more = f" and {len(cites) - NAMED} more" if len(cites) > NAMED else ""
+    return ", ".join(one_line(cite.ref, 120) for cite in cites[:NAMED]) + more
+
+
+def read_cites(text: str) -> tuple[NoteCitation, ...]:
+    """Return the lines of code that a note rests on, as the facts above its words name them."""
+    match = _front_matter(text)
+    return tuple(_cites(dict(_known(match["lines"].split("\n") if match else ())).get(CITES)))
+
+
+def addresses_in(words: str) -> list[str]:
+    """Return each `path:line` and `path:start-end` that a note's words name, once; at most `MAX_CITES`.
+
+    >>> addresses_in("See `bot/app.py:3-9`, at 12:30 (bot/app.py:3-9), and setup.cfg:7.")
+    ['bot/app.py:3-9', 'setup.cfg:7']
+    """
+    parts = (part.rstrip(".:!?") for part in _BETWEEN_WORDS.split(words))
+    named = [part for part in parts if (cited := parse_lines(part)) and not cited.path.isdigit() and "://" not in part]
+    return list(dict.fromkeys(named))[:MAX_CITES]
 
 
 def _front_matter(text: str) -> re.Match[str] | None:
@@ -150,30 +179,34 @@ def _is_sound(ref: str) -> bool:
     return cited is not None and cited.problem() is None
 
 
-def safe_name(filename: str) -> str:
-    """Return a proposed file name as one that is safe in any folder, its ending `.md` left out.
+def safe_name(title: str) -> str:
+    """Return a title as a file's name that is safe in any folder, an ending `.md` left out.
 
     >>> safe_name("../../etc/Cron Jobs.md"), safe_name(".ssh/authorized_keys"), safe_name("???")
     ('etc-cron-jobs', 'ssh-authorized-keys', 'note')
     """
-    plain = unicodedata.normalize("NFKD", filename[:1_000]).encode("ascii", "ignore").decode().lower()
+    plain = unicodedata.normalize("NFKD", title[:1_000]).encode("ascii", "ignore").decode().lower()
     bare = _UNSAFE.sub("-", plain.strip().removesuffix(".md")).strip("-")
     return bare[:NAME_CHARS].rstrip("-") or "note"
 
 
-def note_text(content: str, facts: Mapping[str, object]) -> str:
-    """Return the note as it is kept: what kind it is, who saved it, when and for which thread, then its words.
+def visible_words(text: str) -> str:
+    """Return what people see of a text: without control characters, and without others that show nothing."""
+    return _CONTROLS.sub("", strip_hidden(text.replace("\r\n", "\n"))[0]).strip()
+
+
+def offered_words(text: str) -> str:
+    """Return a text as the dialogue shows it: visible, and as many whole lines as the dialogue holds."""
+    words = visible_words(text)
+    cut = words[: MAX_NOTE_CHARS - 2]
+    return words if len(words) <= MAX_NOTE_CHARS else f"{cut.rpartition(chr(10))[0] or cut}\n…"
+
+
+def note_text(words: str, facts: Mapping[str, object]) -> str:
+    """Return the note as it is kept: who saved it, when and from what, then its words.
 
     A fact that is None or empty is left out.
-
-    Raises:
-        InputError: it is empty or too long.
     """
-    words = _CONTROLS.sub("", content.replace("\r\n", "\n")).strip()
-    if not words:
-        raise InputError("The proposed note is empty; nothing was saved.")
-    if len(words) > MAX_NOTE_CHARS:
-        raise InputError(f"The proposed note has {len(words):,} characters; at most {MAX_NOTE_CHARS:,} are kept.")
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value]
     return "\n".join(["---", *lines, "---", "", words, ""])
 
@@ -197,10 +230,14 @@ def paragraphs(words: str) -> list[str]:
     return [part.strip() for part in _BLANK.split(words) if part.strip() and not part.startswith("#")]
 
 
-def opening(words: str) -> str:
-    """Return the first paragraph of a note with what it announces, verbatim; "" where it is nothing but headings."""
-    found = paragraphs(words)
-    return "\n\n".join(found[: 2 if found and found[0].endswith(":") else 1])
+def title_of(words: str, default: str) -> str:
+    """Return a note's first heading.
+
+    >>> title_of("# Retries\\n\\nFive.", "x"), title_of("Five.", "retries")
+    ('Retries', 'retries')
+    """
+    heading = _HEADING.search(words)
+    return (heading[1].strip() if heading else default)[:TITLE_CHARS]
 
 
 class StoredNote(FrozenValue):
@@ -217,16 +254,15 @@ class KeptNote:
     ref: str
     title: str
     text: str
-    facts: NoteHeader
+    cites: tuple[NoteCitation, ...]
     whole: str
 
     @classmethod
     def read(cls, ref: str, whole: str) -> Self:
         """Return the note of this text; without a heading its name is its title."""
         text = note_words(whole)
-        heading = _HEADING.search(text)
-        title = heading[1].strip() if heading else PurePosixPath(ref).stem.replace("-", " ").replace("_", " ")
-        return cls(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteHeader.read(whole), whole=whole)
+        title = title_of(text, PurePosixPath(ref).stem.replace("-", " ").replace("_", " "))
+        return cls(ref=ref, title=title, text=text, cites=read_cites(whole), whole=whole)
 
     @property
     def first_line(self) -> int:
