@@ -16,12 +16,10 @@ from typing import Final, NamedTuple
 from bot.agent.git.repositories import Repositories
 from bot.casework.checks.addresses import Missing, Sources, resolve
 from bot.casework.thread_service import ThreadService
-from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.notes import (
     CITES,
     MAX_NOTE_CHARS,
     SHARED,
-    KeptNote,
     NoteCitation,
     addresses_in,
     note_text,
@@ -32,7 +30,6 @@ from bot.domain.notes import (
 )
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets, redact
-from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import check_whole, one_line
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, InputError
@@ -76,18 +73,18 @@ class Notes:
         if proposed is None:
             raise InputError("This investigation proposes no note.")
         self._require_unsaved(state)
-        return self._offered(f"{proposed.content.rstrip()}{_sources(state, proposed.content)}")
+        return self.offered(f"{proposed.content.rstrip()}{_sources(state, proposed.content)}")
 
     def of_thread(self, thread_id: str) -> str:
         """Return a note of a question and what was answered to it, or why it was dismissed."""
         state = self._thread(thread_id)
         answer = state.dismiss_reason or state.draft_pending or ""
         sources = "" if state.dismiss_reason else _sources(state, answer)
-        return self._offered(f"# {one_line(state.question, TITLE_CHARS)}\n\n{answer.rstrip()}{sources}")
+        return self.offered(f"# {one_line(state.question, TITLE_CHARS)}\n\n{answer.rstrip()}{sources}")
 
-    def of_message(self, text: str) -> str:
-        """Return a note of a message."""
-        return self._offered(text)
+    def offered(self, text: str) -> str:
+        """Return a text as the dialogue shows it, without secrets."""
+        return offered_words(redact(text, self._service.known_secrets))
 
     def check_words(self, words: str) -> str:
         """Return the words that would be kept; raises InputError for what must not be, from the words alone."""
@@ -131,9 +128,6 @@ class Notes:
         if state.triage_file_path:
             raise Conflict(f"Somebody saved this note already, as {state.triage_file_path}.")
 
-    def _offered(self, text: str) -> str:
-        return offered_words(redact(text, self._service.known_secrets))
-
     def _head(self, source: NoteSource, state: ThreadState | None, proved: Proved, by: str) -> Mapping[str, object]:
         return {
             "saved_by": by,
@@ -166,61 +160,25 @@ def address_prover(repos: Repositories, known_secrets: Collection[str] = ()) -> 
     """Return what looks up the addresses of notes at HEAD."""
 
     def prove(words: str) -> Proved:
-        sources, cites, problems = Sources(repos, known_secrets=known_secrets), [], []
-        for address in addresses_in(words):
-            found = _lines_at(address, sources)
-            if isinstance(found, NoteCitation):
-                cites.append(found)
-            else:
-                problems.append(found)
-        return Proved(cites, problems)
+        sources = Sources(repos, known_secrets=known_secrets)
+        found = [_lines_at(address, sources) for address in addresses_in(words)]
+        cites = [one for one in found if isinstance(one, NoteCitation)]
+        return Proved(cites, [one for one in found if isinstance(one, str)])
 
     return prove
 
 
 def _lines_at(address: str, sources: Sources) -> NoteCitation | str:
     """Return the lines at an address of HEAD, or why there are none."""
-    cited = parse_lines(address)
-    assert cited is not None
-    ref = EvidenceRef(kind=EvidenceKind.FILE, ref=address, commit=sources.read_at(cited), quote="", supports_claim="")
-    found = resolve(ref, sources)
+    path, _, lines = address.rpartition(":")
+    head = sources.repo.locate(path).repo.head()
+    found = resolve(EvidenceRef(kind=EvidenceKind.FILE, ref=address, commit=head), sources)
     if isinstance(found, Missing):
         return found.why
     quote = "\n".join(found.lines)
     if find_secrets(quote, sources.known_secrets) or not quote.strip():
         return f"{address}: these lines are empty, or may hold a secret"
-    return NoteCitation(path=cited.path, lines=address.rpartition(":")[2], commit=found.commit or "", quote=quote)
-
-
-def note_lines(notes: NoteStore) -> list[str]:
-    """Return a line for each note: its name and its title."""
-    return [f"{_name(note)} · {one_line(note.title, TITLE_CHARS)}" for note in notes.all()]
-
-
-def find_note(notes: NoteStore, typed: str) -> KeptNote:
-    """Return the note of that name, with or without `memory/` and `.md`; raises InputError where there is none."""
-    wanted = typed.removeprefix("memory/").removesuffix(".md")
-    known = {_name(note): note for note in notes.all()}
-    if wanted in known:
-        return known[wanted]
-    near = near_ones(wanted, list(known))
-    hint = f"Did you mean {' or '.join(near)}?" if near else "`notes list` names them."
-    raise InputError(f"There is no note {one_line(wanted, 80)!r}. {hint}" if wanted else f"Which note? {hint}")
-
-
-def retire_note(notes: NoteStore, typed: str) -> str:
-    """Put a note where no search looks; returns what was done, and raises InputError where there is none."""
-    note = find_note(notes, typed)
-    if note.is_shared:
-        raise InputError(f"{_name(note)} is the note of another team; only they can retire it.")
-    retired = notes.retire(note.ref)
-    if retired is None:
-        raise Conflict(f"{_name(note)} is not there any more.")
-    return f"{note.ref} is {retired} now; no search finds it."
-
-
-def _name(note: KeptNote) -> str:
-    return note.ref.removeprefix("memory/").removesuffix(".md")
+    return NoteCitation(path=path, lines=lines, commit=head, quote=quote)
 
 
 def copy_shared_notes(notes: NoteStore, sharing: Mapping[str, NoteStore]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bot.casework.notes import find_note, note_lines, retire_note
+from bot.casework.note_commands import find_note, note_lines, retire_note
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import store_at
 from bot.cli.output import terminal_words

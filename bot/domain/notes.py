@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, NamedTuple, Self
 
@@ -20,7 +21,6 @@ from pydantic import ConfigDict, StringConstraints, ValidationError
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.frozen_value import FrozenValue, KeepsUnknownFields
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.errors import InputError
 
@@ -115,7 +115,8 @@ def _named(cites: Sequence[NoteCitation]) -> str:
 def read_cites(text: str) -> tuple[NoteCitation, ...]:
     """Return the lines of code that a note rests on, as the facts above its words name them."""
     match = _front_matter(text)
-    return tuple(_cites(dict(_known(match["lines"].split("\n") if match else ())).get(CITES)))
+    found = dict(_known(match["lines"].split("\n") if match else ())).get(CITES)
+    return _sound(found if isinstance(found, list) else ())
 
 
 def addresses_in(words: str) -> list[str]:
@@ -139,9 +140,10 @@ def _front_matter(text: str) -> re.Match[str] | None:
     return match if is_one else None
 
 
-def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[NoteCitation, ...]:
-    """Return the lines of code among a draft's citations; a quote that looks like a secret is not kept."""
-    return tuple(_kept(refs, known_secrets))[:MAX_CITES]
+def cites_of(refs: Iterable[EvidenceRef]) -> tuple[NoteCitation, ...]:
+    """Return the lines of code among a draft's citations."""
+    files = ((ref.ref.rpartition(":"), ref) for ref in refs if ref.kind is EvidenceKind.FILE)
+    return _sound({"path": at[0], "lines": at[2], "commit": ref.commit, "quote": ref.quote} for at, ref in files)
 
 
 def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -153,30 +155,19 @@ def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield name, value.strip().strip("'")  # as editors write it anew
 
 
-def _cites(value: object) -> Iterator[NoteCitation]:
-    for one in value[:MAX_CITES] if isinstance(value, list) else ():
+def _sound(values: Iterable[object]) -> tuple[NoteCitation, ...]:
+    """Return those values that are citations of a file's lines."""
+    return tuple(islice(_parsed(values), MAX_CITES))
+
+
+def _parsed(values: Iterable[object]) -> Iterator[NoteCitation]:
+    for value in values:
         try:
-            cite = NoteCitation.model_validate(one)
+            cite = NoteCitation.model_validate(value)
         except ValidationError:
             continue
-        if _is_sound(cite.ref):
+        if (cited := parse_lines(cite.ref)) is not None and cited.problem() is None:
             yield cite
-
-
-def _kept(refs: Iterable[EvidenceRef], known_secrets: Collection[str]) -> Iterator[NoteCitation]:
-    for ref in refs:
-        if ref.kind is not EvidenceKind.FILE or not _is_sound(ref.ref) or find_secrets(ref.quote, known_secrets):
-            continue
-        path, _, lines = ref.ref.rpartition(":")
-        try:
-            yield NoteCitation(path=path, lines=lines, commit=ref.commit or "", quote=ref.quote)
-        except ValidationError:
-            continue
-
-
-def _is_sound(ref: str) -> bool:
-    cited = parse_lines(ref)
-    return cited is not None and cited.problem() is None
 
 
 def safe_name(title: str) -> str:

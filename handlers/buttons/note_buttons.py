@@ -53,7 +53,7 @@ class NoteButtons:
 
     def _of_message(self, click: Click, _: NoteSource) -> View:
         message: dict[str, Any] = click.body.get("message") or {}
-        return note_modal(ids.REMEMBER_VIEW, str(click.value), self._notes.of_message(extract_text(message)))
+        return note_modal(ids.REMEMBER_VIEW, str(click.value), self._notes.offered(extract_text(message)))
 
     def _checked(self, _: NoteSource, typed: str | None) -> str:
         return self._notes.check_words(typed or "")

@@ -14,7 +14,7 @@ from blocks.text.splitting import SECTION_CHARS, lines_that_fit, split
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.casework.approvers import Approvers
-from bot.casework.notes import find_note, note_lines, retire_note
+from bot.casework.note_commands import find_note, note_lines, retire_note
 from bot.domain.commands.command_specs import command_names
 from bot.domain.notes import KeptNote
 from bot.domain.text.humanize import counted

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_staleness import CitationStaleness
-from bot.casework.notes import NoteSource, Proved, address_prover, find_note, note_lines, retire_note
-from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, note_text, read_cites
+from bot.casework.notes import NoteSource, Proved, address_prover
+from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, read_cites
 from bot.domain.returns import TriageFile
 from bot.errors import Conflict, InputError, StoreError
 from tests.builders import REF, THREAD_ID, a_return
@@ -144,7 +143,7 @@ def test_a_closed_thread_is_remembered_by_what_was_answered_or_why_it_was_dismis
 def test_a_message_is_remembered_with_its_place(tmp_path: Path) -> None:
     """No thread of ours has to know it."""
     office = Office(tmp_path)
-    assert office.notes.of_message("Deploys\u200b are frozen.") == "Deploys are frozen."
+    assert office.notes.offered("Deploys\u200b are frozen.") == "Deploys are frozen."
     assert office.notes.save(MESSAGE, "Deploys are frozen.", by=BEN) == "Saved as memory/deploys-are-frozen.md."
     assert 'message: "C1/1.2"' in office.memory.notes["deploys-are-frozen"]
 
@@ -190,20 +189,3 @@ def test_addresses_are_proved_at_head_and_again_when_the_lines_change(tmp_path: 
     assert staleness.stale(proved.cites).is_empty
     commit_files(repo, {"app/retry.py": "LIMIT = 7\nWAIT = 2\n"})
     assert [cite.ref for cite in staleness.stale(proved.cites).changed] == ["app/retry.py:1-2"]
-
-
-def test_notes_are_listed_found_and_retired_by_name(tmp_path: Path) -> None:
-    """With or without folder and ending; near names are offered; another team's note is theirs to retire."""
-    notes = NoteFiles(tmp_path / "memory")
-    notes.create("retries", note_text("# How often we retry\n\nFive.", {"kind": "correction"}))
-    notes.put("memory/shared/pay/limits.md", "# Limits\n")
-    assert note_lines(notes) == ["retries · How often we retry", "shared/pay/limits · Limits"]
-    for typed in ("retries", "retries.md", "memory/retries.md"):
-        assert find_note(notes, typed).text.endswith("Five.\n")
-    with pytest.raises(InputError, match=r"no note 'retires'. Did you mean retries\?"):
-        find_note(notes, "retires")
-    with pytest.raises(InputError, match="note of another team"):
-        retire_note(notes, "shared/pay/limits")
-    assert retire_note(notes, "retries").startswith("memory/retries.md is memory/retired/")
-    with pytest.raises(InputError, match="There is no note"):
-        find_note(notes, "retries")

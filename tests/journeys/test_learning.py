@@ -70,7 +70,7 @@ def test_the_words_that_were_submitted_are_kept_and_proved(office: Office, contr
     assert path.read_text().endswith(f"\n\n{NOTE} And gone.py:7.\n")
     office.card(ts, f"note saved as `memory/{path.name}")
     commit_files(shop, {"shop/sessions.py": "# moved to the gateway\n"})
-    office.card(office.ask(SIMILAR), "the cited lines changed since")
+    office.card(office.ask("Where are session cookies signed?"), "the cited lines changed since")
 
 
 def test_notes_are_listed_shown_and_retired_by_command(office: Office, control: Control) -> None:

@@ -281,7 +281,7 @@ def compose_answer(
     question: str,
     excerpts: Sequence[Excerpt],
     notes: Sequence[MemoryHit],
-    doubtful: Sequence[MemoryHit],
+    beside: Sequence[MemoryHit],
     *,
     is_report: bool,
 ) -> InvestigatorReturn:
@@ -291,7 +291,7 @@ def compose_answer(
         question: What is asked.
         excerpts: The lines to quote, best first.
         notes: Earlier answers that are close to the question.
-        doubtful: Notes whose lines have changed; they are for whoever approves and stand among the evidence
+        beside: Notes that are near, or whose lines have changed; for whoever approves they stand among the evidence
             with what is to be known of them, and the reply does not mention them.
         is_report: The question is a report, of which each part was searched for.
     """
@@ -308,7 +308,7 @@ def compose_answer(
         confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply=compose_draft(excerpts, notes),
-        evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, doubtful)),
+        evidence_refs=(*_refs(excerpts, notes), *map(_beside, beside)),
     )
 
 
@@ -333,9 +333,9 @@ def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
     return "Closest to the question." if is_first else "Also close to the question."
 
 
-def _cautioned(hit: MemoryHit) -> EvidenceRef:
+def _beside(hit: MemoryHit) -> EvidenceRef:
     """Return what people should read before they approve."""
-    said = one_line(hit.caution, CLAIM_CHARS)
+    said = one_line(hit.caution or hit.excerpt, CLAIM_CHARS)
     return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 
